@@ -1,0 +1,186 @@
+"""A setup: a robot and a scenario brought together, and what is made from them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Controller, ForceLaw, Simulator
+from roboaccord.parameters import load_parameters
+from roboaccord.robot import Robot, find_robot
+from roboaccord.rotations import yaw_quaternion
+from roboaccord.scenario import Scenario, did_you_mean
+from roboaccord.state import Array, Command, RobotState, Target
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Hold a scenario with its robot; every simulator and controller is made from it."""
+
+    robot: Robot
+    scenario: Scenario
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Setup:
+        """Find the robot of a scenario, and check what the scenario asks of it.
+
+        Raises:
+            AccordError: for an unknown robot, parameter, joint, controller or friction law.
+        """
+        setup = cls(find_robot(scenario.robot), scenario)
+        _ = setup.initial, setup.force_law
+        return setup
+
+    @cached_property
+    def parameters(self) -> Any:
+        """The physical parameters, as the robot's dataclass."""
+        return load_parameters(
+            self.robot.parameters, self.robot.package, self.scenario.parameters
+        )
+
+    @cached_property
+    def joints(self) -> tuple[str, ...]:
+        """The joint names, in the order of every array."""
+        return self.robot.joints(self.parameters)
+
+    @cached_property
+    def effort_limits(self) -> Array:
+        """What efforts are clipped to (n,) [N m]."""
+        return np.full(len(self.joints), self.robot.effort_limit(self.parameters))
+
+    @cached_property
+    def initial(self) -> RobotState:
+        """The state to start from."""
+        given = self.scenario.initial
+        state = RobotState(
+            time=0.0,
+            q=self._by_joint(given.q, "initial.q"),
+            qd=self._by_joint(given.qd, "initial.qd"),
+            effort=np.zeros(len(self.joints)),
+            position=np.array(given.position),
+            orientation=yaw_quaternion(given.yaw),
+            twist=np.array(given.twist),
+        )
+        return self.robot.initial(self, state) if self.robot.initial else state
+
+    @cached_property
+    def force_law(self) -> ForceLaw | None:
+        """The friction law between robot and ground, or None."""
+        spec = dict(self.scenario.friction)
+        law = spec.pop("law", "none")
+        if law == "none":
+            return None
+        laws = self.robot.friction_laws
+        if law not in laws:
+            raise AccordError(f"unknown friction law {law}{did_you_mean(law, ['none', *laws])}")
+        made: ForceLaw = _build(laws[law], self, spec, "friction")
+        return made
+
+    def _by_joint(self, values: Mapping[str, float], key: str) -> Array:
+        for name in values:
+            if name not in self.joints:
+                raise AccordError(f"unknown key {key}.{name}{did_you_mean(name, self.joints)}")
+        return np.array([values.get(name, 0.0) for name in self.joints])
+
+
+class Passive:
+    """Publish no effort: the controller called `none`."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._command = Command(np.zeros(len(setup.joints)))
+
+    def reset(self, seed: int) -> None:
+        """Do nothing: there is nothing to forget."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return zero efforts."""
+        return self._command
+
+
+def make_controller(setup: Setup, custom: str = "") -> Controller:
+    """Make the controller of a scenario, or a user's own.
+
+    Args:
+        setup: robot and scenario.
+        custom: `package.module:Class`, which replaces the scenario's controller; the class is
+            called with the setup, and with the scenario's `controller` keys that it takes.
+
+    Raises:
+        AccordError: for an unknown controller or parameter, or one that cannot be made.
+    """
+    spec = dict(setup.scenario.controller)
+    name = spec.pop("name", "none")
+    if custom:
+        factory = _import_factory(custom)
+        accepted = inspect.signature(factory).parameters
+        spec = {key: value for key, value in spec.items() if key in accepted}
+    else:
+        known = {"none": Passive, **setup.robot.controllers}
+        if name not in known:
+            raise AccordError(f"unknown controller {name}{did_you_mean(name, known)}")
+        factory = known[name]
+    controller = _build(factory, setup, spec, "controller")
+    if not isinstance(controller, Controller):
+        raise AccordError(f"{custom or name} has no reset(seed) and update(state, target)")
+    return controller
+
+
+def make_simulator(
+    setup: Setup,
+    engine: str = "reference",
+    *,
+    physics_step: float | None = None,
+    mass_scale: Mapping[str, float] | None = None,
+) -> Simulator:
+    """Make a simulator of a setup.
+
+    Args:
+        setup: robot and scenario.
+        engine: `reference`, `dart` or `mujoco`.
+        physics_step: [s]; the scenario's where None.
+        mass_scale: factors on the masses of links, `*` for all; a deliberate error, by which
+            the cross-check is itself checked. Engines only.
+
+    Raises:
+        AccordError: for an unknown engine, one that is not installed, or a broken description.
+    """
+    if physics_step is not None:
+        data = {**setup.scenario.data(), "physics_step": physics_step}
+        setup = Setup(setup.robot, Scenario(**data))
+    if engine == "reference":
+        return setup.robot.reference(setup)
+    from roboaccord.engines import make_engine
+
+    return make_engine(setup, engine, mass_scale or {})
+
+
+def _import_factory(path: str) -> Callable[..., Any]:
+    module_name, colon, attribute = path.partition(":")
+    if not colon:
+        raise AccordError(f"--controller takes package.module:Class, not {path!r}")
+    try:
+        factory = getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError, SyntaxError) as error:
+        raise AccordError(f"cannot import {path}: {error}") from None
+    if not callable(factory):
+        raise AccordError(f"{path} is no class")
+    made: Callable[..., Any] = factory
+    return made
+
+
+def _build(factory: Callable[..., Any], setup: Setup, spec: Mapping[str, Any], key: str) -> Any:
+    accepted = [p for p in inspect.signature(factory).parameters if p != "setup"]
+    for name in spec:
+        if name not in accepted:
+            raise AccordError(f"unknown key {key}.{name}{did_you_mean(name, accepted)}")
+    try:
+        return factory(setup, **spec)
+    except (TypeError, ValueError) as error:
+        raise AccordError(f"{key}: {error}") from None

@@ -1,0 +1,232 @@
+"""Descriptions: from xacro to URDF, and what the core reads from a URDF.
+
+The xacro file is the single source for Gazebo, DART, MuJoCo and RViz.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from roboaccord.errors import AccordError
+from roboaccord.resources import share
+from roboaccord.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
+from roboaccord.assembly import Setup
+from roboaccord.state import Array
+
+MOVING = ("revolute", "continuous", "prismatic")
+
+
+def expand(setup: Setup, mass_scale: Mapping[str, float] | None = None) -> str:
+    """Return the URDF of a setup: the robot's xacro with the scenario's base and parameters.
+
+    Args:
+        setup: robot and scenario.
+        mass_scale: factors on the masses of links by name, `*` for every link.
+
+    Raises:
+        AccordError: if the xacro or the URDF is broken, or a link is unknown.
+    """
+    import xacro
+
+    robot = setup.robot
+    path = share(robot.package) / "urdf" / f"{robot.name}.urdf.xacro"
+    arguments = {
+        f.name: format_number(getattr(setup.parameters, f.name))
+        for f in dataclasses.fields(setup.parameters)
+    }
+    arguments["base"] = setup.scenario.base
+    try:
+        text: str = xacro.process_file(str(path), mappings=arguments).toxml()
+    except Exception as error:  # xacro raises whatever its evaluated expressions raise
+        raise AccordError(f"broken description {path.name}: {str(error).splitlines()[0]}") from None
+    Tree.parse(text, path.name)
+    return scale_masses(text, mass_scale) if mass_scale else text
+
+
+def format_number(value: float | int) -> str:
+    """Return a number with all its digits."""
+    return str(value) if isinstance(value, int) else f"{value:.17g}"
+
+
+def scale_masses(urdf: str, factors: Mapping[str, float]) -> str:
+    """Return a URDF with masses scaled, inertias kept.
+
+    Raises:
+        AccordError: for an unknown link.
+    """
+    root = ET.fromstring(urdf)
+    masses = {link.get("name", ""): link.find("inertial/mass") for link in root.iter("link")}
+    for name, factor in factors.items():
+        if name != "*" and masses.get(name) is None:
+            raise AccordError(f"no link {name} with a mass in the description")
+        for link, mass in masses.items():
+            if mass is not None and name in ("*", link):
+                mass.set("value", format_number(float(mass.get("value", "0")) * factor))
+    return ET.tostring(root, encoding="unicode")
+
+
+@dataclass(frozen=True)
+class Link:
+    """Hold what the core reads of a link: mass [kg], centre of mass (3,) [m], inertia there."""
+
+    name: str
+    mass: float
+    centre: Array
+    inertia: Array
+    boxes: tuple[tuple[Array, Array, Array], ...]
+    """Visual boxes: size (3,), centre (3,), rotation (3, 3), in the link frame."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Hold a joint: kind, links, origin in the parent's frame, axis and limits."""
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    position: Array
+    rotation: Array
+    axis: Array
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Hold the kinematic tree of a URDF below `base_link`, and do its forward kinematics."""
+
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+
+    @classmethod
+    def parse(cls, urdf: str, source: str = "URDF") -> Tree:
+        """Read a URDF.
+
+        Raises:
+            AccordError: if it is no XML, has no `base_link`, or its joints form no tree.
+        """
+        try:
+            root = ET.fromstring(urdf)
+            links = {e.get("name", ""): _read_link(e) for e in root.findall("link")}
+            joints = [_read_joint(e) for e in root.findall("joint")]
+        except (ET.ParseError, ValueError, AttributeError, KeyError) as error:
+            raise AccordError(f"broken description {source}: {error}") from None
+        if "base_link" not in links:
+            raise AccordError(f"broken description {source}: it has no base_link")
+        for joint in joints:
+            for end in (joint.parent, joint.child):
+                if end not in links:
+                    raise AccordError(
+                        f"broken description {source}: {joint.name} names link {end}, "
+                        "which does not exist"
+                    )
+        ordered: list[Joint] = []
+        reached = ["base_link"]
+        for name in reached:
+            for joint in joints:
+                if joint.parent == name:
+                    if joint.child in reached:
+                        raise AccordError(f"broken description {source}: a loop at {joint.name}")
+                    ordered.append(joint)
+                    reached.append(joint.child)
+        loose = set(links) - set(reached) - {"world"}
+        if loose:
+            raise AccordError(f"broken description {source}: {min(loose)} hangs on nothing")
+        return cls(tuple(links[name] for name in reached), tuple(ordered))
+
+    @cached_property
+    def moving(self) -> tuple[Joint, ...]:
+        """The joints that move, in tree order."""
+        return tuple(joint for joint in self.joints if joint.kind in MOVING)
+
+    def forward(
+        self, joints: tuple[str, ...], q: Array, position: Array, orientation: Array
+    ) -> tuple[Array, Array]:
+        """Return where the links are.
+
+        Args:
+            joints: names of the columns of `q`.
+            q: joint positions (..., n) [rad].
+            position: of `base_link` (..., 3) [m].
+            orientation: of `base_link`, x y z w (..., 4).
+
+        Returns:
+            origins (..., k, 3) [m] and rotations (..., k, 3, 3) of the k links, in tree order.
+        """
+        column = {name: i for i, name in enumerate(joints)}
+        index = {link.name: i for i, link in enumerate(self.links)}
+        origins = np.empty((*q.shape[:-1], len(self.links), 3))
+        rotations = np.empty((*q.shape[:-1], len(self.links), 3, 3))
+        origins[..., 0, :] = position
+        rotations[..., 0, :, :] = quaternion_matrix(orientation)
+        for joint in self.joints:
+            a, b = index[joint.parent], index[joint.child]
+            parent = rotations[..., a, :, :]
+            origin = joint.position
+            turn: Array = parent @ joint.rotation
+            if joint.kind == "prismatic":
+                slide = q[..., column[joint.name], None] * (joint.rotation @ joint.axis)
+                origin = origin + slide
+            elif joint.kind in MOVING:
+                turn = turn @ axis_angle_matrix(joint.axis, q[..., column[joint.name]])
+            origins[..., b, :] = origins[..., a, :] + (parent @ origin[..., None])[..., 0]
+            rotations[..., b, :, :] = turn
+        return origins, rotations
+
+
+def _vector(text: str | None, default: str = "0 0 0") -> Array:
+    return np.array([float(word) for word in (text or default).split()])
+
+
+def _pose(element: ET.Element | None) -> tuple[Array, Array]:
+    origin = element.find("origin") if element is not None else None
+    if origin is None:
+        return np.zeros(3), np.eye(3)
+    return _vector(origin.get("xyz")), rpy_matrix(*_vector(origin.get("rpy")))
+
+
+def _read_link(element: ET.Element) -> Link:
+    inertial = element.find("inertial")
+    mass = inertial.find("mass") if inertial is not None else None
+    tensor = inertial.find("inertia") if inertial is not None else None
+    centre, turn = _pose(inertial)
+    inertia = np.zeros((3, 3))
+    if tensor is not None:
+        xx, xy, xz, yy, yz, zz = (
+            float(tensor.attrib[f"i{axes}"]) for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
+        )
+        inertia = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+    boxes = []
+    for visual in element.findall("visual"):
+        box = visual.find("geometry/box")
+        if box is not None:
+            boxes.append((_vector(box.get("size")), *_pose(visual)))
+    kilograms = float(mass.attrib["value"]) if mass is not None else 0.0
+    return Link(element.attrib["name"], kilograms, centre, inertia, tuple(boxes))
+
+
+def _read_joint(element: ET.Element) -> Joint:
+    parent, child = element.find("parent"), element.find("child")
+    if parent is None or child is None:
+        raise ValueError(f"joint {element.get('name')} lacks a parent or a child")
+    axis = element.find("axis")
+    limit = element.find("limit")
+    position, rotation = _pose(element)
+    return Joint(
+        name=element.attrib["name"],
+        kind=element.attrib["type"],
+        parent=parent.attrib["link"],
+        child=child.attrib["link"],
+        position=position,
+        rotation=rotation,
+        axis=_vector(axis.get("xyz") if axis is not None else None, "1 0 0"),
+        lower=float(limit.get("lower", "-inf")) if limit is not None else -np.inf,
+        upper=float(limit.get("upper", "inf")) if limit is not None else np.inf,
+    )

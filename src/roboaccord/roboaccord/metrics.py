@@ -1,0 +1,35 @@
+"""Figures that any robot's motion has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from roboaccord.assembly import Setup
+from roboaccord.trajectory import Trajectory
+
+
+def work_of(trajectory: Trajectory) -> float:
+    """Return the integral of sum |effort * qd| [J], efforts being held between samples."""
+    if len(trajectory) < 2:
+        return 0.0
+    moved = np.diff(trajectory.q, axis=0)
+    return float(np.abs(trajectory.effort[1:] * moved).sum())
+
+
+def net_work_of(trajectory: Trajectory) -> float:
+    """Return the integral of sum effort * qd [J]; exact, since efforts are held."""
+    if len(trajectory) < 2:
+        return 0.0
+    return float((trajectory.effort[1:] * np.diff(trajectory.q, axis=0)).sum())
+
+
+def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
+    """Return the general figures of a run, and the robot's own."""
+    figures = {
+        "work": work_of(trajectory),
+        "net_work": net_work_of(trajectory),
+        "peak_effort": float(np.abs(trajectory.effort).max(initial=0.0)),
+    }
+    if setup.robot.metrics:
+        figures.update(setup.robot.metrics(setup, trajectory))
+    return figures

@@ -1,0 +1,85 @@
+"""Robots: the one object by which a package brings a mechanism into the workspace."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any
+
+from roboaccord.errors import AccordError
+from roboaccord.scenario import did_you_mean
+
+if TYPE_CHECKING:
+    from roboaccord.interfaces import Controller, ForceLaw, Simulator
+    from roboaccord.assembly import Setup
+    from roboaccord.state import RobotState
+    from roboaccord.trajectory import Trajectory
+
+GROUP = "roboaccord.robots"
+
+
+@dataclass(frozen=True)
+class Robot:
+    """Register a mechanism: everything the core needs, and the only thing it sees of a package.
+
+    Args:
+        name: of the robot; topics start with it.
+        package: ROS package with `urdf/NAME.urdf.xacro`, `config/parameters.yaml`, `scenarios/`.
+        summary: one line.
+        parameters: frozen dataclass of the physical parameters.
+        joints: gives the joint names from the parameters.
+        effort_limit: gives the limit of every joint [N m] from the parameters.
+        reference: makes the analytical simulator.
+        controllers: by name; a controller is made with `(setup, **parameters)`.
+        friction_laws: by name; a force law is made with `(setup, **parameters)`.
+        initial: completes the initial state that the scenario gives; None keeps it.
+        metrics: figures of a trajectory beside the general ones.
+        cli: `module:attribute` of the Typer group that `accord` adds, or "".
+    """
+
+    name: str
+    package: str
+    summary: str
+    parameters: type[Any]
+    joints: Callable[[Any], tuple[str, ...]]
+    effort_limit: Callable[[Any], float]
+    reference: Callable[[Setup], Simulator]
+    controllers: Mapping[str, Callable[..., Controller]]
+    friction_laws: Mapping[str, Callable[..., ForceLaw]] = field(default_factory=dict)
+    initial: Callable[[Setup, RobotState], RobotState] | None = None
+    metrics: Callable[[Setup, Trajectory], Mapping[str, float]] | None = None
+    cli: str = ""
+
+
+def robot_names() -> list[str]:
+    """Return the names of the robots that are installed."""
+    return sorted(_entries())
+
+
+def find_robot(name: str) -> Robot:
+    """Return a robot by name; a hyphen stands for an underscore.
+
+    Raises:
+        AccordError: if there is none of that name.
+    """
+    key = name.replace("-", "_")
+    entry = _entries().get(key)
+    if entry is None:
+        raise AccordError(f"unknown robot {name}{did_you_mean(key, robot_names())}")
+    robot = entry.load()
+    if not isinstance(robot, Robot):
+        raise AccordError(f"entry point {GROUP}:{key} gives {type(robot).__name__}, not a Robot")
+    return robot
+
+
+@cache
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def parameter_names(robot: Robot) -> list[str]:
+    """Return the names of a robot's physical parameters."""
+    return [f.name for f in dataclasses.fields(robot.parameters)]

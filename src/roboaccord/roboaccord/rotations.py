@@ -1,0 +1,65 @@
+"""Rotations as matrices and as quaternions x y z w, in the few forms that the workspace needs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from roboaccord.state import Array
+
+
+def yaw_quaternion(yaw: float) -> Array:
+    """Return the quaternion x y z w (4,) of a turn by `yaw` [rad] about z."""
+    return np.array([0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])
+
+
+def quaternion_yaw(q: Array) -> float:
+    """Return the heading [rad] in (-pi, pi] of a quaternion x y z w (4,)."""
+    x, y, z, w = q
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def quaternion_matrix(q: Array) -> Array:
+    """Return the rotation matrices (..., 3, 3) of quaternions x y z w (..., 4)."""
+    x, y, z, w = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(r, axis=-1) for r in rows], axis=-2)
+
+
+def matrix_quaternion(rotation: Array) -> Array:
+    """Return the quaternion x y z w (4,) of a rotation matrix (3, 3), with w >= 0 (Shepperd)."""
+    r = rotation
+    trace = float(r[0, 0] + r[1, 1] + r[2, 2])
+    choice = int(np.argmax([r[0, 0], r[1, 1], r[2, 2], trace]))
+    q = np.empty(4)
+    if choice == 3:
+        q[:] = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1], 1.0 + trace
+    else:
+        i, j, k = choice, (choice + 1) % 3, (choice + 2) % 3
+        q[i] = 1.0 - trace + 2.0 * r[i, i]
+        q[j] = r[j, i] + r[i, j]
+        q[k] = r[k, i] + r[i, k]
+        q[3] = r[k, j] - r[j, k]
+    q /= np.linalg.norm(q)
+    return q if q[3] >= 0 else -q
+
+
+def axis_angle_matrix(axis: Array, angle: Array) -> Array:
+    """Return the rotation matrices (..., 3, 3) by `angle` (...) [rad] about a unit axis (3,)."""
+    x, y, z = axis
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    s = np.sin(angle)[..., None, None]
+    c = np.cos(angle)[..., None, None]
+    return np.eye(3) + s * cross + (1.0 - c) * (cross @ cross)
+
+
+def rpy_matrix(roll: float, pitch: float, yaw: float) -> Array:
+    """Return the rotation matrix (3, 3) of URDF's fixed-axis roll, pitch, yaw [rad]."""
+    axes = np.eye(3)
+    rx, ry, rz = (axis_angle_matrix(a, np.array(v)) for a, v in zip(axes, (roll, pitch, yaw)))
+    return np.asarray(rz @ ry @ rx)

@@ -1,0 +1,105 @@
+"""Run a scenario over a transport; transports are found by entry point group `roboaccord.runners`."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.bag.writer import BagWriter
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Observer
+from roboaccord.loop import simulate
+from roboaccord.scenario import did_you_mean
+from roboaccord.trajectory import Trajectory
+
+GROUP = "roboaccord.runners"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """Ask for one run.
+
+    Args:
+        setup: robot and scenario.
+        engine: `reference`, `dart` or `mujoco`.
+        bag: folder of the bag to write; must not exist.
+        controller: `package.module:Class` instead of the scenario's controller, or "".
+        observers: told of the run as it goes, where the transport runs in this process.
+    """
+
+    setup: Setup
+    engine: str
+    bag: Path
+    controller: str = ""
+    observers: tuple[Observer, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """Hold what came of a run: the motion, its bag, and how long it took [s]."""
+
+    trajectory: Trajectory
+    bag: Path
+    engine_version: str
+    transport: str
+    wall_time: float
+
+
+Runner = Callable[[RunRequest], RunResult]
+
+
+def run_direct(request: RunRequest) -> RunResult:
+    """Run in this process without ROS, recording as it goes."""
+    setup = request.setup
+    scenario = setup.scenario
+    simulator = make_simulator(setup, request.engine)
+    controller = make_controller(setup, request.controller)
+    with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
+        started = time.perf_counter()
+        trajectory = simulate(
+            simulator=simulator,
+            controller=controller,
+            initial=setup.initial,
+            duration=scenario.duration,
+            control_period=scenario.control_period,
+            seed=scenario.seed,
+            observers=(bag, *request.observers),
+        )
+        wall = time.perf_counter() - started
+        bag.finish(trajectory.sha256())
+    return RunResult(
+        trajectory=trajectory,
+        bag=request.bag,
+        engine_version=simulator.version,
+        transport="direct",
+        wall_time=wall,
+    )
+
+
+def transports() -> list[str]:
+    """Return the names of the transports that are installed, `direct` always among them."""
+    return sorted(entry.name for entry in entry_points(group=GROUP))
+
+
+def find_runner(transport: str) -> Runner:
+    """Return the runner of a transport.
+
+    Raises:
+        AccordError: for an unknown transport, or one whose libraries are missing.
+    """
+    found = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if transport not in found:
+        raise AccordError(f"unknown transport {transport}{did_you_mean(transport, found)}")
+    try:
+        runner: Runner = found[transport].load()
+    except ImportError as error:
+        raise AccordError(
+            f"transport {transport} needs {error.name}, which has no wheel for this machine "
+            f"({platform.machine()}) or is not installed; use --transport direct"
+        ) from None
+    return runner

@@ -1,0 +1,44 @@
+"""Package the simulator-independent core, for colcon (ament_python) and for pip alike."""
+
+from setuptools import find_packages, setup
+
+NAME = "roboaccord"
+
+setup(
+    name=NAME,
+    version="0.1.0",
+    description="One robot description, many simulators, and the differences explained",
+    license="Apache-2.0",
+    author="The roboaccord authors",
+    python_requires=">=3.11,<3.14",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={NAME: ["py.typed", "report/*.html", "report/*.css"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+    ],
+    install_requires=[
+        "jinja2>=3.1",
+        "mcap>=1.2",
+        "numba>=0.60",
+        "numpy>=1.26",
+        "pillow>=10",
+        "plotly>=5.20",
+        "pydantic>=1.10",
+        "pyyaml>=6",
+        "rich>=13",
+        "rosbags>=0.11",
+        "scipy>=1.11",
+        "typer>=0.12",
+        "xacro>=2.0",
+    ],
+    extras_require={
+        "engines": ["dartpy>=6.16", "mujoco>=3.2"],
+        "view": ["viser>=0.2", "yourdfpy>=0.0.56"],
+    },
+    entry_points={
+        "console_scripts": ["accord = roboaccord.cli.main:main"],
+        "roboaccord.runners": ["direct = roboaccord.runner:run_direct"],
+    },
+    zip_safe=True,
+)

@@ -1,0 +1,101 @@
+"""Controllers of the snake: the serpenoid gait."""
+
+from __future__ import annotations
+
+import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.friction import EllipseFriction
+from roboaccord.state import Array, Command, RobotState, Target
+
+from snake import dynamics
+from snake.gaits import Serpenoid
+from snake.reference import PlanarSnake
+
+
+class SerpenoidController:
+    """Track the serpenoid gait with computed efforts and a small PD.
+
+    The feed-forward is the inverse dynamics of the desired shape, with the friction that the
+    measured motion of the base implies.
+
+    Args:
+        setup: robot and scenario.
+        amplitude: of every joint [rad].
+        frequency: [Hz].
+        waves: number of waves on the body.
+        offset: mean joint angle, which makes the snake turn [rad].
+        ramp: time over which the amplitude rises smoothly from 0 [s].
+        kp: [N m/rad].
+        kd: [N m s/rad]; above .095 an explicit 1 ms loop is unstable.
+        feedforward: whether to add the inverse dynamics.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        amplitude: float = 0.4,
+        frequency: float = 1.0,
+        waves: float = 1.5,
+        offset: float = 0.0,
+        ramp: float = 1.0,
+        kp: float = 3.0,
+        kd: float = 0.02,
+        feedforward: bool = True,
+    ) -> None:
+        if min(kp, kd) < 0:
+            raise ValueError("kp and kd must not be negative")
+        self.gait = Serpenoid(len(setup.joints), amplitude, frequency, waves, offset, ramp)
+        self.kp = float(kp)
+        self.kd = float(kd)
+        self._feedforward = Feedforward(setup) if feedforward else None
+
+    def reset(self, seed: int) -> None:
+        """Do nothing: the gait depends on the time alone."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts that track the gait."""
+        q, qd, qdd = self.gait.shape(state.time)
+        effort = self.kp * (q - state.q) + self.kd * (qd - state.qd)
+        if self._feedforward:
+            effort = effort + self._feedforward.efforts(state, q, qd, qdd)
+        return Command(effort)
+
+
+class Feedforward:
+    """Give the efforts of a desired shape, by the planar model."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._chain = PlanarSnake(setup.parameters)
+        law = setup.force_law
+        self._points = np.zeros((0, 2))
+        self._friction = np.zeros(4)
+        if isinstance(law, EllipseFriction):
+            self._points = law.points
+            self._friction = np.array([*law.mu, law.load, law.slip_speed])
+
+    def efforts(self, state: RobotState, q: Array, qd: Array, qdd: Array) -> Array:
+        """Return the efforts (n,) [N m] for a desired shape.
+
+        The shape is put at the measured centre of mass, mean heading and their velocities: hung
+        on the tail instead, an error there would be magnified by the length of the body.
+        """
+        chain = self._chain
+        n = chain.parameters.links
+        y = chain.pack(state)
+        th, w = _about_mean(y[2 : n + 2], q), _about_mean(y[n + 4 :], qd)
+        fx, fy, moment = np.empty(n), np.empty(n), np.empty(n)
+        dynamics.ground_forces(
+            chain.K, np.cos(th), np.sin(th), y[n + 2], y[n + 3], w,
+            self._friction, self._points, fx, fy, moment,
+        )  # fmt: skip
+        efforts: Array = dynamics.inverse_dynamics(
+            chain.K, chain.G, chain.J, th, w, qdd, fx, fy, moment
+        )
+        return efforts
+
+
+def _about_mean(measured: Array, differences: Array) -> Array:
+    """Return N values with given successive differences (N - 1,) and the mean of `measured`."""
+    values = np.zeros(len(measured))
+    values[:-1] = np.cumsum(differences[::-1])[::-1]
+    return np.asarray(values + (measured.mean() - values.mean()))

@@ -1,0 +1,165 @@
+"""Runge-Kutta 4 for the chain, with impacts on the joint stops located inside the step."""
+
+from __future__ import annotations
+
+import numpy as np
+from roboaccord.jit import kernel
+
+from snake.dynamics import accelerations, cholesky
+from snake.stops import hold
+
+TOUCH = 1e-9  # rad: a joint this close to its stop is at it
+STILL = 1e-9  # rad/s: and rests there when slower than this
+MAX_IMPACTS = 60  # in one step; beyond it the remaining joints are stopped where they are
+
+
+@kernel
+def derivative(K, G, J, m, y, tau, friction, points, side, M, dy):  # type: ignore[no-untyped-def]
+    """Fill dy of y = [p, th, v, w], (2N + 4,)."""
+    n = K.shape[0]
+    w = y[n + 4 :]
+    th = y[2 : n + 2]
+    vx, vy = y[n + 2], y[n + 3]
+    dy[: n + 2] = y[n + 2 :]
+    accelerations(K, G, J, m, th, vx, vy, w, tau, friction, points, M, dy[n + 2 :])
+    if side.any():
+        hold(M, dy[n + 4 :], side)
+
+
+@kernel
+def rk4(K, G, J, m, y, tau, h, friction, points, side, M):  # type: ignore[no-untyped-def]
+    """Return y after h [s]."""
+    k1 = np.empty_like(y)
+    k2 = np.empty_like(y)
+    k3 = np.empty_like(y)
+    k4 = np.empty_like(y)
+    derivative(K, G, J, m, y, tau, friction, points, side, M, k1)
+    derivative(K, G, J, m, y + 0.5 * h * k1, tau, friction, points, side, M, k2)
+    derivative(K, G, J, m, y + 0.5 * h * k2, tau, friction, points, side, M, k3)
+    derivative(K, G, J, m, y + h * k3, tau, friction, points, side, M, k4)
+    return y + (h / 6.0) * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+
+
+@kernel
+def impact(G, J, y, side, M):  # type: ignore[no-untyped-def]
+    """Stop the joints of `side` that move outwards, in place; return the impulses (n,) [N m s]."""
+    n = G.shape[0]
+    th = y[2 : n + 2]
+    for i in range(n):
+        for k in range(i + 1):
+            M[i, k] = G[i, k] * np.cos(th[i] - th[k])
+        M[i, i] += J
+    cholesky(M, n)
+    return hold(M, y[n + 4 :], side)
+
+
+@kernel
+def update_sides(y, limit, side):  # type: ignore[no-untyped-def]
+    """Release the joints that have left their stops; return whether one hits its stop now."""
+    n = side.shape[0] + 1
+    hit = False
+    for j in range(n - 1):
+        angle = y[2 + j] - y[3 + j]
+        rate = y[n + 4 + j] - y[n + 5 + j]
+        if side[j] != 0 and (side[j] * angle < limit - TOUCH or side[j] * rate < -STILL):
+            side[j] = 0
+        if side[j] == 0:
+            for sign in (1, -1):
+                if sign * angle >= limit - TOUCH and sign * rate >= -STILL:
+                    side[j] = sign
+        if side[j] != 0 and side[j] * rate > STILL:
+            hit = True
+    return hit
+
+
+@kernel
+def first_violation(y0, y1, h, limit, side):  # type: ignore[no-untyped-def]
+    """Return the joint that first passes its stop between y0 and y1, its side and the fraction.
+
+    The angle in between is taken from the cubic through both ends' angles and rates.
+    """
+    n = side.shape[0] + 1
+    best = 2.0
+    joint = -1
+    sign = 0
+    for j in range(n - 1):
+        if side[j] != 0:
+            continue
+        q1 = y1[2 + j] - y1[3 + j]
+        s = 1 if q1 > 0 else -1
+        if not s * q1 > limit + TOUCH:
+            continue
+        q0 = s * (y0[2 + j] - y0[3 + j])
+        d0 = s * (y0[n + 4 + j] - y0[n + 5 + j]) * h
+        d1 = s * (y1[n + 4 + j] - y1[n + 5 + j]) * h
+        q1 = s * q1
+        low, high = 0.0, 1.0
+        for _ in range(40):
+            x = 0.5 * (low + high)
+            value = (
+                (1 + 2 * x) * (1 - x) ** 2 * q0
+                + x * (1 - x) ** 2 * d0
+                + x * x * (3 - 2 * x) * q1
+                + x * x * (x - 1) * d1
+            )
+            if value > limit:
+                high = x
+            else:
+                low = x
+        if high < best:
+            best, joint, sign = high, j, s
+    return joint, sign, best
+
+
+@kernel
+def advance(K, G, J, m, y, tau, h, steps, friction, points, limit, side, log):  # type: ignore[no-untyped-def]
+    """Advance y and side in place by `steps` steps of h [s].
+
+    Args:
+        log: filled with the rows (time since the start, joint, impulse) of impacts (k, 3).
+
+    Returns:
+        the number of rows of `log` that were filled.
+    """
+    n = K.shape[0]
+    M = np.empty((n, n))
+    count = 0
+    for step in range(steps):
+        left = h
+        attempts = 0
+        while True:
+            if update_sides(y, limit, side):
+                impulse = impact(G, J, y, side, M)
+                for j in range(n - 1):
+                    if impulse[j] > 0.0 and count < log.shape[0]:
+                        log[count, 0] = step * h + (h - left)
+                        log[count, 1] = j
+                        log[count, 2] = impulse[j]
+                        count += 1
+                update_sides(y, limit, side)
+            if left <= 0.0:
+                break
+            after = rk4(K, G, J, m, y, tau, left, friction, points, side, M)
+            joint, sign, fraction = first_violation(y, after, left, limit, side)
+            attempts += 1
+            if joint < 0 or attempts > MAX_IMPACTS:
+                y[:] = after
+                left = 0.0
+                if joint >= 0:
+                    side[joint] = sign
+                continue
+            # Secant steps on the true motion, from the cubic's estimate.
+            part = fraction * left
+            for _ in range(6):
+                after = rk4(K, G, J, m, y, tau, part, friction, points, side, M)
+                gap = limit - sign * (after[2 + joint] - after[3 + joint])
+                rate = sign * (after[n + 4 + joint] - after[n + 5 + joint])
+                if abs(gap) < 0.1 * TOUCH or rate <= STILL:
+                    break
+                part = min(max(part + gap / rate, 0.0), left)
+            y[:] = after
+            left -= part
+            side[joint] = sign
+            if left < 1e-15:
+                left = 0.0
+    return count

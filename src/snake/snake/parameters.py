@@ -1,0 +1,63 @@
+"""Physical parameters of the snake; their values and sources are in config/parameters.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnakeParameters:
+    """Hold the snake's parameters, in SI units.
+
+    Args:
+        joints: number n of joints; there are n + 1 links.
+        link_mass: [kg].
+        link_length, link_width, link_height: along, across and upwards [m].
+        inertia_along, inertia_across, inertia_vertical: about the link's axes [kg m^2].
+        pivot_behind_front: from a link's centre back to the joint behind it [m].
+        pivot_ahead_of_rear: from a link's centre forward to the joint ahead of it [m].
+        joint_limit: joints stop at plus and minus this [rad].
+        effort_limit: [N m].
+        gravity: [m/s^2]; loads the friction.
+    """
+
+    joints: int
+    link_mass: float
+    link_length: float
+    link_width: float
+    link_height: float
+    inertia_along: float
+    inertia_across: float
+    inertia_vertical: float
+    pivot_behind_front: float
+    pivot_ahead_of_rear: float
+    joint_limit: float
+    effort_limit: float
+    gravity: float
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.joints <= 200:
+            raise ValueError(f"joints is {self.joints}, and must be 1 to 200")
+        for name in ("link_mass", "inertia_vertical", "joint_limit", "effort_limit", "link_length"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive")
+
+    @property
+    def links(self) -> int:
+        """Number of links."""
+        return self.joints + 1
+
+    @property
+    def mass(self) -> float:
+        """Mass of the whole robot [kg]."""
+        return self.links * self.link_mass
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, from the head end to the tail."""
+        return tuple(f"joint_{i:02d}" for i in range(1, self.joints + 1))
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of the links, from the head to the tail, which is `base_link`."""
+        return (*(f"segment_{i:02d}_link" for i in range(1, self.joints + 1)), "base_link")
