@@ -18,10 +18,13 @@ except ImportError:  # pragma: no cover - exercised on ROS machines only
 
 HAS_NUMBA = numba is not None
 
+# Sums may be reordered, so that they run on vector units; nan and inf keep their meaning.
+FASTMATH = {"reassoc", "contract"}
+
 
 def kernel(function: F) -> F:
     """Compile `function` in nopython mode, cached on disk; return it as it is without numba."""
     if numba is None:
         return function
-    compiled: F = numba.njit(cache=True, error_model="numpy")(function)
+    compiled: F = numba.njit(cache=True, error_model="numpy", fastmath=FASTMATH)(function)
     return compiled

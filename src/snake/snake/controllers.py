@@ -7,9 +7,9 @@ from roboaccord.assembly import Setup
 from roboaccord.friction import EllipseFriction
 from roboaccord.state import Array, Command, RobotState, Target
 
-from snake import dynamics
+from snake.coordinates import PlanarSnake
 from snake.gaits import Serpenoid
-from snake.reference import PlanarSnake
+from snake.tracking import tracking_efforts
 
 
 class SerpenoidController:
@@ -25,7 +25,7 @@ class SerpenoidController:
         waves: number of waves on the body.
         offset: mean joint angle, which makes the snake turn [rad].
         ramp: time over which the amplitude rises smoothly from 0 [s].
-        kp: [N m/rad].
+        kp: [N m/rad]; below about 15 the chain slowly buckles out of the gait (measured).
         kd: [N m s/rad]; above .095 an explicit 1 ms loop is unstable.
         feedforward: whether to add the inverse dynamics.
     """
@@ -38,8 +38,8 @@ class SerpenoidController:
         waves: float = 1.5,
         offset: float = 0.0,
         ramp: float = 1.0,
-        kp: float = 3.0,
-        kd: float = 0.02,
+        kp: float = 20.0,
+        kd: float = 0.05,
         feedforward: bool = True,
     ) -> None:
         if min(kp, kd) < 0:
@@ -74,28 +74,9 @@ class Feedforward:
             self._friction = np.array([*law.mu, law.load, law.slip_speed])
 
     def efforts(self, state: RobotState, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return the efforts (n,) [N m] for a desired shape.
-
-        The shape is put at the measured centre of mass, mean heading and their velocities: hung
-        on the tail instead, an error there would be magnified by the length of the body.
-        """
+        """Return the efforts (n,) [N m] of a desired shape, where the robot is."""
         chain = self._chain
-        n = chain.parameters.links
+        efforts = np.empty(len(q))
         y = chain.pack(state)
-        th, w = _about_mean(y[2 : n + 2], q), _about_mean(y[n + 4 :], qd)
-        fx, fy, moment = np.empty(n), np.empty(n), np.empty(n)
-        dynamics.ground_forces(
-            chain.K, np.cos(th), np.sin(th), y[n + 2], y[n + 3], w,
-            self._friction, self._points, fx, fy, moment,
-        )  # fmt: skip
-        efforts: Array = dynamics.inverse_dynamics(
-            chain.K, chain.G, chain.J, th, w, qdd, fx, fy, moment
-        )
+        tracking_efforts(chain.body, y, q, qd, qdd, self._friction, self._points, efforts)
         return efforts
-
-
-def _about_mean(measured: Array, differences: Array) -> Array:
-    """Return N values with given successive differences (N - 1,) and the mean of `measured`."""
-    values = np.zeros(len(measured))
-    values[:-1] = np.cumsum(differences[::-1])[::-1]
-    return np.asarray(values + (measured.mean() - values.mean()))

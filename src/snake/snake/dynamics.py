@@ -1,168 +1,171 @@
 """Planar dynamics of a chain of N links with absolute headings th_1 (head) to th_N (tail).
 
-With the centre of mass p, u_j = (cos th_j, sin th_j) and its normal n_j = (-sin th_j, cos th_j),
+With u_j = (cos th_j, sin th_j) and its normal n_j, joint j lies a behind the centre of link j and b
+ahead of the centre of link j + 1. It carries the force l_j (2,) on link j and -l_j on link j + 1:
 
-    r_i  = p + sum_j K_ij u_j
-    M_jk = J d_jk + G_jk cos(th_j - th_k),           G = m K'K
-    sum_k M_jk th''_k + sum_k G_jk sin(th_j - th_k) th'_k^2 = Q_j
-    Q_j  = n_j . (K'f)_j + moment_j + (D'tau)_j
-    N m p'' = sum_i f_i
+    m r''_j  = f_j + l_j - l_(j-1)
+    J th''_j = T_j - a n_j . l_j - b n_j . l_(j-1),     T_j = moment_j + tau_j - tau_(j-1)
+    r''_j - a (n_j th''_j - u_j th'_j^2) = r''_(j+1) + b (n_(j+1) th''_(j+1) - u_(j+1) th'_(j+1)^2)
 
-where f_i (N, 2) [N] and moment_i (N,) [N m] are the ground's forces on the links, and tau_j acts
-forward on link j and backward on link j + 1. The kernels are called 40,000 times a simulated second.
+The last line, with the first two put in, is a symmetric positive definite block-tridiagonal system
+in l, solved in O(N). It is the same as M th'' + C th'^2 = Q with M_jk = J d_jk + m (K'K)_jk
+cos(th_j - th_k), to which the tests hold it. `body` is (a, b, m, J) [m, m, kg, kg m^2], y is
+[p, th, v, w] with the centre of mass p and its velocity v.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from roboaccord.friction import ellipse_force
 from roboaccord.jit import kernel
-from roboaccord.state import Array
-
-from snake.parameters import SnakeParameters
-
-
-def lever_matrix(p: SnakeParameters) -> Array:
-    """Return K (N, N) [m], which puts the centre of link i at p + sum_j K_ij u_j."""
-    n = p.links
-    ahead = np.zeros((n, n))
-    for i in range(n - 2, -1, -1):
-        ahead[i] = ahead[i + 1]
-        ahead[i, i] += p.pivot_behind_front
-        ahead[i, i + 1] += p.pivot_ahead_of_rear
-    return np.asarray(ahead - ahead.mean(axis=0))
 
 
 @kernel
-def ground_forces(K, c, s, vx, vy, w, friction, points, fx, fy, moment):  # type: ignore[no-untyped-def]
-    """Fill the ground's force (fx, fy) and moment on every link.
+def link_velocities(body, c, s, vx, vy, w, lx, ly):  # type: ignore[no-untyped-def]
+    """Fill the velocities of the links' centres (N,), for the velocity (vx, vy) of the whole."""
+    a, b = body[0], body[1]
+    n = c.shape[0]
+    lx[n - 1] = 0.0
+    ly[n - 1] = 0.0
+    mean_x = 0.0
+    mean_y = 0.0
+    for j in range(n - 2, -1, -1):
+        lx[j] = lx[j + 1] - a * s[j] * w[j] - b * s[j + 1] * w[j + 1]
+        ly[j] = ly[j + 1] + a * c[j] * w[j] + b * c[j + 1] * w[j + 1]
+        mean_x += lx[j]
+        mean_y += ly[j]
+    mean_x = vx - mean_x / n
+    mean_y = vy - mean_y / n
+    for j in range(n):
+        lx[j] += mean_x
+        ly[j] += mean_y
+
+
+@kernel
+def ground_forces(body, c, s, vx, vy, w, friction, points, fx, fy, moment):  # type: ignore[no-untyped-def]
+    """Fill the ground's force (fx, fy) [N] and moment [N m] on every link (N,).
 
     `friction` is (mu_along, mu_across, load, slip_speed) and `points` (k, 2) [m] are the contact
     points of a link, which share the load equally.
     """
-    n = c.shape[0]
     count = points.shape[0]
-    for i in range(n):
-        fx[i] = 0.0
-        fy[i] = 0.0
-        moment[i] = 0.0
-        if count == 0:
-            continue
-        lx = vx
-        ly = vy
-        for j in range(n):
-            lx -= K[i, j] * s[j] * w[j]
-            ly += K[i, j] * c[j] * w[j]
-        along = c[i] * lx + s[i] * ly
-        across = -s[i] * lx + c[i] * ly
+    if count == 0:
+        fx[:] = 0.0
+        fy[:] = 0.0
+        moment[:] = 0.0
+        return
+    link_velocities(body, c, s, vx, vy, w, fx, fy)
+    load = friction[2] / count
+    for i in range(c.shape[0]):
+        along = c[i] * fx[i] + s[i] * fy[i]
+        across = c[i] * fy[i] - s[i] * fx[i]
+        sum_a = 0.0
+        sum_c = 0.0
+        sum_m = 0.0
         for k in range(count):
             px = points[k, 0]
             py = points[k, 1]
             fa, fc = ellipse_force(
-                along - w[i] * py, across + w[i] * px,
-                friction[0], friction[1], friction[2] / count, friction[3],
-            )  # fmt: skip
-            fx[i] += c[i] * fa - s[i] * fc
-            fy[i] += s[i] * fa + c[i] * fc
-            moment[i] += px * fc - py * fa
+                along - w[i] * py, across + w[i] * px, friction[0], friction[1], load, friction[3]
+            )
+            sum_a += fa
+            sum_c += fc
+            sum_m += px * fc - py * fa
+        fx[i] = c[i] * sum_a - s[i] * sum_c
+        fy[i] = s[i] * sum_a + c[i] * sum_c
+        moment[i] = sum_m
 
 
 @kernel
-def mass_and_force(K, G, J, c, s, w, tau, fx, fy, moment, M, Q):  # type: ignore[no-untyped-def]
-    """Fill M (N, N), lower triangle, and the right-hand side Q (N,) without the efforts' limits."""
+def factorise(body, c, s, factor):  # type: ignore[no-untyped-def]
+    """Fill factor (N - 1, 3) with the inverses of the pivot blocks of the joint-force system."""
+    a, b, m, J = body
     n = c.shape[0]
-    for j in range(n):
-        kfx = 0.0
-        kfy = 0.0
-        centrifugal = 0.0
-        for i in range(n):
-            kfx += K[i, j] * fx[i]
-            kfy += K[i, j] * fy[i]
-            centrifugal += G[j, i] * (s[j] * c[i] - c[j] * s[i]) * w[i] * w[i]
-        Q[j] = c[j] * kfy - s[j] * kfx + moment[j] - centrifugal
-        if j < n - 1:
-            Q[j] += tau[j]
+    aa, ab, bb = a * a / J, a * b / J, b * b / J
+    for j in range(n - 1):
+        # D_j = 2/m + a^2/J n_j n_j' + b^2/J n_(j+1) n_(j+1)', less what elimination takes off.
+        xx = 2.0 / m + aa * s[j] * s[j] + bb * s[j + 1] * s[j + 1]
+        xy = -aa * s[j] * c[j] - bb * s[j + 1] * c[j + 1]
+        yy = 2.0 / m + aa * c[j] * c[j] + bb * c[j + 1] * c[j + 1]
         if j > 0:
-            Q[j] -= tau[j - 1]
-        for k in range(j):
-            M[j, k] = G[j, k] * (c[j] * c[k] + s[j] * s[k])
-        M[j, j] = G[j, j] + J
+            oxx, oxy, oyy = ab * s[j] * s[j] - 1.0 / m, -ab * s[j] * c[j], ab * c[j] * c[j] - 1.0 / m
+            ixx, ixy, iyy = factor[j - 1, 0], factor[j - 1, 1], factor[j - 1, 2]
+            pxx, pxy = oxx * ixx + oxy * ixy, oxx * ixy + oxy * iyy
+            pyx, pyy = oxy * ixx + oyy * ixy, oxy * ixy + oyy * iyy
+            xx -= pxx * oxx + pxy * oxy
+            xy -= pxx * oxy + pxy * oyy
+            yy -= pyx * oxy + pyy * oyy
+        inverse = 1.0 / (xx * yy - xy * xy)
+        factor[j, 0] = yy * inverse
+        factor[j, 1] = -xy * inverse
+        factor[j, 2] = xx * inverse
 
 
 @kernel
-def cholesky(M, n):  # type: ignore[no-untyped-def]
-    """Replace the lower triangle of M by its Cholesky factor."""
-    for j in range(n):
-        d = M[j, j]
-        for k in range(j):
-            d -= M[j, k] * M[j, k]
-        d = np.sqrt(d)
-        M[j, j] = d
-        for i in range(j + 1, n):
-            x = M[i, j]
-            for k in range(j):
-                x -= M[i, k] * M[j, k]
-            M[i, j] = x / d
+def solve_headings(body, c, s, factor, gx, gy, torque, acc):  # type: ignore[no-untyped-def]
+    """Fill acc (N,) = th'' for torques T (N,) and joint gaps' accelerations -g (N - 1,).
+
+    `gx, gy` are used up. Velocities for impulses come out in the same way, with gaps of 0.
+    """
+    a, b, m, J = body
+    n = c.shape[0]
+    ab = a * b / J
+    for j in range(n - 1):
+        ta = a * torque[j] / J
+        tb = b * torque[j + 1] / J
+        gx[j] -= ta * s[j] + tb * s[j + 1]
+        gy[j] += ta * c[j] + tb * c[j + 1]
+        if j > 0:
+            oxx, oxy, oyy = ab * s[j] * s[j] - 1.0 / m, -ab * s[j] * c[j], ab * c[j] * c[j] - 1.0 / m
+            hx = factor[j - 1, 0] * gx[j - 1] + factor[j - 1, 1] * gy[j - 1]
+            hy = factor[j - 1, 1] * gx[j - 1] + factor[j - 1, 2] * gy[j - 1]
+            gx[j] -= oxx * hx + oxy * hy
+            gy[j] -= oxy * hx + oyy * hy
+    acc[:] = torque / J
+    fx = 0.0
+    fy = 0.0
+    for j in range(n - 2, -1, -1):
+        rx, ry = gx[j], gy[j]
+        if j < n - 2:
+            k = j + 1
+            oxx, oxy, oyy = ab * s[k] * s[k] - 1.0 / m, -ab * s[k] * c[k], ab * c[k] * c[k] - 1.0 / m
+            rx -= oxx * fx + oxy * fy
+            ry -= oxy * fx + oyy * fy
+        fx = factor[j, 0] * rx + factor[j, 1] * ry
+        fy = factor[j, 1] * rx + factor[j, 2] * ry
+        acc[j] -= a / J * (c[j] * fy - s[j] * fx)
+        acc[j + 1] -= b / J * (c[j + 1] * fy - s[j + 1] * fx)
 
 
 @kernel
-def cholesky_solve(L, x, n):  # type: ignore[no-untyped-def]
-    """Replace x (n,) by the solution of L L' y = x."""
-    for i in range(n):
-        v = x[i]
-        for k in range(i):
-            v -= L[i, k] * x[k]
-        x[i] = v / L[i, i]
-    for i in range(n - 1, -1, -1):
-        v = x[i]
-        for k in range(i + 1, n):
-            v -= L[k, i] * x[k]
-        x[i] = v / L[i, i]
-
-
-@kernel
-def accelerations(K, G, J, m, th, vx, vy, w, tau, friction, points, M, acc):  # type: ignore[no-untyped-def]
-    """Fill acc (N + 2,) with p'' and th'', and M with its Cholesky factor; stops apart."""
+def accelerations(body, th, vx, vy, w, tau, friction, points, c, s, factor, acc):  # type: ignore[no-untyped-def]
+    """Fill acc (N + 2,) with p'' and th'', stops apart; c, s (N,) and factor on the way."""
+    a, b, m, J = body
     n = th.shape[0]
-    c = np.cos(th)
-    s = np.sin(th)
     fx = np.empty(n)
     fy = np.empty(n)
-    moment = np.empty(n)
-    ground_forces(K, c, s, vx, vy, w, friction, points, fx, fy, moment)
-    Q = acc[2:]
-    mass_and_force(K, G, J, c, s, w, tau, fx, fy, moment, M, Q)
-    cholesky(M, n)
-    cholesky_solve(M, Q, n)
-    acc[0] = fx.sum() / (n * m)
-    acc[1] = fy.sum() / (n * m)
-
-
-@kernel
-def inverse_dynamics(K, G, J, th, w, qdd, fx, fy, moment):  # type: ignore[no-untyped-def]
-    """Return the efforts (n,) that give the joints the accelerations qdd (n,); the base is free.
-
-    The heading's own acceleration follows from the sum of all rows, in which the efforts cancel:
-    with th'' = th''_N + S qdd, 1'M1 th''_N = 1'(Q - M S qdd). Then tau_j = sum_{i<=j} R_i with
-    the residuals R = M th'' - Q.
-    """
-    n = th.shape[0]
-    c = np.cos(th)
-    s = np.sin(th)
-    M = np.empty((n, n))
-    Q = np.empty(n)
-    mass_and_force(K, G, J, c, s, w, np.zeros(n - 1), fx, fy, moment, M, Q)
-    shape = np.zeros(n)
-    for j in range(n - 2, -1, -1):
-        shape[j] = shape[j + 1] + qdd[j]
-    R = np.zeros(n)
-    row_sum = np.zeros(n)
+    torque = np.empty(n)
+    gx = np.empty(n - 1)
+    gy = np.empty(n - 1)
+    sum_x = 0.0
+    sum_y = 0.0
     for j in range(n):
-        for k in range(n):
-            value = M[j, k] if k <= j else M[k, j]
-            R[j] += value * shape[k]
-            row_sum[j] += value
-    R -= Q
-    tail = -R.sum() / row_sum.sum()
-    R += row_sum * tail
-    return np.cumsum(R)[: n - 1]
+        c[j] = math.cos(th[j])
+        s[j] = math.sin(th[j])
+    ground_forces(body, c, s, vx, vy, w, friction, points, fx, fy, torque)
+    for j in range(n):
+        sum_x += fx[j]
+        sum_y += fy[j]
+        if j < n - 1:
+            torque[j] += tau[j]
+            front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
+            gx[j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
+            gy[j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
+        if j > 0:
+            torque[j] -= tau[j - 1]
+    factorise(body, c, s, factor)
+    solve_headings(body, c, s, factor, gx, gy, torque, acc[2:])
+    acc[0] = sum_x / (n * m)
+    acc[1] = sum_y / (n * m)

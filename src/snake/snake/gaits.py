@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-
 from roboaccord.state import Array
+
+from snake.tracking import serpenoid
 
 
 @dataclass(frozen=True)
@@ -38,25 +39,8 @@ class Serpenoid:
 
     def shape(self, time: float) -> tuple[Array, Array, Array]:
         """Return the angles, rates and accelerations of the joints, each (n,)."""
+        q, qd, qdd = np.empty((3, self.joints))
         rate = 2.0 * math.pi * self.frequency
         lag = 2.0 * math.pi * self.waves / self.joints
-        phase = rate * time - lag * np.arange(1, self.joints + 1)
-        sin, cos = self.amplitude * np.sin(phase), self.amplitude * rate * np.cos(phase)
-        g, gd, gdd = self._rise(time)
-        base = sin + self.offset
-        return (
-            g * base,
-            gd * base + g * cos,
-            gdd * base + 2.0 * gd * cos - g * rate * rate * sin,
-        )
-
-    def _rise(self, time: float) -> tuple[float, float, float]:
-        """Return the quintic smooth step and its first two derivatives."""
-        if time >= self.ramp:
-            return 1.0, 0.0, 0.0
-        x, r = time / self.ramp, self.ramp
-        return (
-            x**3 * (10.0 - 15.0 * x + 6.0 * x * x),
-            30.0 * x * x * (1.0 - x) ** 2 / r,
-            60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / (r * r),
-        )
+        serpenoid(time, self.amplitude, rate, lag, self.offset, self.ramp, q, qd, qdd)
+        return q, qd, qdd

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.jit import kernel
 
-from snake.dynamics import accelerations, cholesky
+from snake.dynamics import accelerations, factorise
 from snake.stops import hold
 
 TOUCH = 1e-9  # rad: a joint this close to its stop is at it
@@ -14,43 +14,45 @@ MAX_IMPACTS = 60  # in one step; beyond it the remaining joints are stopped wher
 
 
 @kernel
-def derivative(K, G, J, m, y, tau, friction, points, side, M, dy):  # type: ignore[no-untyped-def]
-    """Fill dy of y = [p, th, v, w], (2N + 4,)."""
-    n = K.shape[0]
-    w = y[n + 4 :]
+def derivative(body, y, tau, friction, points, side, held, dy):  # type: ignore[no-untyped-def]
+    """Fill dy of y = [p, th, v, w], (2N + 4,); `held` says whether any joint is at a stop."""
+    n = tau.shape[0] + 1
     th = y[2 : n + 2]
-    vx, vy = y[n + 2], y[n + 3]
+    w = y[n + 4 :]
+    c = np.empty(n)
+    s = np.empty(n)
+    factor = np.empty((n - 1, 3))
     dy[: n + 2] = y[n + 2 :]
-    accelerations(K, G, J, m, th, vx, vy, w, tau, friction, points, M, dy[n + 2 :])
-    if side.any():
-        hold(M, dy[n + 4 :], side)
+    vx, vy = y[n + 2], y[n + 3]
+    accelerations(body, th, vx, vy, w, tau, friction, points, c, s, factor, dy[n + 2 :])
+    if held:
+        hold(body, c, s, factor, dy[n + 4 :], side)
 
 
 @kernel
-def rk4(K, G, J, m, y, tau, h, friction, points, side, M):  # type: ignore[no-untyped-def]
+def rk4(body, y, tau, h, friction, points, side):  # type: ignore[no-untyped-def]
     """Return y after h [s]."""
+    held = side.any()
     k1 = np.empty_like(y)
     k2 = np.empty_like(y)
     k3 = np.empty_like(y)
     k4 = np.empty_like(y)
-    derivative(K, G, J, m, y, tau, friction, points, side, M, k1)
-    derivative(K, G, J, m, y + 0.5 * h * k1, tau, friction, points, side, M, k2)
-    derivative(K, G, J, m, y + 0.5 * h * k2, tau, friction, points, side, M, k3)
-    derivative(K, G, J, m, y + h * k3, tau, friction, points, side, M, k4)
+    derivative(body, y, tau, friction, points, side, held, k1)
+    derivative(body, y + 0.5 * h * k1, tau, friction, points, side, held, k2)
+    derivative(body, y + 0.5 * h * k2, tau, friction, points, side, held, k3)
+    derivative(body, y + h * k3, tau, friction, points, side, held, k4)
     return y + (h / 6.0) * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
 
 @kernel
-def impact(G, J, y, side, M):  # type: ignore[no-untyped-def]
+def impact(body, y, side):  # type: ignore[no-untyped-def]
     """Stop the joints of `side` that move outwards, in place; return the impulses (n,) [N m s]."""
-    n = G.shape[0]
-    th = y[2 : n + 2]
-    for i in range(n):
-        for k in range(i + 1):
-            M[i, k] = G[i, k] * np.cos(th[i] - th[k])
-        M[i, i] += J
-    cholesky(M, n)
-    return hold(M, y[n + 4 :], side)
+    n = side.shape[0] + 1
+    c = np.cos(y[2 : n + 2])
+    s = np.sin(y[2 : n + 2])
+    factor = np.empty((n - 1, 3))
+    factorise(body, c, s, factor)
+    return hold(body, c, s, factor, y[n + 4 :], side)
 
 
 @kernel
@@ -112,7 +114,7 @@ def first_violation(y0, y1, h, limit, side):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def advance(K, G, J, m, y, tau, h, steps, friction, points, limit, side, log):  # type: ignore[no-untyped-def]
+def advance(body, y, tau, h, steps, friction, points, limit, side, log):  # type: ignore[no-untyped-def]
     """Advance y and side in place by `steps` steps of h [s].
 
     Args:
@@ -121,15 +123,14 @@ def advance(K, G, J, m, y, tau, h, steps, friction, points, limit, side, log):  
     Returns:
         the number of rows of `log` that were filled.
     """
-    n = K.shape[0]
-    M = np.empty((n, n))
+    n = side.shape[0] + 1
     count = 0
     for step in range(steps):
         left = h
         attempts = 0
         while True:
             if update_sides(y, limit, side):
-                impulse = impact(G, J, y, side, M)
+                impulse = impact(body, y, side)
                 for j in range(n - 1):
                     if impulse[j] > 0.0 and count < log.shape[0]:
                         log[count, 0] = step * h + (h - left)
@@ -139,7 +140,7 @@ def advance(K, G, J, m, y, tau, h, steps, friction, points, limit, side, log):  
                 update_sides(y, limit, side)
             if left <= 0.0:
                 break
-            after = rk4(K, G, J, m, y, tau, left, friction, points, side, M)
+            after = rk4(body, y, tau, left, friction, points, side)
             joint, sign, fraction = first_violation(y, after, left, limit, side)
             attempts += 1
             if joint < 0 or attempts > MAX_IMPACTS:
@@ -151,7 +152,7 @@ def advance(K, G, J, m, y, tau, h, steps, friction, points, limit, side, log):  
             # Secant steps on the true motion, from the cubic's estimate.
             part = fraction * left
             for _ in range(6):
-                after = rk4(K, G, J, m, y, tau, part, friction, points, side, M)
+                after = rk4(body, y, tau, part, friction, points, side)
                 gap = limit - sign * (after[2 + joint] - after[3 + joint])
                 rate = sign * (after[n + 4 + joint] - after[n + 5 + joint])
                 if abs(gap) < 0.1 * TOUCH or rate <= STILL:

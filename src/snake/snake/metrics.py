@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from roboaccord.assembly import Setup
 from roboaccord.metrics import work_of
-from roboaccord.rotations import quaternion_yaw
+from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
 
-from snake.dynamics import lever_matrix
+from snake.coordinates import PlanarSnake
 
 
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
@@ -44,13 +44,9 @@ def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
     }
 
 
-def body_motion(setup: Setup, trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
+def body_motion(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
     """Return the centre of mass (k, 2) [m] and the mean heading of the links (k,) [rad]."""
-    p = setup.parameters
-    yaw = np.unwrap([quaternion_yaw(q) for q in trajectory.orientation])
-    headings = np.column_stack([np.zeros_like(trajectory.q), np.zeros(len(yaw))])
-    headings[:, :-1] = np.cumsum(trajectory.q[:, ::-1], axis=1)[:, ::-1]
-    headings += yaw[:, None]
-    tail = lever_matrix(p)[-1]
-    offset = np.column_stack([np.cos(headings) @ tail, np.sin(headings) @ tail])
-    return trajectory.position[:, :2] - offset, headings.mean(axis=1)
+    chain = PlanarSnake(setup.parameters)
+    n = setup.parameters.links
+    rows = np.array([chain.pack(trajectory.state(i)) for i in range(len(trajectory))])
+    return rows[:, :2], np.unwrap(rows[:, 2 : n + 2].mean(axis=1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,69 +11,14 @@ from roboaccord.errors import AccordError
 from roboaccord.friction import EllipseFriction
 from roboaccord.interfaces import Acceleration
 from roboaccord.loop import count_steps
-from roboaccord.rotations import quaternion_yaw, yaw_quaternion
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
-from snake import dynamics, integrator
+from snake import dynamics, integrator, tracking
+from snake.coordinates import PlanarSnake
 from snake.parameters import SnakeParameters
 
 MAX_EVENTS = 1000  # logged in one control period
-
-
-class PlanarSnake:
-    """Hold the constant matrices of a snake and convert between states and y = [p, th, v, w]."""
-
-    def __init__(self, parameters: SnakeParameters) -> None:
-        self.parameters = parameters
-        self.K = dynamics.lever_matrix(parameters)
-        self.m = parameters.link_mass
-        self.J = parameters.inertia_vertical
-        self.G = np.asarray(self.m * self.K.T @ self.K)
-
-    def pack(self, state: RobotState) -> Array:
-        """Return y (2N + 4,) of a state; headings are continuous along the body."""
-        n = self.parameters.links
-        y = np.empty(2 * n + 4)
-        yaw = quaternion_yaw(state.orientation)
-        th = y[2 : n + 2]
-        w = y[n + 4 :]
-        th[:] = yaw
-        th[:-1] += np.cumsum(state.q[::-1])[::-1]
-        w[:] = state.twist[5]
-        w[:-1] += np.cumsum(state.qd[::-1])[::-1]
-        c, s = np.cos(th), np.sin(th)
-        tail = self.K[-1]
-        forward, left = math.cos(yaw), math.sin(yaw)
-        y[0] = state.position[0] - tail @ c
-        y[1] = state.position[1] - tail @ s
-        y[n + 2] = forward * state.twist[0] - left * state.twist[1] + tail @ (s * w)
-        y[n + 3] = left * state.twist[0] + forward * state.twist[1] - tail @ (c * w)
-        return y
-
-    def unpack(self, y: Array, time: float, effort: Array) -> RobotState:
-        """Return the state of y."""
-        n = self.parameters.links
-        th = y[2 : n + 2]
-        w = y[n + 4 :]
-        c, s = np.cos(th), np.sin(th)
-        tail = self.K[-1]
-        vx = y[n + 2] - tail @ (s * w)
-        vy = y[n + 3] + tail @ (c * w)
-        forward, left = c[-1], s[-1]
-        return RobotState(
-            time=time,
-            q=th[:-1] - th[1:],
-            qd=w[:-1] - w[1:],
-            effort=effort,
-            position=np.array(
-                [y[0] + tail @ c, y[1] + tail @ s, 0.5 * self.parameters.link_height]
-            ),
-            orientation=yaw_quaternion(th[-1]),
-            twist=np.array(
-                [forward * vx + left * vy, forward * vy - left * vx, 0.0, 0.0, 0.0, w[-1]]
-            ),
-        )
 
 
 class SnakeReference:
@@ -120,8 +64,8 @@ class SnakeReference:
         self._effort = np.clip(command.effort, -self.effort_limits, self.effort_limits)
         chain = self._chain
         count = integrator.advance(
-            chain.K, chain.G, chain.J, chain.m, self._y, self._effort, self.physics_step, steps,
-            self._friction, self._points, self.parameters.joint_limit, self._side, self._log,
+            chain.body, self._y, self._effort, self.physics_step, steps, self._friction,
+            self._points, self.parameters.joint_limit, self._side, self._log,
         )  # fmt: skip
         for offset, joint, impulse in self._log[:count]:
             self._events.append(
@@ -139,21 +83,17 @@ class SnakeReference:
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without friction or stops."""
-        chain = self._chain
-        y = chain.pack(state)
         n = self.parameters.links
-        acc = np.empty(n + 2)
-        M = np.empty((n, n))
-        th, w = y[2 : n + 2], y[n + 4 :]
+        y = self._chain.pack(state)
+        acc, factor = np.empty(n + 2), np.empty((n - 1, 3))
+        c, s, ax, ay = np.empty((4, n))
+        w = y[n + 4 :]
         dynamics.accelerations(
-            chain.K, chain.G, chain.J, chain.m, th, y[n + 2], y[n + 3], w,
-            np.asarray(effort, dtype=float), np.zeros(4), np.zeros((0, 2)), M, acc,
+            self._chain.body, y[2 : n + 2], y[n + 2], y[n + 3], w, np.array(effort),
+            np.zeros(4), np.zeros((0, 2)), c, s, factor, acc,
         )  # fmt: skip
-        c, s, tail = np.cos(th), np.sin(th), chain.K[-1]
-        base = np.zeros(6)
-        base[0] = acc[0] - tail @ (s * acc[2:] + c * w * w)
-        base[1] = acc[1] + tail @ (c * acc[2:] - s * w * w)
-        base[5] = acc[-1]
+        tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
+        base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, acc[-1]])
         return Acceleration(base, acc[2:-1] - acc[3:])
 
     def masses(self) -> Mapping[str, float]:

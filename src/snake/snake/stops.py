@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.jit import kernel
 
-from snake.dynamics import cholesky_solve
+from snake.dynamics import solve_headings
 
 
 @kernel
@@ -58,11 +58,11 @@ def solve_lcp(W, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def hold(L, x, side):  # type: ignore[no-untyped-def]
+def hold(body, c, s, factor, x, side):  # type: ignore[no-untyped-def]
     """Push the joints at their stops back, in place, and return lambda by joint (n,).
 
     Args:
-        L: Cholesky factor of M (N, N).
+        body, c, s, factor: as in `dynamics.solve_headings`.
         x: accelerations or velocities of the headings (N,), changed in place.
         side: +1 at the upper stop, -1 at the lower one, 0 elsewhere (n,).
     """
@@ -71,11 +71,17 @@ def hold(L, x, side):  # type: ignore[no-untyped-def]
     k = joints.size
     response = np.zeros((k, links))
     b = np.empty(k)
+    torque = np.empty(links)
+    gx = np.empty(links - 1)
+    gy = np.empty(links - 1)
     for r in range(k):
         j = joints[r]
-        response[r, j] = side[j]
-        response[r, j + 1] = -side[j]
-        cholesky_solve(L, response[r], links)
+        torque[:] = 0.0
+        torque[j] = side[j]
+        torque[j + 1] = -side[j]
+        gx[:] = 0.0
+        gy[:] = 0.0
+        solve_headings(body, c, s, factor, gx, gy, torque, response[r])
         b[r] = side[j] * (x[j] - x[j + 1])
     W = np.empty((k, k))
     for r in range(k):
