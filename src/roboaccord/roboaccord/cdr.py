@@ -37,7 +37,7 @@ def unstamp(sec: int, nanosec: int) -> float:
     return (sec * NANOSECONDS + nanosec) / NANOSECONDS
 
 
-class _Writer:
+class CdrWriter:
     """Build a message, item by item."""
 
     def __init__(self, time: float = 0.0) -> None:
@@ -69,7 +69,7 @@ class _Writer:
         return start
 
 
-class _Reader:
+class CdrReader:
     """Take a message of any publisher apart, item by item."""
 
     def __init__(self, data: bytes, kind: str) -> None:
@@ -129,7 +129,7 @@ def _check_length(values: Array, names: Sequence[str], field: str, kind: str) ->
 
 def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array]:
     """Return time [s], names, positions, velocities and efforts of any JointState, as they are."""
-    reader = _Reader(data, "JointState")
+    reader = CdrReader(data, "JointState")
     time = reader.time()
     reader.string()
     return time, reader.strings(), reader.sequence(), reader.sequence(), reader.sequence()
@@ -146,7 +146,7 @@ class JointStateCodec:
     def __init__(self, joints: Sequence[str], frame_id: str = "") -> None:
         self.joints = tuple(joints)
         count = len(self.joints)
-        writer = _Writer()
+        writer = CdrWriter()
         writer.string(frame_id)
         writer.strings(self.joints)
         starts = []
@@ -208,7 +208,7 @@ class OdometryCodec:
     """
 
     def __init__(self, frame_id: str = "odom", child_frame_id: str = "base_link") -> None:
-        writer = _Writer()
+        writer = CdrWriter()
         writer.string(frame_id)
         writer.string(child_frame_id)
         self._start = writer.doubles(_POSE + _TWIST + 2 * _COVARIANCE)
@@ -242,7 +242,7 @@ class OdometryCodec:
             time = (sec * NANOSECONDS + nanosec) / NANOSECONDS
             numbers = np.frombuffer(data, _DOUBLE, size, self._start).copy()
         else:
-            reader = _Reader(data, "Odometry")
+            reader = CdrReader(data, "Odometry")
             time = reader.time()
             reader.string()
             reader.string()
@@ -260,7 +260,7 @@ class EffortCodec:
 
     def __init__(self, joints: Sequence[str]) -> None:
         self.joints = tuple(joints)
-        writer = _Writer()
+        writer = CdrWriter()
         writer.string("")
         writer.strings(self.joints)
         writer.count(1)
@@ -297,7 +297,7 @@ class EffortCodec:
 
     def _decode_foreign(self, data: bytes) -> tuple[float, Array]:
         kind = "JointTrajectory"
-        reader = _Reader(data, kind)
+        reader = CdrReader(data, kind)
         time = reader.time()
         reader.string()
         names = reader.strings()
@@ -323,7 +323,7 @@ def encode_clock(time: float) -> bytes:
 
 def decode_clock(data: bytes) -> float:
     """Return the time [s] of a rosgraph_msgs/msg/Clock."""
-    return _Reader(data, "Clock").time()
+    return CdrReader(data, "Clock").time()
 
 
 def encode_string(text: str) -> bytes:
@@ -334,12 +334,48 @@ def encode_string(text: str) -> bytes:
 
 def decode_string(data: bytes) -> str:
     """Return the text of a std_msgs/msg/String."""
-    return _Reader(data, "String").string()
+    return CdrReader(data, "String").string()
+
+
+def encode_bool(value: bool) -> bytes:
+    """Return a flag as std_msgs/msg/Bool."""
+    return HEADER + bytes([value])
+
+
+def decode_bool(data: bytes) -> bool:
+    """Return the flag of a std_msgs/msg/Bool."""
+    return CdrReader(data, "Bool").raw(1) != b"\0"
+
+
+def encode_twist(twist: Array) -> bytes:
+    """Return linear and angular velocity (6,) [m/s, rad/s] as geometry_msgs/msg/Twist."""
+    return HEADER + np.asarray(twist, _DOUBLE).tobytes()
+
+
+def decode_twist(data: bytes) -> Array:
+    """Return the six numbers of a geometry_msgs/msg/Twist [m/s, rad/s]."""
+    return CdrReader(data, "Twist").doubles(6)
+
+
+def encode_wrench(time: float, wrench: Array, frame_id: str = "odom") -> bytes:
+    """Return force and torque (6,) [N, N m] at a time [s] as geometry_msgs/msg/WrenchStamped."""
+    writer = CdrWriter(time)
+    writer.string(frame_id)
+    writer.align(8)
+    return bytes(writer.data) + np.asarray(wrench, _DOUBLE).tobytes()
+
+
+def decode_wrench(data: bytes) -> tuple[float, Array]:
+    """Return time [s], and force and torque (6,) [N, N m], of a WrenchStamped."""
+    reader = CdrReader(data, "WrenchStamped")
+    time = reader.time()
+    reader.string()
+    return time, reader.doubles(6)
 
 
 def encode_event(event: Event, robot: str) -> bytes:
     """Return an event as a diagnostic_msgs/msg/DiagnosticArray with one status, level OK."""
-    writer = _Writer(event.time)
+    writer = CdrWriter(event.time)
     writer.string("")
     writer.count(1)
     writer.data += b"\0"
@@ -357,7 +393,7 @@ def decode_event(data: bytes) -> Event:
     Raises:
         AccordError: if it holds no status, or an impulse that is no number.
     """
-    reader = _Reader(data, "DiagnosticArray")
+    reader = CdrReader(data, "DiagnosticArray")
     time = reader.time()
     reader.string()
     if not reader.count():

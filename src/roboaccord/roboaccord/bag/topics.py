@@ -1,0 +1,119 @@
+"""What a bag holds: topics, message types, qualities of service, and the facts about a run."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from roboaccord.assembly import Setup
+
+METADATA_VERSION = 9
+STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
+EVENTS, WRENCH, TWIST = "events", "wrench", "cmd_vel"
+DESCRIPTION, SCENARIO = "robot_description", "scenario"
+TF, TF_STATIC = "/tf", "/tf_static"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Name a topic, its message type, and whether late subscribers get the last message."""
+
+    name: str
+    kind: str
+    latched: bool = False
+
+
+def topics(robot: str) -> list[Topic]:
+    """Return the topics that every bag of a robot has."""
+    return [
+        Topic(f"/{robot}/{DESCRIPTION}", "std_msgs/msg/String", True),
+        Topic(f"/{robot}/{SCENARIO}", "std_msgs/msg/String", True),
+        Topic(TF_STATIC, "tf2_msgs/msg/TFMessage", True),
+        Topic(TF, "tf2_msgs/msg/TFMessage"),
+        Topic(f"/{robot}/{STATES}", "sensor_msgs/msg/JointState"),
+        Topic(f"/{robot}/{ODOMETRY}", "nav_msgs/msg/Odometry"),
+        Topic(f"/{robot}/{EFFORTS}", "trajectory_msgs/msg/JointTrajectory"),
+        Topic(f"/{robot}/{EVENTS}", "diagnostic_msgs/msg/DiagnosticArray"),
+    ]
+
+
+def optional_topics(robot: str) -> list[Topic]:
+    """Return the topics that a bag has where the robot uses them."""
+    return [
+        Topic(f"/{robot}/{WRENCH}", "geometry_msgs/msg/WrenchStamped"),
+        Topic(f"/{robot}/{TWIST}", "geometry_msgs/msg/Twist"),
+    ]
+
+
+def switch_topic(robot: str, switch: str) -> Topic:
+    """Return the topic of the state of a switch."""
+    return Topic(f"/{robot}/{switch}/state", "std_msgs/msg/Bool", True)
+
+
+def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str:
+    """Return as JSON what must be known to repeat a run: scenario, engine, seed and versions."""
+    data: dict[str, Any] = {
+        "scenario": setup.scenario.data(),
+        "engine": engine,
+        "engine_version": engine_version,
+        "transport": transport,
+        "seed": setup.scenario.seed,
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": sys.modules["numpy"].__version__,
+            "roboaccord": distribution_version("roboaccord"),
+            setup.robot.package: distribution_version(setup.robot.package),
+            "platform": platform.platform(),
+        },
+    }
+    return json.dumps(data, sort_keys=True)
+
+
+def distribution_version(package: str) -> str:
+    """Return the version of one of our packages, whose distributions may carry a prefix."""
+    for name in (package, f"roboaccord-{package.replace('_', '-')}"):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return "unknown"
+
+
+def preliminary_metadata(file: str, known: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the metadata of a bag that is being written: valid, but with no message counted.
+
+    Args:
+        file: name of the MCAP file.
+        known: `topic_metadata` of each topic.
+    """
+    no_time = {"nanoseconds_since_epoch": 0}
+    no_duration = {"nanoseconds": 0}
+    return {
+        "rosbag2_bagfile_information": {
+            "version": METADATA_VERSION,
+            "storage_identifier": "mcap",
+            "relative_file_paths": [file],
+            "duration": no_duration,
+            "starting_time": no_time,
+            "message_count": 0,
+            "topics_with_message_count": [
+                {"topic_metadata": topic, "message_count": 0} for topic in known
+            ],
+            "compression_format": "",
+            "compression_mode": "",
+            "files": [
+                {
+                    "path": file,
+                    "starting_time": dict(no_time),
+                    "duration": dict(no_duration),
+                    "message_count": 0,
+                }
+            ],
+            "custom_data": {"roboaccord": "unfinished"},
+            "ros_distro": "rosbags",
+        }
+    }

@@ -1,0 +1,110 @@
+"""The frames of a robot as tf2_msgs/msg/TFMessage, fast enough to be recorded at any rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from roboaccord.cdr import HEADER, CdrWriter, stamp
+from roboaccord.description import Joint, Tree
+from roboaccord.rotations import matrix_quaternion
+from roboaccord.state import Array, RobotState
+
+_NUMBERS = 7  # translation and quaternion
+
+
+class TransformCodec:
+    """Write TFMessages over given frames: a template whose numbers are overwritten.
+
+    Args:
+        frames: parent and child of each of the k transforms.
+    """
+
+    def __init__(self, frames: Sequence[tuple[str, str]]) -> None:
+        writer = CdrWriter()
+        del writer.data[len(HEADER) :]  # a TFMessage has no header of its own
+        writer.count(len(frames))
+        stamps, starts = [], []
+        for parent, child in frames:
+            writer.align(4)
+            stamps.append((len(writer.data) - len(HEADER)) // 4)
+            writer.data += bytes(8)
+            writer.string(parent)
+            writer.string(child)
+            starts.append((writer.doubles(_NUMBERS) - len(HEADER)) // 8)
+        self._buffer = writer.data
+        size = len(writer.data) - len(HEADER)
+        self._words = np.ndarray((size // 4,), "<u4", writer.data, len(HEADER))
+        self._numbers = np.ndarray((size // 8,), "<f8", writer.data, len(HEADER))
+        self._stamps = np.array(stamps, dtype=np.intp)
+        self._places = np.add.outer(np.array(starts, dtype=np.intp), np.arange(_NUMBERS))
+
+    def encode(self, time: float, poses: Array) -> bytes:
+        """Return poses (k, 7), translation [m] then quaternion x y z w, at a time [s]."""
+        self._words[self._stamps], self._words[self._stamps + 1] = stamp(time)
+        self._numbers[self._places] = poses
+        return bytes(self._buffer)
+
+
+class RobotTransforms:
+    """Turn states into transforms: `odom` to `base_link`, and each joint's parent to its child.
+
+    Args:
+        tree: of the robot.
+        joints: names of the entries of `RobotState.q`; a joint without an entry stays at zero.
+    """
+
+    def __init__(self, tree: Tree, joints: Sequence[str]) -> None:
+        column = {name: i for i, name in enumerate(joints)}
+        moving = [joint for joint in tree.moving if joint.name in column]
+        fixed = [joint for joint in tree.joints if joint not in moving]
+        self._columns = np.array([column[joint.name] for joint in moving], dtype=np.intp)
+        self._rest = _rest_poses(moving)
+        slides = [j.kind == "prismatic" for j in moving]
+        axes = np.array([j.axis for j in moving]).reshape(-1, 3)
+        turned = np.array([j.rotation @ j.axis for j in moving]).reshape(-1, 3)
+        still = np.array(slides, dtype=bool)[:, None]
+        self._slide = np.where(still, turned, 0.0)
+        self._axis = np.where(still, 0.0, axes)
+        self._quarter = _times_axis(self._rest[:, 3:], self._axis)
+        self._turns = 1.0 - still[:, 0]
+        self._codec = TransformCodec(
+            [("odom", "base_link"), *((joint.parent, joint.child) for joint in moving)]
+        )
+        self._poses = np.empty((1 + len(moving), _NUMBERS))
+        self._static = TransformCodec([(joint.parent, joint.child) for joint in fixed])
+        self._static_poses = _rest_poses(fixed)
+
+    def static(self) -> bytes:
+        """Return the transforms that never change."""
+        return self._static.encode(0.0, self._static_poses)
+
+    def encode(self, state: RobotState) -> bytes:
+        """Return the transforms of a state."""
+        return self._codec.encode(state.time, self.poses(state))
+
+    def poses(self, state: RobotState) -> Array:
+        """Return translation [m] and quaternion of each transform of a state (1 + n, 7)."""
+        q = state.q[self._columns]
+        half = 0.5 * q * self._turns
+        poses = self._poses
+        poses[0, :3] = state.position
+        poses[0, 3:] = state.orientation
+        poses[1:, :3] = self._rest[:, :3] + self._slide * q[:, None]
+        # fixed turn times turn about the axis: q_f (cos h + a sin h), linear in cos and sin
+        poses[1:, 3:] = self._rest[:, 3:] * np.cos(half)[:, None]
+        poses[1:, 3:] += self._quarter * np.sin(half)[:, None]
+        return poses
+
+
+def _rest_poses(joints: Sequence[Joint]) -> Array:
+    poses = [np.concatenate([j.position, matrix_quaternion(j.rotation)]) for j in joints]
+    return np.array(poses).reshape(-1, _NUMBERS)
+
+
+def _times_axis(quaternions: Array, axes: Array) -> Array:
+    """Return the quaternion products q (a, 0), (n, 4), of q (n, 4) and vectors a (n, 3)."""
+    vector, scalar = quaternions[:, :3], quaternions[:, 3:]
+    product = scalar * axes + np.cross(vector, axes)
+    return np.column_stack([product, -(vector * axes).sum(axis=1)])

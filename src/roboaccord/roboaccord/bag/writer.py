@@ -1,0 +1,248 @@
+"""The recorder: what happens in a run goes into a bag as it happens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import yaml
+from rosbags.interfaces import (
+    Connection,
+    Qos,
+    QosDurability,
+    QosHistory,
+    QosLiveliness,
+    QosReliability,
+    QosTime,
+)
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2.errors import WriterError
+from rosbags.rosbag2.metadata import dump_qos_v9
+from rosbags.typesys import Stores, get_typestore
+
+from roboaccord.assembly import Setup
+from roboaccord.bag import topics as names
+from roboaccord.bag.topics import Topic
+from roboaccord.bag.transforms import RobotTransforms
+from roboaccord.cdr import (
+    EffortCodec,
+    JointStateCodec,
+    OdometryCodec,
+    encode_bool,
+    encode_event,
+    encode_string,
+    encode_twist,
+    encode_wrench,
+)
+from roboaccord.description import Tree, expand
+from roboaccord.errors import AccordError
+from roboaccord.state import Command, RobotState
+from roboaccord.trajectory import Event
+
+FLUSH_PERIOD = 0.5  # s of wall time: what a killed run loses at most
+TF_PERIOD = 0.02  # s of simulated time
+_FOREVER = QosTime(9223372036, 854775807)  # RMW_DURATION_INFINITE
+LATCHED = Qos(
+    QosHistory.KEEP_LAST,
+    1,
+    QosReliability.RELIABLE,
+    QosDurability.TRANSIENT_LOCAL,
+    _FOREVER,
+    _FOREVER,
+    QosLiveliness.AUTOMATIC,
+    _FOREVER,
+    False,
+)
+
+
+class BagWriter:
+    """Record a run into a rosbag2 MCAP bag; an observer, and a context manager.
+
+    The log time of a message is its simulated time. Data reach the disk every 0.5 s of wall
+    time, so that a bag cut short by a signal can be read, and made valid by `accord recover`.
+
+    Args:
+        path: folder of the bag; must not exist.
+        setup: robot and scenario.
+        engine, engine_version: what simulates.
+        transport: `direct` or `ros`.
+    """
+
+    def __init__(
+        self, path: Path, setup: Setup, engine: str, engine_version: str, transport: str
+    ) -> None:
+        self.path = Path(path)
+        self._setup = setup
+        self._robot = setup.robot.name
+        self._facts = names.facts(setup, engine, engine_version, transport)
+        self._states = JointStateCodec(setup.joints)
+        self._odometry = OdometryCodec()
+        self._efforts = EffortCodec(setup.joints)
+        self._connections: dict[str, Connection] = {}
+        self._switches: dict[str, bool] = {}
+        self._next_tf = 0.0
+        self._flushed = 0.0
+        if self.path.exists():
+            raise AccordError(f"{self.path} exists already; choose another name for the bag")
+
+    def __enter__(self) -> Self:
+        """Create the bag and write what is known before the run.
+
+        Raises:
+            AccordError: if the folder exists or cannot be written.
+        """
+        urdf = expand(self._setup)
+        self._transforms = RobotTransforms(Tree.parse(urdf), self._setup.joints)
+        self._typestore = get_typestore(Stores.ROS2_JAZZY)
+        try:
+            self._writer = Writer(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
+            self._writer.open()
+        except (OSError, WriterError) as error:
+            raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
+        self._writer.set_custom_data("robot", self._robot)
+        for topic in names.topics(self._robot):
+            self.add_topic(topic)
+        states = (names.STATES, names.ODOMETRY, names.EFFORTS)
+        self._on_state, self._on_odometry, self._on_command = (
+            self._connections[f"/{self._robot}/{name}"] for name in states
+        )
+        self._on_tf = self._connections[names.TF]
+        self.write_raw(f"/{self._robot}/{names.DESCRIPTION}", 0, encode_string(urdf))
+        self.write_raw(f"/{self._robot}/{names.SCENARIO}", 0, encode_string(self._facts))
+        self.write_raw(names.TF_STATIC, 0, self._transforms.static())
+        self._write_preliminary_metadata()
+        self.flush()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the bag, whatever happened: what was recorded is kept."""
+        try:
+            self._writer.close()
+        except OSError as failure:
+            self._writer.abort()
+            if error is None:
+                raise AccordError(f"cannot write {self.path}: {_reason(failure)}") from None
+
+    def finish(self, sha256: str) -> None:
+        """Store the hash of the trajectory: the mark of a run that came to its end."""
+        self._writer.set_custom_data("sha256", sha256)
+
+    def on_state(self, state: RobotState) -> None:
+        """Record joints, base, and at 50 Hz of simulated time the transforms."""
+        time_ns = round(state.time * 1e9)
+        self._write(self._on_state, time_ns, self._states.encode(state))
+        self._write(self._on_odometry, time_ns, self._odometry.encode(state))
+        if state.time >= self._next_tf - 1e-9:
+            self._next_tf = state.time + TF_PERIOD
+            self._write(self._on_tf, time_ns, self._transforms.encode(state))
+        if state.switches:
+            self._record_switches(state, time_ns)
+        if time.monotonic() - self._flushed > FLUSH_PERIOD:
+            self.flush()
+
+    def on_command(self, state: RobotState, command: Command) -> None:
+        """Record efforts, and wrench and twist where the controller gives any."""
+        time_ns = round(state.time * 1e9)
+        self._write(self._on_command, time_ns, self._efforts.encode(state.time, command.effort))
+        if command.wrench is not None:
+            data = encode_wrench(state.time, command.wrench)
+            self._write_optional(names.WRENCH, time_ns, data)
+        if command.twist is not None:
+            self._write_optional(names.TWIST, time_ns, encode_twist(command.twist))
+
+    def on_event(self, event: Event) -> None:
+        """Record an event."""
+        topic = f"/{self._robot}/{names.EVENTS}"
+        self.write_raw(topic, round(event.time * 1e9), encode_event(event, self._robot))
+
+    def write_raw(self, topic: str, time_ns: int, data: bytes) -> None:
+        """Record a message that is bytes already, as a raw ROS subscription gives it.
+
+        Raises:
+            AccordError: for a topic that was not added, or a full disk.
+        """
+        if topic not in self._connections:
+            raise AccordError(f"{topic} is no topic of the bag {self.path.name}")
+        self._write(self._connections[topic], time_ns, data)
+        if time.monotonic() - self._flushed > FLUSH_PERIOD:
+            self.flush()
+
+    def add_topic(self, topic: Topic) -> None:
+        """Make a topic ready for `write_raw`, if it is not."""
+        if topic.name not in self._connections:
+            self._connections[topic.name] = add_connection(self._writer, topic, self._typestore)
+
+    def flush(self) -> None:
+        """Close the chunk and hand it to the operating system.
+
+        Raises:
+            AccordError: if the disk is full.
+        """
+        storage: Any = self._writer.storage
+        try:
+            if storage.chunk.msgs:
+                storage.close_chunk()
+            storage.bio.flush()
+        except OSError as error:
+            raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
+        self._flushed = time.monotonic()
+
+    def _write(self, connection: Connection, time_ns: int, data: bytes) -> None:
+        try:
+            self._writer.write(connection, time_ns, data)
+        except OSError as error:
+            raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
+
+    def _write_optional(self, name: str, time_ns: int, data: bytes) -> None:
+        for topic in names.optional_topics(self._robot):
+            if topic.name == f"/{self._robot}/{name}":
+                self.add_topic(topic)
+                self.write_raw(topic.name, time_ns, data)
+
+    def _record_switches(self, state: RobotState, time_ns: int) -> None:
+        for name, value in state.switches.items():
+            if self._switches.get(name) is not value:
+                topic = names.switch_topic(self._robot, name)
+                self.add_topic(topic)
+                self.write_raw(topic.name, time_ns, encode_bool(value))
+                self._switches[name] = value
+
+    def _write_preliminary_metadata(self) -> None:
+        known = [topic_metadata(connection) for connection in self._writer.connections]
+        data = names.preliminary_metadata(f"{self.path.name}.mcap", known)
+        text = yaml.safe_dump(data, sort_keys=False)
+        (self.path / "metadata.yaml").write_text(text, encoding="utf-8")
+
+
+def add_connection(
+    writer: Writer, topic: Topic, typestore: Any, profiles: Sequence[Qos] = ()
+) -> Connection:
+    """Add a topic of a known type to a bag."""
+    latched = [LATCHED] if topic.latched else list(profiles)
+    return writer.add_connection(
+        topic.name, topic.kind, typestore=typestore, offered_qos_profiles=latched
+    )
+
+
+def topic_metadata(connection: Connection) -> dict[str, Any]:
+    """Return a topic as it stands in metadata.yaml."""
+    ext: Any = connection.ext
+    return {
+        "name": connection.topic,
+        "type": connection.msgtype,
+        "serialization_format": "cdr",
+        "offered_qos_profiles": dump_qos_v9(ext.offered_qos_profiles),
+        "type_description_hash": connection.digest,
+    }
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error).splitlines()[0].rstrip(".")
