@@ -30,9 +30,6 @@ from roboaccord.trajectory import Event, Trajectory
 _KINDS = {
     "sensor_msgs/msg/JointState": names.STATES,
     "nav_msgs/msg/Odometry": names.ODOMETRY,
-    "trajectory_msgs/msg/JointTrajectory": names.EFFORTS,
-    "diagnostic_msgs/msg/DiagnosticArray": names.EVENTS,
-    "geometry_msgs/msg/WrenchStamped": names.WRENCH,
 }
 _BASE = 13  # numbers of position, orientation and twist
 _log = logging.getLogger(__name__)
@@ -91,19 +88,21 @@ def read_run(bag: Path) -> BagRun:
     joints, states = content.states(facts)
     time, has_base, keep, base = content.base(states[0])
     efforts = EffortCodec(joints)
-    commands = content.decode(names.EFFORTS, efforts.decode)
-    wrenches = content.decode(names.WRENCH, decode_wrench)
+    commands = content.commands(names.EFFORTS, efforts.decode)
+    wrenches = content.commands(names.WRENCH, decode_wrench)
     descriptions = content.raw(f"/{robot}/{names.DESCRIPTION}") or content.raw(
         f"/{names.DESCRIPTION}"
     )
     trajectory = Trajectory(
-        joints,
-        time,
-        *(values[keep] for values in states[1:]),
-        base[:, :3],
-        base[:, 3:7],
-        base[:, 7:],
-        tuple(content.events()),
+        joints=joints,
+        time=time,
+        q=states[1][keep],
+        qd=states[2][keep],
+        effort=states[3][keep],
+        position=base[:, :3],
+        orientation=base[:, 3:7],
+        twist=base[:, 7:],
+        events=tuple(content.events()),
     )
     return BagRun(
         robot=robot,
@@ -188,10 +187,22 @@ class _Content:
         except AccordError as error:
             raise AccordError(f"{self.bag}: {error}") from None
 
+    def commands(
+        self, name: str, decode: Callable[[bytes], tuple[float, Array]]
+    ) -> list[tuple[float, Array]]:
+        """Return the commands of a topic of ours; none where a foreign bag means another thing."""
+        try:
+            return [decode(data) for data in self.raw(f"/{self.robot}/{name}")]
+        except AccordError as error:
+            if self.facts():
+                raise AccordError(f"{self.bag}: {error}") from None
+            _log.warning("%s: commands are left out: %s", self.bag, error)
+            return []
+
     def events(self) -> list[Event]:
         """Return the events of the run; diagnostics of others are not ours to read."""
-        topic = f"/{self.robot}/{names.EVENTS}"
-        return sorted((decode_event(data) for data in self.raw(topic)), key=lambda e: e.time)
+        events = (decode_event(data) for data in self.raw(f"/{self.robot}/{names.EVENTS}"))
+        return sorted(events, key=lambda event: event.time)
 
     def states(self, facts: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Array]]:
         """Return the joint names, and time, q, qd and effort of every joint state."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import yaml
 from mcap.data_stream import ReadDataStream
@@ -113,15 +113,14 @@ class McapScan:
     def _open_chunk(self, content: bytes) -> bytes | None:
         try:
             chunk = Chunk.read(ReadDataStream(BytesIO(content)))
-            if not chunk.compression:
-                return chunk.data
             stream, size = get_chunk_data_stream(chunk, validate_crc=True)
-            return bytes(stream.read(size))
+            raw: bytes = stream.read(size)
         except Exception as error:  # each decompressor raises its own
             if isinstance(error, McapError):
                 raise AccordError(f"{self.path}: {error}") from None
             _log.warning("%s: a chunk is damaged (%s); reading stops there", self.path, error)
             return None
+        return raw
 
     def _cut_chunk(self, content: bytes) -> Iterator[Message]:
         """Yield the whole messages of a chunk that was cut, which only plain chunks allow."""
@@ -151,11 +150,11 @@ def bag_files(bag: Path) -> list[Path]:
     return files
 
 
-def read_metadata(bag: Path) -> dict[str, object] | dict[str, list[str]]:
+def read_metadata(bag: Path) -> dict[str, Any]:
     """Return what metadata.yaml of a bag folder says, or nothing where there is none."""
     try:
         data = yaml.safe_load((bag / "metadata.yaml").read_text(encoding="utf-8"))
-        found: dict[str, list[str]] = data["rosbag2_bagfile_information"]
+        found: dict[str, Any] = data["rosbag2_bagfile_information"]
     except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -83,11 +83,12 @@ def distribution_version(package: str) -> str:
     return "unknown"
 
 
-def preliminary_metadata(file: str, known: list[dict[str, Any]]) -> dict[str, Any]:
+def preliminary_metadata(file: str, robot: str, known: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the metadata of a bag that is being written: valid, but with no message counted.
 
     Args:
         file: name of the MCAP file.
+        robot: name of the robot.
         known: `topic_metadata` of each topic.
     """
     no_time = {"nanoseconds_since_epoch": 0}
@@ -113,7 +114,7 @@ def preliminary_metadata(file: str, known: list[dict[str, Any]]) -> dict[str, An
                     "message_count": 0,
                 }
             ],
-            "custom_data": {"roboaccord": "unfinished"},
+            "custom_data": {"robot": robot, "roboaccord": "unfinished"},
             "ros_distro": "rosbags",
         }
     }

@@ -217,7 +217,7 @@ class BagWriter:
 
     def _write_preliminary_metadata(self) -> None:
         known = [topic_metadata(connection) for connection in self._writer.connections]
-        data = names.preliminary_metadata(f"{self.path.name}.mcap", known)
+        data = names.preliminary_metadata(f"{self.path.name}.mcap", self._robot, known)
         text = yaml.safe_dump(data, sort_keys=False)
         (self.path / "metadata.yaml").write_text(text, encoding="utf-8")
 

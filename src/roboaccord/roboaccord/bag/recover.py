@@ -1,0 +1,147 @@
+"""Repair of bags whose recording was cut: by a signal, a crash, a power cut."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mcap.records import Channel, Schema
+from rosbags.interfaces import Connection
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2.metadata import parse_qos
+from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
+from rosbags.typesys.base import TypesysError
+
+from roboaccord.bag.records import McapScan, bag_files, read_metadata
+from roboaccord.errors import AccordError
+
+_NO_HASH = "RIHS01_" + 64 * "0"
+_IDL = "ros2idl"
+_log = logging.getLogger(__name__)
+
+
+def recover(bag: Path) -> int:
+    """Make an unfinished bag valid for `ros2 bag`, in place.
+
+    The damaged file stays until the new one is complete. A bag that is complete is left alone.
+
+    Args:
+        bag: folder, or MCAP file.
+
+    Returns:
+        number of messages that the bag holds.
+
+    Raises:
+        AccordError: if it is no bag, has several files, or the folder cannot be written.
+    """
+    bag = Path(bag)
+    files = bag_files(bag)
+    if (count := count_if_complete(bag)) is not None:
+        _log.info("%s is complete", bag)
+        return count
+    if len(files) > 1:
+        raise AccordError(f"{bag} has {len(files)} files; recover them one by one")
+    damaged = files[0]
+    folder = bag if bag.is_dir() else damaged.parent
+    aside = folder / f".{damaged.stem}.recover"
+    try:
+        shutil.rmtree(aside, ignore_errors=True)
+        custom = dict(read_metadata(folder).get("custom_data") or {}) if bag.is_dir() else {}
+        count = _copy(damaged, aside / damaged.stem, custom)
+        (aside / damaged.stem / f"{damaged.stem}.mcap").replace(damaged)
+        if bag.is_dir():
+            (aside / damaged.stem / "metadata.yaml").replace(folder / "metadata.yaml")
+    except OSError as error:
+        raise AccordError(f"cannot write {folder}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return count
+
+
+def count_if_complete(bag: Path) -> int | None:
+    """Return the number of messages of a bag that needs no repair, else None.
+
+    Raises:
+        AccordError: if it is no bag.
+    """
+    count = 0
+    for file in bag_files(Path(bag)):
+        scan = McapScan(file)
+        count += sum(1 for _ in scan.messages())
+        if not scan.complete:
+            return None
+    listed = read_metadata(bag).get("message_count") if Path(bag).is_dir() else count
+    return count if listed == count else None
+
+
+def _copy(damaged: Path, target: Path, custom: dict[str, str]) -> int:
+    """Write what can be read of a file into a new bag, and return how many messages it was."""
+    scan = McapScan(damaged)
+    writer = Writer(target, version=9, storage_plugin=StoragePlugin.MCAP)
+    writer.open()
+    connections: dict[int, Connection] = {}
+    count = 0
+    try:
+        for message in scan.messages():
+            _add_new(writer, scan, connections)
+            if message.channel in connections:
+                writer.write(connections[message.channel], message.time_ns, message.data)
+                count += 1
+        _add_new(writer, scan, connections)
+        if custom.get("roboaccord") == "unfinished":
+            custom["roboaccord"] = "recovered"
+        for key, value in {**custom, **scan.data_of_rosbag2()}.items():
+            writer.set_custom_data(key, str(value))
+        if not count:
+            raise AccordError(f"{damaged} holds no message that can be read")
+        writer.close()
+    except BaseException:
+        writer.abort()
+        raise
+    return count
+
+
+def _add_new(writer: Writer, scan: McapScan, connections: dict[int, Connection]) -> None:
+    if len(connections) == len(scan.channels):  # looked at once a message
+        return
+    for key, channel in scan.channels.items():
+        if key in connections:
+            continue
+        schema = scan.schemas.get(channel.schema_id)
+        if schema is None:  # bytes without a type are of no use to anybody
+            continue
+        connections[key] = writer.add_connection(
+            channel.topic,
+            schema.name,
+            msgdef=_definition(schema),
+            rihs01=_type_hash(schema, channel),
+            serialization_format=channel.message_encoding,
+            offered_qos_profiles=parse_qos(channel.metadata.get("offered_qos_profiles", "")),
+        )
+
+
+def _definition(schema: Schema) -> str:
+    return bytes(schema.data).decode(errors="replace")
+
+
+def _type_hash(schema: Schema, channel: Channel) -> str:
+    """Return the hash of a message type (REP-2016), from the recorder or from the definition."""
+    if "topic_type_hash" in channel.metadata:
+        return str(channel.metadata["topic_type_hash"])
+    typestore = get_typestore(Stores.ROS2_JAZZY)
+    try:
+        if schema.name not in typestore.fielddefs:
+            typestore.register(dict(_types(schema)))
+        return typestore.hash_rihs01(schema.name)
+    except (TypesysError, KeyError, ValueError):
+        return _NO_HASH
+
+
+def _types(schema: Schema) -> Iterator[tuple[str, Any]]:
+    text = _definition(schema)
+    parse = get_types_from_idl if schema.encoding == _IDL else None
+    found = parse(text) if parse else get_types_from_msg(text, schema.name)
+    yield from found.items()

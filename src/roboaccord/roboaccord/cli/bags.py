@@ -1,0 +1,135 @@
+"""Commands on bags: compare, export, recover."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from roboaccord.bag.recover import count_if_complete, recover
+from roboaccord.compare import ComparisonResult, Pair, compare
+from roboaccord.export import export
+
+Bag = Annotated[Path, typer.Argument(help="Bag folder or .mcap file.", show_default=False)]
+
+
+def compare_command(
+    reference: Annotated[
+        Path, typer.Argument(metavar="REF", help="Bag to compare with.", show_default=False)
+    ],
+    bags: Annotated[
+        list[Path], typer.Argument(metavar="BAG...", help="Bags to compare.", show_default=False)
+    ],
+    signals: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Signals to compare: q/JOINT, qd/JOINT, effort/JOINT, base/x, y, z, yaw, or "
+            "patterns such as 'q/*'. May be repeated. Default: all.",
+            show_default=False,
+        ),
+    ] = None,
+    start: Annotated[
+        float | None, typer.Option("--from", metavar="S", help="Start [s].", show_default=False)
+    ] = None,
+    stop: Annotated[
+        float | None, typer.Option("--to", metavar="S", help="End [s].", show_default=False)
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Largest difference that passes, in each signal's unit. Default: 1e-9, which "
+            "only recordings of the same run keep.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> None:
+    """Compare recorded runs with a reference run, signal by signal.
+
+    Exit status 1 if a signal differs by more than the tolerance.
+
+    Examples:
+
+      accord compare runs/reference runs/dart runs/mujoco --tolerance 1e-3
+
+      accord compare a b --signals 'q/*' --signals base/x --from 1 --to 5 --json
+    """
+    result = compare(
+        reference, bags, signals=signals or (), start=start, stop=stop, tolerance=tolerance
+    )
+    if as_json:
+        typer.echo(json.dumps(result.to_json(), allow_nan=False))
+    else:
+        _print(reference, result)
+    if result.verdict == "fail":
+        raise typer.Exit(1)
+
+
+def export_command(
+    bag: Bag,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write CSV.", show_default=False)
+    ] = None,
+    npz: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write NumPy.", show_default=False)
+    ] = None,
+    mat: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write MATLAB.", show_default=False)
+    ] = None,
+) -> None:
+    """Write a recorded run to CSV, NumPy or MATLAB files.
+
+    Columns carry names and units; all digits are kept.
+
+    Examples:
+
+      accord export runs/snake --csv snake.csv
+
+      accord export runs/snake --npz snake.npz --mat snake.mat
+    """
+    for path in export(bag, csv=csv, npz=npz, mat=mat):
+        typer.echo(f"wrote {path}")
+
+
+def recover_command(bag: Bag) -> None:
+    """Make a bag whose recording was cut valid for `ros2 bag`, in place.
+
+    Nothing that can be read is lost. Not for a bag that is still being recorded.
+
+    Example:
+
+      accord recover runs/snake
+    """
+    count = count_if_complete(bag)
+    if count is not None:
+        typer.echo(f"{bag} is complete with {count} messages; nothing to do")
+        return
+    typer.echo(f"recovered {recover(bag)} messages in {bag}")
+
+
+def _print(reference: Path, result: ComparisonResult) -> None:
+    console = Console()
+    for pair in result.pairs:
+        console.print(_table(reference, pair, result.tolerance))
+        if pair.skipped:
+            console.print(f"in one bag only, not compared: {', '.join(pair.skipped)}")
+    console.print(f"{result.verdict} at tolerance {result.tolerance:g}")
+
+
+def _table(reference: Path, pair: Pair, tolerance: float) -> Table:
+    title = f"{pair.bag} against {reference}, {pair.duration:g} s"
+    table = Table(title=escape(title), title_justify="left")
+    table.add_column("signal")
+    for name in ("rms", "max", "at [s]"):
+        table.add_column(name, justify="right")
+    for name, d in pair.signals.items():
+        style = "red" if d.max > tolerance else None
+        table.add_row(escape(name), f"{d.rms:.3g}", f"{d.max:.3g}", f"{d.at:.6g}", style=style)
+    return table

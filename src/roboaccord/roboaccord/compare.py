@@ -1,0 +1,177 @@
+"""Comparison of recorded runs, signal by signal, aligned on their time stamps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.errors import AccordError
+from roboaccord.rotations import quaternion_yaw
+from roboaccord.scenario import did_you_mean
+from roboaccord.state import Array
+
+SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to round-off
+_YAW = "base/yaw"
+_SLACK = 1e-9  # s; the resolution of a time stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Hold how far a signal is off: root mean square, largest, and when that was [s]."""
+
+    rms: float
+    max: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Hold the differences of one bag from the reference.
+
+    Args:
+        bag: the other bag, as it was given.
+        duration: length of the overlap compared [s].
+        signals: differences by signal, in the signal's own unit.
+        skipped: signals that only one of the two bags has.
+    """
+
+    bag: str
+    duration: float
+    signals: Mapping[str, Difference]
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonResult:
+    """Hold the verdict over all pairs, at the tolerance used."""
+
+    verdict: Literal["pass", "fail"]
+    pairs: tuple[Pair, ...]
+    tolerance: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data with the keys `verdict` and `pairs`."""
+        return {
+            "verdict": self.verdict,
+            "pairs": [
+                {
+                    "bag": pair.bag,
+                    "duration": pair.duration,
+                    "signals": {
+                        name: {"rms": d.rms, "max": d.max, "at": d.at}
+                        for name, d in pair.signals.items()
+                    },
+                }
+                for pair in self.pairs
+            ],
+        }
+
+
+def compare(
+    reference: Path,
+    others: Sequence[Path],
+    *,
+    signals: Sequence[str] = (),
+    start: float | None = None,
+    stop: float | None = None,
+    tolerance: float | None = None,
+) -> ComparisonResult:
+    """Compare bags with a reference bag over the time that both cover.
+
+    Where the stamps of the two differ, the other bag is interpolated linearly.
+
+    Args:
+        reference: bag to compare with.
+        others: bags to compare.
+        signals: names or glob patterns out of `q/JOINT`, `qd/JOINT`, `effort/JOINT`, `base/x`,
+            `base/y`, `base/z`, `base/yaw`; all where empty.
+        start, stop: limits of the time compared [s].
+        tolerance: largest difference of any signal in its own unit that passes; 1e-9 where
+            None, which only recordings of the same run keep.
+
+    Raises:
+        AccordError: if something is no bag, a pattern matches nothing, or two bags have no
+            signal or no time in common.
+    """
+    limit = SAME_RUN if tolerance is None else tolerance
+    if not limit >= 0.0:
+        raise AccordError(f"the tolerance must be a number of at least 0, not {limit:g}")
+    first = read_run(reference)
+    window = (-np.inf if start is None else start, np.inf if stop is None else stop)
+    pairs = tuple(
+        _compare_pair(reference, first, other, read_run(other), signals, window) for other in others
+    )
+    worst = max((d.max for pair in pairs for d in pair.signals.values()), default=0.0)
+    return ComparisonResult("pass" if worst <= limit else "fail", pairs, limit)
+
+
+def signals_of(run: BagRun) -> dict[str, Array]:
+    """Return every signal of a run by name, sampled at the run's time stamps (k,)."""
+    motion = run.trajectory
+    columns = (("q", motion.q), ("qd", motion.qd), ("effort", motion.effort))
+    found = {
+        f"{kind}/{joint}": values[:, i]
+        for kind, values in columns
+        for i, joint in enumerate(motion.joints)
+    }
+    if run.has_base:
+        found |= {f"base/{axis}": motion.position[:, i] for i, axis in enumerate("xyz")}
+        headings = [quaternion_yaw(q) for q in motion.orientation]
+        found[_YAW] = np.unwrap(np.array(headings))
+    return found
+
+
+def _compare_pair(
+    reference: Path,
+    first: BagRun,
+    other: Path,
+    second: BagRun,
+    patterns: Sequence[str],
+    window: tuple[float, float],
+) -> Pair:
+    ours, theirs = signals_of(first), signals_of(second)
+    common = [name for name in ours if name in theirs]
+    if not common:
+        raise AccordError(f"{reference} and {other} have no signal in common")
+    chosen = _choose(common, patterns)
+    time = first.trajectory.time
+    times = second.trajectory.time
+    begin, end = max(time[0], times[0], window[0]), min(time[-1], times[-1], window[1])
+    keep = (time >= begin - _SLACK) & (time <= end + _SLACK)
+    if not keep.any():
+        raise AccordError(
+            f"{reference} ({time[0]:g} to {time[-1]:g} s) and {other} ({times[0]:g} to "
+            f"{times[-1]:g} s) have no time in common"
+            + (" within the limits given" if np.isfinite(window).any() else "")
+        )
+    grid = time[keep]
+    differences = {
+        name: _difference(grid, ours[name][keep], times, theirs[name], name) for name in chosen
+    }
+    skipped = tuple(sorted(set(ours) ^ set(theirs)))
+    return Pair(str(other), float(grid[-1] - grid[0]), differences, skipped)
+
+
+def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise AccordError(f"no signal matches {pattern}{did_you_mean(pattern, names)}")
+    return [n for n in names if not patterns or any(fnmatchcase(n, p) for p in patterns)]
+
+
+def _difference(grid: Array, ours: Array, times: Array, theirs: Array, name: str) -> Difference:
+    error = np.interp(grid, times, theirs) - ours
+    if name == _YAW:  # a heading is the same after a whole turn
+        error = np.angle(np.exp(1j * error)) if np.abs(error).max() > np.pi else error
+    if not np.isfinite(error).all():
+        bad = grid[int(np.flatnonzero(~np.isfinite(error))[0])]
+        raise AccordError(f"{name} is no finite number at t = {bad:g} s")
+    worst = int(np.abs(error).argmax())
+    rms = float(np.sqrt(np.mean(error**2)))
+    return Difference(rms, float(abs(error[worst])), float(grid[worst]))
