@@ -1,0 +1,327 @@
+"""Bags: what is written is read back exactly, by us and by rosbags, also after a SIGKILL."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import toy_robot
+import yaml
+from rosbags.interfaces import QosDurability
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+from test_cdr import header, message, odometry, raw
+
+from roboaccord.bag.reader import read_run
+from roboaccord.bag.recover import count_if_complete, recover
+from roboaccord.bag.transforms import RobotTransforms
+from roboaccord.bag.writer import FLUSH_PERIOD, BagWriter
+from roboaccord.cdr import JointStateCodec
+from roboaccord.description import Tree
+from roboaccord.errors import AccordError
+from roboaccord.rotations import matrix_quaternion, quaternion_matrix
+from roboaccord.state import Command
+
+STORE = get_typestore(Stores.ROS2_JAZZY)
+
+
+@pytest.fixture(autouse=True)
+def toy(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")  # so that the value of before comes back
+    toy_robot.install(tmp_path_factory.getbasetemp() / "prefix")
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """Kill a recorder, and return its bag and the last tick it surely recorded before a flush."""
+    folder = tmp_path_factory.mktemp("killed")
+    bag = folder / "bag"
+    command = [sys.executable, toy_robot.__file__, str(folder / "prefix"), str(bag)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        started = safe = None
+        for line in process.stdout:
+            started = started or time.monotonic()
+            if time.monotonic() - started < 2 * FLUSH_PERIOD:
+                safe = int(line)
+            if time.monotonic() - started > 4 * FLUSH_PERIOD:
+                process.kill()
+                break
+    assert safe
+    return bag, safe
+
+
+def copy(bag: Path, target: Path) -> Path:
+    shutil.copytree(bag, target)
+    return target
+
+
+def read_with_rosbags(bag: Path) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    with Reader(bag) as reader:
+        for connection, time_ns, data in reader.messages():
+            made = STORE.deserialize_cdr(data, connection.msgtype)
+            found.setdefault(connection.topic, []).append((time_ns, made))
+    return found
+
+
+def test_a_run_is_read_back_exactly(tmp_path: Path) -> None:
+    trajectory = toy_robot.record(tmp_path / "bag")
+    for path in (tmp_path / "bag", tmp_path / "bag" / "bag.mcap"):
+        run = read_run(path)
+        assert run.complete and run.has_base
+        assert run.sha256 == trajectory.sha256() == run.trajectory.sha256()
+        assert run.trajectory.events == trajectory.events
+        assert (run.robot, run.engine, run.engine_version) == ("toy", "engine", "1.2")
+        assert run.transport == "direct" and run.scenario["name"] == "wave"
+        assert {"python", "numpy", "roboaccord", "platform"} <= set(run.versions)
+        np.testing.assert_array_equal(run.commands.time, trajectory.time[:-1])
+        np.testing.assert_array_equal(run.commands.effort, 2.0 * trajectory.q[:-1])
+        assert Tree.parse(run.urdf).moving[0].name == "turn"
+
+
+def test_rosbags_reads_the_same(tmp_path: Path) -> None:
+    trajectory = toy_robot.record(tmp_path / "bag")
+    found = read_with_rosbags(tmp_path / "bag")
+    states = found["/toy/joint_states"]
+    assert [t for t, _ in states] == [round(t * 1e9) for t in trajectory.time]
+    np.testing.assert_array_equal([m.position for _, m in states], trajectory.q)
+    bases = [m.pose.pose.position for _, m in found["/toy/odom"]]
+    np.testing.assert_array_equal([(p.x, p.y, p.z) for p in bases], trajectory.position)
+    assert len(found["/toy/joint_trajectory"]) == len(trajectory) - 1
+    assert [m.status[0].name for _, m in found["/toy/events"]] == ["impact"]
+    assert 100 <= len(found["/tf"]) <= 102  # 2 s at 50 Hz
+
+
+def test_metadata_has_version_9_and_latched_topics(tmp_path: Path) -> None:
+    toy_robot.record(tmp_path / "bag")
+    data = yaml.safe_load((tmp_path / "bag" / "metadata.yaml").read_text())
+    assert data["rosbag2_bagfile_information"]["version"] == 9
+    with Reader(tmp_path / "bag") as reader:
+        latched = {
+            connection.topic
+            for connection in reader.connections
+            for profile in connection.ext.offered_qos_profiles  # type: ignore[union-attr]
+            if profile.durability == QosDurability.TRANSIENT_LOCAL
+        }
+    assert latched == {"/toy/robot_description", "/toy/scenario", "/tf_static"}
+
+
+def test_transforms_are_the_forward_kinematics() -> None:
+    """Chain the transforms, read by rosbags, and compare with the tree."""
+    tree = Tree.parse(toy_robot.URDF)
+    state = toy_robot.state_at(77)
+    transforms = RobotTransforms(tree, toy_robot.JOINTS)
+    origins, rotations = tree.forward(toy_robot.JOINTS, state.q, state.position, state.orientation)
+    expected = {link.name: i for i, link in enumerate(tree.links)}
+    placed = {"odom": (np.zeros(3), np.eye(3))}
+    for data in (transforms.encode(state), transforms.static()):
+        for item in STORE.deserialize_cdr(data, "tf2_msgs/msg/TFMessage").transforms:
+            p, r = item.transform.translation, item.transform.rotation
+            at, turn = placed[item.header.frame_id]
+            local = quaternion_matrix(np.array([r.x, r.y, r.z, r.w]))
+            placed[item.child_frame_id] = (at + turn @ [p.x, p.y, p.z], turn @ local)
+            index = expected[item.child_frame_id]
+            np.testing.assert_allclose(placed[item.child_frame_id][0], origins[index], atol=1e-12)
+            np.testing.assert_allclose(placed[item.child_frame_id][1], rotations[index], atol=1e-12)
+    assert set(placed) == {"odom", *expected}
+
+
+def test_transform_bytes_are_those_of_rosbags() -> None:
+    transforms = RobotTransforms(Tree.parse(toy_robot.URDF), toy_robot.JOINTS)
+    data = transforms.encode(toy_robot.state_at(5))
+    made = STORE.deserialize_cdr(data, "tf2_msgs/msg/TFMessage")
+    assert bytes(STORE.serialize_cdr(made, "tf2_msgs/msg/TFMessage")) == data
+    assert made.transforms[0].header.stamp.nanosec == 50_000_000
+
+
+def test_an_exception_keeps_what_was_recorded(tmp_path: Path) -> None:
+    bag = tmp_path / "bag"
+    with (
+        pytest.raises(KeyboardInterrupt),
+        BagWriter(bag, toy_robot.make_setup(), "e", "1", "direct") as writer,
+    ):
+        writer.on_state(toy_robot.state_at(0))
+        raise KeyboardInterrupt
+    run = read_run(bag)
+    assert run.complete and run.sha256 is None and len(run.trajectory) == 1
+    assert len(read_with_rosbags(bag)["/toy/joint_states"]) == 1
+
+
+def test_wrenches_twists_and_switches_are_recorded(tmp_path: Path) -> None:
+    state = toy_robot.state_at(1)
+    on = type(state)(state.time, state.q, state.qd, state.effort, switches={"magnet_a": True})
+    command = Command(state.q, wrench=np.arange(6.0), twist=np.ones(6))
+    with BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros") as writer:
+        for _ in range(2):
+            writer.on_state(on)
+            writer.on_command(on, command)
+    found = read_with_rosbags(tmp_path / "bag")
+    assert [m.data for _, m in found["/toy/magnet_a/state"]] == [True]
+    assert [m.angular.z for _, m in found["/toy/cmd_vel"]] == [1.0, 1.0]
+    run = read_run(tmp_path / "bag")
+    np.testing.assert_array_equal(run.wrenches.effort[0], np.arange(6.0))
+
+
+def test_raw_messages_are_recorded_as_they_are(tmp_path: Path) -> None:
+    state = toy_robot.state_at(7)
+    data = JointStateCodec(toy_robot.JOINTS).encode(state)
+    with BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros") as writer:
+        writer.write_raw("/toy/joint_states", round(state.time * 1e9), data)
+        with pytest.raises(AccordError, match="/other is no topic"):
+            writer.write_raw("/other", 0, data)
+    np.testing.assert_array_equal(read_run(tmp_path / "bag").trajectory.q, [state.q])
+
+
+def test_existing_and_unwritable_paths_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(AccordError, match="exists already"):
+        BagWriter(tmp_path, toy_robot.make_setup(), "e", "1", "direct")
+    (tmp_path / "file").touch()
+    inside = BagWriter(tmp_path / "file" / "bag", toy_robot.make_setup(), "e", "1", "direct")
+    with pytest.raises(AccordError, match="cannot write .*: Not a directory"):
+        inside.__enter__()
+
+
+def test_a_killed_run_is_readable_up_to_the_last_flush(killed: tuple[Path, int]) -> None:
+    bag, safe = killed
+    run = read_run(bag)
+    assert not run.complete and run.sha256 is None
+    assert len(run.trajectory) > safe
+    expected = [toy_robot.state_at(tick).q for tick in range(len(run.trajectory))]
+    np.testing.assert_array_equal(run.trajectory.q, expected)
+    assert yaml.safe_load((bag / "metadata.yaml").read_text())
+
+
+def test_recovery_makes_a_killed_run_valid(killed: tuple[Path, int], tmp_path: Path) -> None:
+    bag = copy(killed[0], tmp_path / "bag")
+    before = read_run(bag)
+    assert count_if_complete(bag) is None
+    count = recover(bag)
+    assert count == count_if_complete(bag) == recover(bag)
+    after = read_run(bag)
+    assert after.complete
+    assert after.trajectory.sha256() == before.trajectory.sha256()
+    assert after.scenario == before.scenario
+    assert sum(len(found) for found in read_with_rosbags(bag).values()) == count
+    assert sorted(os.listdir(bag)) == ["bag.mcap", "metadata.yaml"]
+    data = yaml.safe_load((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    assert data["message_count"] == count
+    for topic in data["topics_with_message_count"]:
+        assert len(topic["topic_metadata"]["type_description_hash"]) == len("RIHS01_") + 64
+
+
+@pytest.mark.parametrize("lost", [1, 40, 5_000, 20_000])
+def test_recovery_of_a_cut_file(tmp_path: Path, lost: int) -> None:
+    """Cut a finished bag in its footer, its index, and in its only large chunk."""
+    trajectory = toy_robot.record(tmp_path / "bag", ticks=100)
+    file = tmp_path / "bag" / "bag.mcap"
+    os.truncate(file, file.stat().st_size - lost)
+    before = read_run(file)
+    assert not before.complete
+    recover(file)
+    after = read_run(file)
+    kept = len(after.trajectory)
+    assert after.complete and kept == len(before.trajectory) > 50
+    np.testing.assert_array_equal(after.trajectory.rows(), trajectory.rows()[:kept])
+
+
+def test_the_damaged_file_stays_where_recovery_fails(
+    killed: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bag = copy(killed[0], tmp_path / "bag")
+    before = {path.name: path.read_bytes() for path in bag.iterdir()}
+
+    def fail(writer: Writer) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Writer, "close", fail)
+    with pytest.raises(AccordError, match="No space left on device"):
+        recover(bag)
+    assert {path.name: path.read_bytes() for path in bag.iterdir()} == before
+
+
+def test_what_is_no_bag_is_refused_in_one_line(tmp_path: Path) -> None:
+    text = tmp_path / "text.mcap"
+    text.write_text("hello")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    bare = tmp_path / "bare.mcap"
+    bare.write_bytes(b"\x89MCAP0\r\n")
+    cases = {text: "no MCAP file", empty: "holds no MCAP file", tmp_path / "x": "does not exist"}
+    for path, reason in cases.items():
+        for use in (read_run, recover):
+            with pytest.raises(AccordError, match=f"is no bag: .*{reason}") as caught:
+                use(path)
+            assert "\n" not in str(caught.value)
+    with pytest.raises(AccordError, match="holds no joint states"):
+        read_run(bare)
+    with pytest.raises(AccordError, match="holds no message"):
+        recover(bare)
+
+
+def foreign_bag(path: Path, rates: tuple[int, int], *, velocity: bool = True) -> Path:
+    """Write what a recorder of another simulator makes: other order, frames, stamps and rates."""
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        kinds = {
+            "/joint_states": "sensor_msgs/msg/JointState",
+            "/odometry": "nav_msgs/msg/Odometry",
+        }
+        made = {t: writer.add_connection(t, k, typestore=STORE) for t, k in kinds.items()}
+        for tick in range(101):
+            state = toy_robot.state_at(tick)
+            order = [1, 0] if tick % 2 else [0, 1]
+            fields = (
+                header(state.time, "world"),
+                [toy_robot.JOINTS[i] for i in order],
+                state.q[order],
+                state.qd[order] if velocity else np.zeros(0),
+                state.effort[order],
+            )
+            wall = 10**18 + 7 * tick
+            if tick % rates[0] == 0:
+                data = raw(message("sensor_msgs/msg/JointState", *fields))
+                writer.write(made["/joint_states"], wall, data)
+            if rates[1] and tick % rates[1] == 0:
+                writer.write(made["/odometry"], wall, raw(odometry(state, "w", "c")))
+    return path
+
+
+def test_foreign_bags_are_read_by_name_and_stamp(tmp_path: Path) -> None:
+    run = read_run(foreign_bag(tmp_path / "bag", (1, 1)))
+    expected = toy_robot.record(tmp_path / "own", ticks=100)
+    assert run.trajectory.sha256() == expected.sha256()
+    assert (run.robot, run.engine, run.urdf, run.sha256) == ("", "", "", None)
+    assert not len(run.commands.time) and not run.scenario
+
+
+def test_a_slower_base_is_interpolated(tmp_path: Path) -> None:
+    run = read_run(foreign_bag(tmp_path / "bag", (1, 10)))
+    base = [toy_robot.state_at(tick).position for tick in range(101)]
+    # the error of linear interpolation of sin t over h is at most h^2 / 8
+    np.testing.assert_allclose(run.trajectory.position, base, atol=0.1**2 / 8)
+    norms = np.linalg.norm(run.trajectory.orientation, axis=1)
+    np.testing.assert_allclose(norms, 1.0, atol=1e-15)
+    turn = quaternion_matrix(run.trajectory.orientation[50])
+    np.testing.assert_allclose(
+        np.abs(matrix_quaternion(turn)), np.abs(toy_robot.state_at(50).orientation), atol=1e-12
+    )
+
+
+def test_a_foreign_bag_without_base_or_velocities_is_read(tmp_path: Path) -> None:
+    run = read_run(foreign_bag(tmp_path / "bag", (1, 0), velocity=False))
+    assert not run.has_base and not run.trajectory.position.any()
+    assert not run.trajectory.qd.any() and run.trajectory.q.any()
+
+
+def test_what_was_before_a_reset_is_left_out(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros") as writer:
+        for tick in (0, 1, 2, 3, 0, 1, 2):
+            writer.on_state(toy_robot.state_at(tick))
+    np.testing.assert_array_equal(read_run(tmp_path / "bag").trajectory.time, [0.0, 0.01, 0.02])

@@ -1,0 +1,126 @@
+"""Comparison and export of runs whose differences are known beforehand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import toy_robot
+import typer
+from scipy.io import loadmat
+from typer.testing import CliRunner
+
+from roboaccord.cli.bags import compare_command, export_command, recover_command
+from roboaccord.compare import compare
+from roboaccord.errors import AccordError
+from roboaccord.export import export
+
+SIGNALS = {
+    *(f"{kind}/{joint}" for kind in ("q", "qd", "effort") for joint in toy_robot.JOINTS),
+    *(f"base/{axis}" for axis in ("x", "y", "z", "yaw")),
+}
+app = typer.Typer()
+app.command("compare")(compare_command)
+app.command("export")(export_command)
+app.command("recover")(recover_command)
+
+
+@pytest.fixture
+def bags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")
+    toy_robot.install(tmp_path / "prefix")
+    toy_robot.record(tmp_path / "a")
+    toy_robot.record(tmp_path / "same")
+    toy_robot.record(tmp_path / "larger", gain=1.01)
+    toy_robot.record(tmp_path / "finer", ticks=640, period=0.0025)
+    return tmp_path
+
+
+def test_the_same_run_passes_with_zero_difference(bags: Path) -> None:
+    result = compare(bags / "a", [bags / "same", bags / "a"]).to_json()
+    assert result["verdict"] == "pass" and set(result) == {"verdict", "pairs"}
+    for pair in result["pairs"]:
+        assert set(pair) == {"bag", "duration", "signals"}
+        assert pair["duration"] == 2.0 and set(pair["signals"]) == SIGNALS
+        assert all(d == {"rms": 0.0, "max": 0.0, "at": 0.0} for d in pair["signals"].values())
+
+
+def test_a_known_difference_is_measured_and_placed(bags: Path) -> None:
+    result = compare(bags / "a", [bags / "larger"], signals=["q/turn", "base/*"])
+    assert result.verdict == "fail"
+    found = result.pairs[0].signals
+    assert set(found) == {"q/turn", "base/x", "base/y", "base/z", "base/yaw"}
+    assert found["base/yaw"].max == 0.0
+    t = np.arange(201) * 0.01
+    assert found["q/turn"].max == pytest.approx(0.01 * np.sin(t).max(), rel=1e-12)
+    assert found["q/turn"].at == t[np.sin(t).argmax()]
+    assert found["q/turn"].rms == pytest.approx(0.01 * np.sqrt(np.mean(np.sin(t) ** 2)))
+    assert compare(bags / "a", [bags / "larger"], tolerance=0.011).verdict == "pass"
+
+
+def test_other_stamps_are_interpolated_over_the_overlap(bags: Path) -> None:
+    """Linear interpolation of sin t over h is off by at most h^2 / 8, seen from the coarse bag."""
+    result = compare(bags / "finer", [bags / "a"], signals=["q/turn", "base/yaw"])
+    assert result.pairs[0].duration == pytest.approx(1.6)
+    found = result.pairs[0].signals
+    assert 0.1 * 0.01**2 / 8 < found["q/turn"].max <= 0.01**2 / 8
+    assert found["base/yaw"].max < 1e-12  # uniform turn, past half a turn and more
+
+
+def test_limits_of_time_are_kept(bags: Path) -> None:
+    result = compare(bags / "a", [bags / "larger"], start=0.5, stop=1.0, signals=["q/turn"])
+    assert result.pairs[0].duration == pytest.approx(0.5)
+    assert result.pairs[0].signals["q/turn"].at == 1.0
+
+
+def test_nothing_in_common_is_an_error(bags: Path) -> None:
+    with pytest.raises(AccordError, match="no time in common within the limits"):
+        compare(bags / "a", [bags / "same"], start=5.0)
+    with pytest.raises(AccordError, match="no signal matches q/tur; did you mean q/turn"):
+        compare(bags / "a", [bags / "same"], signals=["q/tur"])
+    with pytest.raises(AccordError, match="tolerance"):
+        compare(bags / "a", [bags / "same"], tolerance=float("nan"))
+
+
+def test_export_keeps_every_digit(bags: Path) -> None:
+    trajectory = toy_robot.record(bags / "b")
+    export(bags / "b", csv=bags / "b.csv", npz=bags / "b.npz", mat=bags / "b.mat")
+    with (bags / "b.csv").open() as stream:
+        header = stream.readline().strip().split(",")
+        table = np.loadtxt(stream, delimiter=",")
+    np.testing.assert_array_equal(table, trajectory.rows())
+    assert header[:4] == ["time [s]", "q/turn [rad]", "q/slide [m]", "qd/turn [rad/s]"]
+    assert header[6:9] == ["effort/slide [N]", "base/x [m]", "base/y [m]"]
+    assert len(header) == table.shape[1]
+    with np.load(bags / "b.npz") as data:
+        np.testing.assert_array_equal(data["q"], trajectory.q)
+        assert list(data["joints"]) == list(toy_robot.JOINTS)
+        assert list(data["columns"]) == header
+        assert str(data["sha256"]) == trajectory.sha256()
+    data = loadmat(bags / "b.mat", squeeze_me=True)
+    np.testing.assert_array_equal(data["twist"], trajectory.twist)
+    assert list(data["joints"]) == list(toy_robot.JOINTS)
+
+
+def test_export_refuses_in_one_line(bags: Path) -> None:
+    with pytest.raises(AccordError, match="say what to write"):
+        export(bags / "a")
+    with pytest.raises(AccordError, match="cannot write .*No such file or directory"):
+        export(bags / "a", csv=bags / "nowhere" / "a.csv")
+
+
+def test_the_command_line(bags: Path) -> None:
+    runner = CliRunner()
+    a, larger = str(bags / "a"), str(bags / "larger")
+    done = runner.invoke(app, ["compare", a, a, "--json"])
+    assert done.exit_code == 0 and json.loads(done.stdout)["verdict"] == "pass"
+    done = runner.invoke(app, ["compare", a, larger, "--signals", "q/*", "--json"])
+    assert done.exit_code == 1 and json.loads(done.stdout)["verdict"] == "fail"
+    done = runner.invoke(app, ["compare", a, larger, "--tolerance", "1", "--from", "1"])
+    assert done.exit_code == 0 and "pass at tolerance 1" in done.stdout
+    done = runner.invoke(app, ["export", a, "--csv", str(bags / "a.csv")])
+    assert done.exit_code == 0 and (bags / "a.csv").is_file()
+    done = runner.invoke(app, ["recover", a])
+    assert done.exit_code == 0 and "is complete" in done.stdout
