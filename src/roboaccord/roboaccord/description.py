@@ -37,7 +37,7 @@ def expand(setup: Setup, mass_scale: Mapping[str, float] | None = None) -> str:
     robot = setup.robot
     path = share(robot.package) / "urdf" / f"{robot.name}.urdf.xacro"
     arguments = {
-        f.name: format_number(getattr(setup.parameters, f.name))
+        f.name: repr(getattr(setup.parameters, f.name))
         for f in dataclasses.fields(setup.parameters)
     }
     arguments["base"] = setup.scenario.base
@@ -47,11 +47,6 @@ def expand(setup: Setup, mass_scale: Mapping[str, float] | None = None) -> str:
         raise AccordError(f"broken description {path.name}: {str(error).splitlines()[0]}") from None
     Tree.parse(text, path.name)
     return scale_masses(text, mass_scale) if mass_scale else text
-
-
-def format_number(value: float | int) -> str:
-    """Return a number with all its digits."""
-    return str(value) if isinstance(value, int) else f"{value:.17g}"
 
 
 def scale_masses(urdf: str, factors: Mapping[str, float]) -> str:
@@ -67,7 +62,7 @@ def scale_masses(urdf: str, factors: Mapping[str, float]) -> str:
             raise AccordError(f"no link {name} with a mass in the description")
         for link, mass in masses.items():
             if mass is not None and name in ("*", link):
-                mass.set("value", format_number(float(mass.get("value", "0")) * factor))
+                mass.set("value", repr(float(mass.get("value", "0")) * factor))
     return ET.tostring(root, encoding="unicode")
 
 

@@ -40,7 +40,8 @@ class Simulator(Protocol):
     """Advance a robot in time with its own physics step.
 
     `name` and `version` say which engine it is, `joints` gives the joint names in the order of
-    every array, `effort_limits` (n,) [N m] is what commands are clipped to.
+    every array, `effort_limits` (n,) [N m] is what commands are clipped to; `order` is the integrator's order
+    of convergence in the physics step.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Simulator(Protocol):
     joints: tuple[str, ...]
     effort_limits: Array
     physics_step: float
+    order: int
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`, and return the state as the simulator has it."""

@@ -14,6 +14,12 @@ def yaw_quaternion(yaw: float) -> Array:
     return np.array([0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])
 
 
+def yaw_matrix(yaw: float) -> Array:
+    """Return the rotation matrix (3, 3) of a turn by `yaw` [rad] about z."""
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
 def quaternion_yaw(q: Array) -> float:
     """Return the heading [rad] in (-pi, pi] of a quaternion x y z w (4,)."""
     x, y, z, w = q

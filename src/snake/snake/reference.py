@@ -26,6 +26,7 @@ class SnakeReference:
 
     name = "reference"
     version = f"roboaccord-snake {roboaccord.__version__}"
+    order = 4
 
     def __init__(self, setup: Setup) -> None:
         if setup.scenario.base != "planar":

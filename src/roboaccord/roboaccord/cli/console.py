@@ -1,0 +1,59 @@
+"""How the command line talks: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from roboaccord.interfaces import Observer
+from roboaccord.output import plain
+from roboaccord.state import Command, RobotState
+from roboaccord.trajectory import Event
+
+out = Console()
+log = Console(stderr=True)
+
+
+def print_json(data: Mapping[str, Any]) -> None:
+    """Print data as JSON, and nothing else."""
+    typer.echo(json.dumps(plain(dict(data)), allow_nan=False))
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Progress]:
+    """Show a progress bar on stderr, where a person looks on."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    hidden = quiet or not log.is_terminal
+    with Progress(*columns, console=log, transient=True, disable=hidden) as bar:
+        yield bar
+
+
+class ProgressObserver(Observer):
+    """Show how much of a run is done, in simulated time."""
+
+    def __init__(self, bar: Progress, task: TaskID) -> None:
+        self._bar, self._task = bar, task
+        self._next = 0.0
+
+    def on_state(self, state: RobotState) -> None:
+        """Move the bar, at most every 0.05 s of simulated time."""
+        if state.time >= self._next:
+            self._next = state.time + 0.05
+            self._bar.update(self._task, completed=state.time)
+
+    def on_command(self, state: RobotState, command: Command) -> None:
+        """Take no notice."""
+
+    def on_event(self, event: Event) -> None:
+        """Take no notice."""

@@ -1,0 +1,158 @@
+"""`accord crosscheck`: engines against the analytical reference."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from roboaccord.cli.console import log, out, print_json, progress
+from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
+from roboaccord.crosscheck import CrosscheckResult, run_crosscheck
+from roboaccord.engines import ENGINES, available
+from roboaccord.errors import AccordError
+from roboaccord.output import fresh
+from roboaccord.scenario import did_you_mean
+
+ALL = "reference,dart,mujoco"
+
+
+def crosscheck_command(
+    robot: RobotName,
+    scenario: ScenarioName,
+    engines: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="Engines, separated by commas. Default: all that are installed, "
+            "with a line for each that is not.",
+        ),
+    ] = "",
+    refine: Annotated[
+        int, typer.Option(min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ...")
+    ] = 3,
+    changes: Changes = None,
+    perturb: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ENGINE:LINK=FACTOR",
+            help="Falsify the mass of a link (* for all) in one engine, to see the check find it.",
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Default: under runs/.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check engines against the analytical reference at three levels.
+
+    Accelerations at random states; one control period from every recorded state; whole
+    trajectories at dt, dt/2, dt/4 with their order of convergence. Exit status 1 if a figure is
+    out of tolerance.
+
+    Examples:
+
+      accord crosscheck snake serpenoid
+
+      accord crosscheck snake serpenoid --engines reference,dart --refine 4 --json
+
+      accord crosscheck snake serpenoid --perturb 'dart:base_link=1.01'
+    """
+    chosen = choose_engines(engines, quiet=as_json)
+    setup = load_setup(robot, scenario, changes or [])
+    place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_crosscheck")
+    with progress(as_json) as bar:
+        task = bar.add_task("running", total=None)
+        result = run_crosscheck(
+            setup,
+            chosen,
+            refine=refine,
+            out=place,
+            mass_scale=parse_perturbations(perturb or [], chosen),
+            command=shlex.join(["accord", *sys.argv[1:]]),
+            started=lambda jobs: bar.update(task, total=jobs),
+            done=lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
+        )
+    if as_json:
+        print_json(result.to_json())
+    else:
+        print_result(result)
+    if not result.passed:
+        raise typer.Exit(1)
+
+
+def choose_engines(names: str, *, quiet: bool) -> list[str]:
+    """Return the engines named, or all that can be had, with a line for each that cannot."""
+    if names:
+        chosen = [name.strip() for name in names.split(",") if name.strip()]
+        for name in chosen:
+            if name not in ("reference", *ENGINES):
+                raise AccordError(
+                    f"unknown engine {name}{did_you_mean(name, ['reference', *ENGINES])}"
+                )
+        return chosen
+    found = available()
+    for reason in found.values():
+        if reason.startswith("engine ") and not quiet:
+            log.print(f"left out: {reason}", highlight=False)
+    usable = [name for name, version in found.items() if not version.startswith("engine ")]
+    return ["reference", *usable]
+
+
+def parse_perturbations(texts: list[str], engines: list[str]) -> dict[str, dict[str, float]]:
+    """Return by engine the factors on link masses of `ENGINE:LINK=FACTOR` texts."""
+    found: dict[str, dict[str, float]] = {}
+    for text in texts:
+        engine, _, rest = text.partition(":")
+        link, _, factor = rest.partition("=")
+        try:
+            value = float(factor)
+        except ValueError:
+            raise AccordError(f"--perturb takes ENGINE:LINK=FACTOR, not {text!r}") from None
+        if engine not in engines or engine == "reference":
+            raise AccordError(f"--perturb {text}: {engine} is no engine of this check")
+        found.setdefault(engine, {})[link] = value
+    return found
+
+
+def print_result(result: CrosscheckResult) -> None:
+    """Print the three levels as a table, and the verdict."""
+    data = result.data
+    runs = data["trajectory"]
+    any_run = next(iter(runs.values()))
+    table = Table(title=f"{data['robot']} {data['scenario']}", title_justify="left")
+    table.add_column("engine")
+    table.add_column("version")
+    table.add_column("acceleration\n[relative]", justify="right")
+    table.add_column("one step, rms\n[rad/s]", justify="right")
+    for dt in any_run["dt"]:
+        table.add_column(f"{1e3 * dt:g} ms\n[mm]", justify="right")
+    table.add_column("order", justify="right")
+    for engine, run in runs.items():
+        table.add_row(*row_of(data, engine, run))
+    out.print(table)
+    out.print("ms columns: largest distance of any link from the reference over the run")
+    colour = "green" if result.passed else "red"
+    out.print(f"verdict: [{colour}]{data['verdict']}[/]")
+    for reason in data["reasons"]:
+        out.print(f"  {escape(reason)}")
+    out.print(f"report: {result.report}", soft_wrap=True)
+
+
+def row_of(data: dict[str, Any], engine: str, run: dict[str, Any]) -> list[str]:
+    """Return the cells of one engine's row."""
+    acceleration = data["acceleration"].get(engine, {}).get("max")
+    step = data["one_step"].get(engine, {}).get("rms")
+    return [
+        engine,
+        data["versions"][engine],
+        "" if acceleration is None else f"{acceleration:.1e}",
+        "" if step is None else f"{step:.1e}",
+        *(f"{1e3 * error:.3g}" for error in run["error"]),
+        "" if run["order"] is None else f"{run['order']:.2f}",
+    ]

@@ -1,0 +1,61 @@
+"""`accord doctor`: what this machine has, and what to do about what it lacks."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+import shutil
+import sys
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from roboaccord.cli.console import out, print_json
+from roboaccord.engines import available
+from roboaccord.jit import HAS_NUMBA
+from roboaccord.robot import robot_names
+from roboaccord.runner import transports
+
+OPTIONAL = {
+    "rclpy": "transport ros; from ROS 2 Jazzy, or make",
+    "viser": "accord view in the browser; pip install viser yourdfpy",
+    "launch": "ros2 launch; from ROS 2 Jazzy",
+}
+
+
+def doctor_command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> None:
+    """Say what this machine has, and what to install for what it lacks.
+
+    Example:
+
+      accord doctor
+    """
+    rows = [("python", True, f"{platform.python_version()} in {sys.prefix}")]
+    rows.append(("numba", HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"))
+    for engine, note in available().items():
+        rows.append((engine, not note.startswith("engine "), note))
+    for module, use in OPTIONAL.items():
+        rows.append((module, found(module), use))
+    rows.append(("gz", shutil.which("gz") is not None, "sim:=gz; Gazebo Harmonic"))
+    rows.append(("robots", bool(robot_names()), ", ".join(robot_names())))
+    rows.append(("transports", True, ", ".join(transports())))
+    if as_json:
+        print_json({name: {"found": ok, "note": note} for name, ok, note in rows})
+        return
+    table = Table("", "found", "note")
+    for name, ok, note in rows:
+        table.add_row(name, "[green]yes[/]" if ok else "[yellow]no[/]", escape(note))
+    out.print(table)
+
+
+def found(module: str) -> bool:
+    """Return whether a module can be imported."""
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,164 @@
+"""`accord run`: one scenario, one engine, one transport, one bag."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from roboaccord.assembly import Setup
+from roboaccord.cli.console import ProgressObserver, log, out, print_json, progress
+from roboaccord.errors import AccordError
+from roboaccord.metrics import metrics_of
+from roboaccord.output import fresh, make_folder
+from roboaccord.robot import find_robot
+from roboaccord.runner import Runner, RunRequest, RunResult, find_runner
+from roboaccord.scenario import load_scenario
+
+RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help="See `accord list`.")]
+ScenarioName = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="A scenario of the robot, or a YAML file.")
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+def run_command(
+    robot: RobotName,
+    scenario: ScenarioName,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="reference, dart or mujoco.")
+    ] = "reference",
+    transport: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="direct, ros (nodes in one process) or ros_processes. "
+            "Default: ros where rclpy is installed, else direct.",
+        ),
+    ] = "",
+    changes: Changes = None,
+    controller: Annotated[
+        str, typer.Option(metavar="MODULE:CLASS", help="A controller of your own.")
+    ] = "",
+    view: Annotated[bool, typer.Option("--view", help="Watch the run in the browser.")] = False,
+    folder: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Default: under runs/.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario, and record it.
+
+    Examples:
+
+      accord run snake serpenoid
+
+      accord run snake serpenoid --engine dart --set controller.amplitude=0.3 --set duration=5
+
+      accord run snake serpenoid --controller my_package.my_module:MyController --json
+    """
+    runner, transport = choose_transport(transport, quiet=as_json)
+    setup = load_setup(robot, scenario, changes or [])
+    place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_{engine}")
+    bag = fresh(make_folder(place) / "bag")
+    if not as_json:
+        log.print(f"{setup.robot.name} {setup.scenario.name} in {engine} over {transport}")
+    with progress(as_json) as bar:
+        task = bar.add_task("simulating", total=setup.scenario.duration)
+        watchers: tuple[Any, ...] = (ProgressObserver(bar, task),)
+        if view:
+            from roboaccord.view.live import LiveView
+
+            watchers = (*watchers, LiveView(setup))
+        result = runner(
+            RunRequest(
+                setup=setup, engine=engine, bag=bag, controller=controller, observers=watchers
+            )
+        )
+    summary = summarise(setup, engine, result)
+    if as_json:
+        print_json(summary)
+    else:
+        print_summary(summary)
+
+
+def load_setup(robot: str, scenario: str, changes: list[str]) -> Setup:
+    """Return the setup of a robot's scenario with changes."""
+    found = find_robot(robot)
+    return Setup.of(load_scenario(found.package, found.name, scenario, changes))
+
+
+def choose_transport(name: str, *, quiet: bool) -> tuple[Runner, str]:
+    """Return the runner asked for; without a name, `ros` where it can be had, and say which."""
+    if name:
+        return find_runner(name), name
+    try:
+        return find_runner("ros"), "ros"
+    except AccordError as error:
+        if not quiet:
+            log.print(f"transport direct: {error}", highlight=False)
+        return find_runner("direct"), "direct"
+
+
+def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
+    """Return the figures of a run that `--json` prints."""
+    trajectory = result.trajectory
+    last = trajectory.state(-1)
+    return {
+        "robot": setup.robot.name,
+        "scenario": setup.scenario.name,
+        "engine": engine,
+        "engine_version": result.engine_version,
+        "transport": result.transport,
+        "duration": last.time,
+        "steps": len(trajectory) - 1,
+        "wall_time": result.wall_time,
+        "real_time_factor": last.time / result.wall_time,
+        "trajectory_sha256": trajectory.sha256(),
+        "bag": str(result.bag),
+        "events": [
+            {"time": e.time, "kind": e.kind, "subject": e.subject, "impulse": e.impulse}
+            for e in trajectory.events
+        ],
+        "final": {
+            "time": last.time,
+            "q": dict(zip(trajectory.joints, last.q.tolist(), strict=True)),
+            "qd": dict(zip(trajectory.joints, last.qd.tolist(), strict=True)),
+            "base": {"position": last.position, "orientation": last.orientation},
+        },
+        "metrics": metrics_of(setup, trajectory),
+    }
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    """Print the figures of a run for people."""
+    table = Table(show_header=False, box=None)
+    table.add_column(justify="right")
+    table.add_column()
+    table.add_row("simulated", f"{summary['duration']:g} s in {summary['steps']} control ticks")
+    table.add_row(
+        "wall time", f"{summary['wall_time']:.2f} s, {summary['real_time_factor']:.1f} x real time"
+    )
+    for name, value in summary["metrics"].items():
+        table.add_row(name.replace("_", " "), f"{value:.4g} {UNITS.get(name, '')}".rstrip())
+    if summary["events"]:
+        table.add_row("events", str(len(summary["events"])))
+    table.add_row("sha256", summary["trajectory_sha256"][:16])
+    table.add_row("bag", summary["bag"])
+    out.print(table)
+
+
+UNITS = {
+    "work": "J",
+    "net_work": "J",
+    "peak_effort": "N m",
+    "speed": "m/s",
+    "heading": "rad",
+    "displacement_x": "m",
+    "displacement_y": "m",
+}

@@ -1,0 +1,104 @@
+"""Level 1: accelerations and masses, engine against reference, without time stepping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from roboaccord.assembly import Setup
+from roboaccord.interfaces import Simulator
+from roboaccord.rotations import matrix_quaternion, rpy_matrix, yaw_quaternion
+from roboaccord.state import Array, RobotState
+
+
+@dataclass(frozen=True)
+class AccelerationCheck:
+    """Hold the largest relative error over the states; None, with the reason, if kinematic."""
+
+    max: float | None
+    states: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class MassCheck:
+    """Hold total masses [kg] and the link whose mass is furthest off, as a ratio."""
+
+    total: float
+    reference: float
+    worst_link: str
+    worst_ratio: float
+
+
+def random_state(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]:
+    """Return a state inside the joint limits and efforts (n,) [N m], both random.
+
+    Angles span 95 % of the limits, rates and base velocities are of the order of 1.
+    """
+    from roboaccord.description import Tree, expand
+
+    joints = {joint.name: joint for joint in Tree.parse(expand(setup)).moving}
+    lower = np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
+    upper = np.array([min(joints[n].upper, np.pi) for n in setup.joints])
+    return draw_state(setup, 0.95 * lower, 0.95 * upper, rng)
+
+
+def draw_state(
+    setup: Setup, lower: Array, upper: Array, rng: np.random.Generator
+) -> tuple[RobotState, Array]:
+    """Return a state with joints between `lower` and `upper` (n,) [rad], and efforts."""
+    n = len(setup.joints)
+    position, twist = np.array(setup.initial.position), np.zeros(6)
+    orientation = setup.initial.orientation
+    if setup.scenario.base == "planar":
+        position[:2] = rng.normal(size=2)
+        orientation = yaw_quaternion(rng.uniform(-np.pi, np.pi))
+        twist[[0, 1, 5]] = rng.normal(size=3)
+    elif setup.scenario.base == "free":
+        position = rng.normal(size=3)
+        orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-1.5, 1.5, 3)))
+        twist = rng.normal(size=6)
+    state = RobotState(
+        0.0, rng.uniform(lower, upper), rng.normal(size=n), np.zeros(n), position, orientation, twist
+    )
+    return state, rng.uniform(-1.0, 1.0, n) * np.minimum(setup.effort_limits, 1.0)
+
+
+def check_acceleration(
+    setup: Setup, reference: Simulator, engine: Simulator, states: int, seed: int
+) -> AccelerationCheck:
+    """Compare the accelerations of joints and base at random states.
+
+    The error of a state is relative to its largest acceleration, joints and base apart.
+    """
+    from roboaccord.description import Tree, expand
+
+    joints = {joint.name: joint for joint in Tree.parse(expand(setup)).moving}
+    lower = 0.95 * np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
+    upper = 0.95 * np.array([min(joints[n].upper, np.pi) for n in setup.joints])
+    rng = np.random.default_rng(seed)
+    worst = 0.0
+    for _ in range(states):
+        state, effort = draw_state(setup, lower, upper, rng)
+        expected = reference.acceleration(state, effort)
+        found = engine.acceleration(state, effort)
+        if expected is None or found is None:
+            return AccelerationCheck(None, 0, "the reference is kinematic")
+        worst = max(worst, relative(found.joints, expected.joints))
+        if setup.scenario.base != "fixed":
+            worst = max(worst, relative(found.base, expected.base))
+    return AccelerationCheck(worst, states)
+
+
+def relative(found: Array, expected: Array) -> float:
+    """Return the largest difference over the largest expected value."""
+    return float(np.abs(found - expected).max() / np.abs(expected).max())
+
+
+def check_masses(reference: Simulator, engine: Simulator) -> MassCheck:
+    """Compare the masses of the links."""
+    expected, found = reference.masses(), engine.masses()
+    ratios = {name: found.get(name, 0.0) / mass for name, mass in expected.items() if mass}
+    worst = max(ratios, key=lambda name: abs(ratios[name] - 1.0))
+    return MassCheck(sum(found.values()), sum(expected.values()), worst, ratios[worst])

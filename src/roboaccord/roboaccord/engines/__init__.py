@@ -1,0 +1,49 @@
+"""Physics engines behind the Simulator interface, for any robot with a URDF."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+
+from roboaccord.assembly import Setup
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Simulator
+from roboaccord.scenario import did_you_mean
+
+ENGINES = {"dart": ("DartSimulator", "dartpy"), "mujoco": ("MujocoSimulator", "mujoco")}
+
+
+def make_engine(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
+    """Make an engine's simulator.
+
+    Raises:
+        AccordError: for an unknown engine, or one that cannot be imported here.
+    """
+    if engine not in ENGINES:
+        raise AccordError(f"unknown engine {engine}{did_you_mean(engine, ['reference', *ENGINES])}")
+    kind, library = ENGINES[engine]
+    try:
+        module = importlib.import_module(f"roboaccord.engines.{engine}")
+    except ImportError as error:
+        raise AccordError(unavailable(engine, library, error)) from None
+    simulator: Simulator = getattr(module, kind)(setup, mass_scale)
+    return simulator
+
+
+def unavailable(engine: str, library: str, error: ImportError) -> str:
+    """Return one line that says what to install for an engine."""
+    if "libGL" in str(error):
+        return f"engine {engine} needs libGL.so.1: apt-get install libgl1"
+    return f"engine {engine} needs {library}: pip install {library}"
+
+
+def available() -> dict[str, str]:
+    """Return for each engine its version, or the line that says why it cannot be had."""
+    found = {}
+    for engine, (_, library) in ENGINES.items():
+        try:
+            module = importlib.import_module(library)
+            found[engine] = str(module.__version__)
+        except ImportError as error:
+            found[engine] = unavailable(engine, library, error)
+    return found

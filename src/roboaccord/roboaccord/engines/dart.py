@@ -1,0 +1,167 @@
+"""DART through dartpy: semi-implicit Euler, first order in the step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import dartpy
+import numpy as np
+
+from roboaccord.assembly import Setup
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Acceleration
+from roboaccord.rotations import (
+    matrix_quaternion,
+    quaternion_matrix,
+    quaternion_yaw,
+    yaw_matrix,
+    yaw_quaternion,
+)
+from roboaccord.state import Array, RobotState
+
+
+class DartSimulator(EngineSimulator):
+    """Simulate any URDF robot with DART (Simulator)."""
+
+    name = "dart"
+    version = str(dartpy.__version__)
+    order = 1
+
+    def __init__(self, setup: Setup, mass_scale: Mapping[str, float]) -> None:
+        super().__init__(setup, mass_scale)
+        loader = dartpy.utils.DartLoader()
+        self._skeleton = loader.parseSkeletonString(self.urdf, "")
+        if self._skeleton is None:
+            raise AccordError("DART cannot read the description")
+        self._world = dartpy.simulation.World()
+        self._world.setTimeStep(self.physics_step)
+        self._world.addSkeleton(self._skeleton)
+        _stay_awake(self._world)
+        self._skeleton.disableSelfCollisionCheck()
+        if self.base != "free":
+            self._world.setGravity(np.array([0.0, 0.0, -setup.parameters.gravity]))
+        for joint in self._skeleton.getJoints():
+            # DART enforces velocity limits and MuJoCo does not: alike means without.
+            for i in range(joint.getNumDofs()):
+                joint.setVelocityLowerLimit(i, -np.inf)
+                joint.setVelocityUpperLimit(i, np.inf)
+                joint.setLimitEnforcement(True)
+        self._dofs = [self._skeleton.getJoint(n).getIndexInSkeleton(0) for n in self.joints]
+        self._body = self._skeleton.getBodyNode("base_link")
+        root = self._body.getParentJoint()
+        self._root = [root.getIndexInSkeleton(i) for i in range(root.getNumDofs())]
+        self._total = np.zeros(self._skeleton.getNumDofs())
+        self.reset(setup.initial)
+
+    def _place(self, state: RobotState) -> None:
+        positions, velocities = self._coordinates(state)
+        self._skeleton.setPositions(positions)
+        self._skeleton.setVelocities(velocities)
+        self._skeleton.clearInternalForces()
+        self._skeleton.clearExternalForces()
+        self._world.setTime(state.time)
+        self._height = float(state.position[2])
+
+    def _coordinates(self, state: RobotState) -> tuple[Array, Array]:
+        """Return the skeleton's positions and velocities for a state."""
+        positions = np.zeros(self._skeleton.getNumDofs())
+        velocities = np.zeros_like(positions)
+        positions[self._dofs] = state.q
+        velocities[self._dofs] = state.qd
+        rotation = quaternion_matrix(state.orientation)
+        if self.base == "planar":
+            linear = rotation @ state.twist[:3]
+            positions[self._root] = (*state.position[:2], quaternion_yaw(state.orientation))
+            velocities[self._root] = (linear[0], linear[1], state.twist[5])
+        elif self.base == "free":
+            pose = dartpy.math.Isometry3()
+            pose.set_rotation(rotation)
+            pose.set_translation(state.position)
+            positions[self._root] = dartpy.dynamics.FreeJoint.convertToPositions(pose)
+            velocities[self._root] = np.concatenate([state.twist[3:], state.twist[:3]])
+        return positions, velocities
+
+    def _read(self) -> RobotState:
+        q, v = self._skeleton.getPositions(), self._skeleton.getVelocities()
+        position, orientation, twist = np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
+        if self.base == "planar":
+            x, y, yaw = q[self._root]
+            vx, vy, rate = v[self._root]
+            c, s = np.cos(yaw), np.sin(yaw)
+            position[:] = x, y, self._height
+            orientation = yaw_quaternion(float(yaw))
+            twist[:] = c * vx + s * vy, c * vy - s * vx, 0.0, 0.0, 0.0, rate
+        elif self.base == "free":
+            pose = self._body.getTransform()
+            position, orientation = np.array(pose.translation()), matrix_quaternion(pose.rotation())
+            twist[:3], twist[3:] = v[self._root[3:]], v[self._root[:3]]
+        return RobotState(
+            time=self._time,
+            q=q[self._dofs],
+            qd=v[self._dofs],
+            effort=self._effort,
+            position=position,
+            orientation=orientation,
+            twist=twist,
+        )
+
+    def _substeps(self, effort: Array, count: int) -> None:
+        total = self._total
+        for _ in range(count):
+            if self._law:
+                self._apply_law()
+                total[self._dofs] += effort
+            else:
+                total[self._dofs] = effort
+            self._skeleton.setForces(total)  # lasts one step
+            self._world.step()
+
+    def _apply_law(self) -> None:
+        """Fill the generalised forces with the force law's."""
+        q, v = self._skeleton.getPositions(), self._skeleton.getVelocities()
+        rotation, position, twist = np.eye(3), np.zeros(3), np.zeros(6)
+        if self.base == "planar":
+            x, y, yaw = q[self._root]
+            rotation = yaw_matrix(yaw)
+            position[:] = x, y, 0.0
+            twist[[0, 1, 5]] = v[self._root]
+        elif self.base == "free":
+            pose = self._body.getTransform()
+            rotation, position = pose.rotation(), pose.translation()
+            twist[:3] = rotation @ v[self._root[3:]]
+            twist[3:] = rotation @ v[self._root[:3]]
+        wrench, efforts = self._law_efforts(q[self._dofs], v[self._dofs], position, rotation, twist)
+        self._total[self._dofs] = efforts
+        if self.base == "planar":
+            self._total[self._root] = wrench[[0, 1, 5]]
+        elif self.base == "free":
+            self._total[self._root] = [*(wrench[3:] @ rotation), *(wrench[:3] @ rotation)]
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without contact, friction or stops."""
+        kept = self.state()
+        self._place(state)
+        self._total[self._dofs] = effort
+        self._skeleton.setForces(self._total)
+        self._skeleton.computeForwardDynamics()
+        joints = self._skeleton.getAccelerations()[self._dofs]
+        base = np.concatenate(
+            [self._body.getLinearAcceleration(), self._body.getAngularAcceleration()]
+        )
+        self._place(kept)
+        return Acceleration(base, joints)
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link as DART has it [kg]."""
+        nodes = [self._skeleton.getBodyNode(link.name) for link in self.tree.links]
+        return {node.getName(): node.getMass() for node in nodes if node}
+
+
+def _stay_awake(world: dartpy.simulation.World) -> None:
+    """Switch off the deactivation of bodies at rest, whose contact forces then read 0."""
+    options = getattr(dartpy.simulation, "DeactivationOptions", None)
+    if options is not None:
+        chosen = options()
+        chosen.mEnabled = False
+        world.setDeactivationOptions(chosen)

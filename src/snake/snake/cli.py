@@ -1,0 +1,104 @@
+"""`accord snake`: the snake's own commands."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.cli.console import ProgressObserver, out, print_json, progress
+from roboaccord.loop import simulate
+from roboaccord.metrics import metrics_of
+from roboaccord.scenario import load_scenario
+
+app = typer.Typer(help="Commands of the snake.", no_args_is_help=True)
+
+
+class Gait(StrEnum):
+    """The gaits by name."""
+
+    serpenoid = "serpenoid"
+
+
+@app.callback()
+def group() -> None:
+    """Measure the snake's gaits."""
+
+
+@app.command()
+def gait(
+    gait: Annotated[Gait, typer.Option(help="Gait.")] = Gait.serpenoid,
+    joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
+    amplitude: Annotated[float, typer.Option(help="Of every joint [rad].")] = 0.4,
+    frequency: Annotated[float, typer.Option(help="[Hz]")] = 1.0,
+    waves: Annotated[float, typer.Option(help="Waves on the body.")] = 1.5,
+    mu_along: Annotated[float, typer.Option(help="Friction along the body.")] = 0.1,
+    mu_across: Annotated[float, typer.Option(help="Friction across the body.")] = 1.0,
+    engine: Annotated[str, typer.Option(help="reference, dart or mujoco.")] = "reference",
+    duration: Annotated[float, typer.Option(help="[s]")] = 10.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> None:
+    """Measure a gait: speed, effort and cost of transport.
+
+    Examples:
+
+      accord snake gait
+
+      accord snake gait --joints 20 --mu-along 0.5 --engine dart --json
+    """
+    changes = [
+        f"parameters.joints={joints}",
+        f"controller.name={gait.value}",
+        f"controller.amplitude={amplitude!r}",
+        f"controller.frequency={frequency!r}",
+        f"controller.waves={waves!r}",
+        f"friction.mu_along={mu_along!r}",
+        f"friction.mu_across={mu_across!r}",
+        f"duration={duration!r}",
+    ]
+    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    figures = measure(setup, engine, quiet=as_json)
+    if as_json:
+        print_json(figures)
+        return
+    table = Table("figure", "value", "unit")
+    for name, unit in UNITS.items():
+        value = figures[name]
+        text = ", ".join(f"{v:.4g}" for v in (value if isinstance(value, list) else [value]))
+        table.add_row(name.replace("_", " "), text, unit)
+    out.print(table)
+
+
+UNITS = {
+    "speed": "m/s",
+    "displacement": "m",
+    "peak_effort": "N m",
+    "work": "J",
+    "cost_of_transport": "1",
+}
+
+
+def measure(setup: Setup, engine: str, *, quiet: bool) -> dict[str, Any]:
+    """Run a setup, and return speed, displacement, peak effort, work and cost of transport."""
+    scenario = setup.scenario
+    with progress(quiet) as bar:
+        task = bar.add_task("simulating", total=scenario.duration)
+        trajectory = simulate(
+            simulator=make_simulator(setup, engine),
+            controller=make_controller(setup),
+            initial=setup.initial,
+            duration=scenario.duration,
+            control_period=scenario.control_period,
+            seed=scenario.seed,
+            observers=(ProgressObserver(bar, task),),
+        )
+    figures = metrics_of(setup, trajectory)
+    return {
+        "speed": figures["speed"],
+        "displacement": [figures["displacement_x"], figures["displacement_y"]],
+        "peak_effort": figures["peak_effort"],
+        "work": figures["work"],
+        "cost_of_transport": figures["cost_of_transport"],
+    }
