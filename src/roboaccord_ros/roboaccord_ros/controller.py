@@ -1,0 +1,148 @@
+"""The controller node: state in, update, efforts out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+from rclpy.node import Node
+from roboaccord.assembly import Setup, make_controller
+from roboaccord.cdr import EffortCodec, JointStateCodec, OdometryCodec, decode_twist
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Controller
+from roboaccord.loop import check_command
+from roboaccord.state import Command, RobotState, Target
+
+from roboaccord_ros import graph
+from roboaccord_ros.extras import ExtraOutputs
+from roboaccord_ros.parameters import declare, setup_of
+from roboaccord_ros.shell import POLL, Run, main_of
+
+
+class ControllerShell:
+    """Answer each state with the command of a controller.
+
+    Args:
+        node, run: where it lives.
+        setup: robot and scenario.
+        custom: `package.module:Class` instead of the scenario's controller, or "".
+        peers: nodes that must receive the commands before the first one is sent.
+        lockstep: whether the simulator waits; if not, zero efforts are sent at the end.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        setup: Setup,
+        custom: str,
+        run: Run,
+        peers: Sequence[str] = ("simulator",),
+        *,
+        lockstep: bool = True,
+    ) -> None:
+        self._node, self._run, self._peers, self._lockstep = node, run, peers, lockstep
+        robot, joints = setup.robot.name, setup.joints
+        self._joints, self._seed = joints, setup.scenario.seed
+        # A first one is thrown away: it compiles what must be compiled, and shows what it gives.
+        trial = make_controller(setup, custom)
+        trial.reset(self._seed)
+        self._who = type(trial).__name__
+        example = self._update(trial, setup.initial, None)
+        self._controller = make_controller(setup, custom)
+        self._controller.reset(self._seed)
+        self._states, self._odometry = JointStateCodec(joints), OdometryCodec()
+        self._efforts = EffortCodec(joints)
+        self._target: Target | None = None
+        self._last = -1.0
+        self._base: tuple[float, ...] | None = None
+        self._joint_state: tuple[float, ...] | None = None
+        self._ready = False
+        self._extras = ExtraOutputs(node, robot, run, example, setup.initial.switches)
+        self._publisher, self._send = graph.advertise(node, robot, graph.EFFORTS)
+        takes = {
+            graph.RESULT: self._on_result,
+            graph.TARGET: self._on_target,
+            graph.ODOMETRY: self._on_odometry,
+            graph.STATES: self._on_joint_state,
+        }
+        for name, take in takes.items():
+            graph.subscribe(node, robot, name, run.guard(take))
+        node.create_timer(POLL, run.guard(self._look))
+
+    def close(self) -> None:
+        """Leave no effort in force where nobody waits for the next one."""
+        if not self._lockstep:
+            self._send(self._efforts.encode(max(self._last, 0.0), np.zeros(len(self._joints))))
+        graph.deliver(self._publisher)
+
+    def _look(self) -> None:
+        """Answer the first state as soon as everybody listens."""
+        if not self._ready and not graph.missing_peers(self._node, self._publisher, self._peers):
+            self._ready = True
+            self._answer()
+
+    def _on_result(self, _: bytes) -> None:
+        self._run.done()
+
+    def _on_target(self, data: bytes) -> None:
+        self._target = Target(decode_twist(data))
+
+    def _on_odometry(self, data: bytes) -> None:
+        self._base = self._odometry.decode(data)
+        self._answer()
+
+    def _on_joint_state(self, data: bytes) -> None:
+        self._joint_state = self._states.decode(data)
+        self._answer()
+
+    def _answer(self) -> None:
+        """Answer the state if both halves of it are there."""
+        base, joints = self._base, self._joint_state
+        if base is None or joints is None or base[0] != joints[0] or not self._ready:
+            return
+        self._base = self._joint_state = None
+        state = RobotState(*joints, *base[1:], self._extras.switches)
+        if state.time <= self._last:  # the simulation was reset
+            self._controller.reset(self._seed)
+        self._last = state.time
+        command = self._update(self._controller, state, self._target)
+        self._extras.send(
+            state.time,
+            command,
+            lambda: self._send(self._efforts.encode(state.time, command.effort)),
+        )
+
+    def _update(self, controller: Controller, state: RobotState, target: Target | None) -> Command:
+        try:
+            command = controller.update(state, target)
+        except AccordError:
+            raise
+        except Exception as error:  # a user's controller raises whatever it raises
+            text = (str(error).splitlines() or [""])[0]
+            raise AccordError(
+                f"{self._who} raised {type(error).__name__}: {text} at t = {state.time:.6f} s"
+            ) from error
+        check_command(command, self._joints, self._who, state.time)
+        return command
+
+
+def build(node: Node, run: Run) -> ControllerShell:
+    """Make the controller that the parameters of a node ask for."""
+    values = declare(
+        node, "robot", "scenario", "set", "duration", "controller", "peers", "lockstep"
+    )
+    setup = setup_of(values)
+    peers = values["peers"] or ["simulator"]
+    return ControllerShell(
+        node, setup, values["controller"], run, peers, lockstep=values["lockstep"]
+    )
+
+
+def main() -> None:
+    """Run the controller node."""
+    sys.exit(main_of("controller", build))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""The ROS graph of a run: topics, qualities of service, and whether the peers are there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, String
+from trajectory_msgs.msg import JointTrajectory
+
+HISTORY = 5000  # messages that a subscriber may lag behind before one is lost
+
+RELIABLE = QoSProfile(depth=HISTORY)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
+EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
+DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
+ERROR = "crosscheck/error"
+
+TYPES: dict[str, Any] = {
+    STATES: JointState,
+    ODOMETRY: Odometry,
+    EFFORTS: JointTrajectory,
+    EVENTS: DiagnosticArray,
+    TARGET: Twist,
+    WRENCH: WrenchStamped,
+    TWIST: TwistStamped,
+    DESCRIPTION: String,
+    SCENARIO: String,
+    RESULT: String,
+    ERROR: JointState,
+}
+ALL_LATCHED = (DESCRIPTION, SCENARIO, RESULT)
+
+Send = Callable[[bytes], None]
+Take = Callable[[bytes], None]
+
+
+def advertise(node: Node, robot: str, name: str) -> tuple[Publisher, Send]:
+    """Make a publisher of a robot's topic; return it, and the quick way to publish bytes."""
+    qos = LATCHED if name in ALL_LATCHED else RELIABLE
+    publisher = node.create_publisher(TYPES[name], f"/{robot}/{name}", qos)
+    return publisher, publisher.handle.publish_raw
+
+
+def advertise_clock(node: Node) -> Send:
+    """Make the publisher of `/clock`."""
+    publisher = node.create_publisher(Clock, "/clock", RELIABLE)
+    send: Send = publisher.handle.publish_raw
+    return send
+
+
+def subscribe(node: Node, robot: str, name: str, take: Take, *, live: bool = False) -> Any:
+    """Subscribe to the bytes of a robot's topic; `live` loses messages rather than wait."""
+    qos = LATCHED if name in ALL_LATCHED else LIVE if live else RELIABLE
+    return node.create_subscription(TYPES[name], f"/{robot}/{name}", take, qos, raw=True)
+
+
+def advertise_switch(node: Node, robot: str, switch: str) -> Send:
+    """Make the publisher of the state of a switch."""
+    publisher = node.create_publisher(Bool, f"/{robot}/{switch}/state", LATCHED)
+    send: Send = publisher.handle.publish_raw
+    return send
+
+
+def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> None:
+    """Subscribe to the bytes of the state of a switch."""
+    node.create_subscription(Bool, f"/{robot}/{switch}/state", take, LATCHED, raw=True)
+
+
+def missing_peers(node: Node, publisher: Publisher, peers: Sequence[str]) -> list[str]:
+    """Return which of the named nodes do not yet receive what a publisher sends."""
+    infos = node.get_subscriptions_info_by_topic(publisher.topic_name)
+    if publisher.get_subscription_count() < len(infos):
+        return list(peers) or ["a subscriber"]
+    present = {info.node_name for info in infos}
+    return [peer for peer in peers if peer not in present]
+
+
+def deliver(publisher: Publisher) -> None:
+    """Wait until every subscriber has what a publisher sent, but not for ever."""
+    publisher.wait_for_all_acked(Duration(seconds=2))

@@ -1,0 +1,158 @@
+"""The recorder node: bytes in, bag out, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import logging
+import struct
+import sys
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from rclpy.node import Node
+from roboaccord.assembly import Setup
+from roboaccord.bag.topics import TF, Topic, switch_topic
+from roboaccord.bag.transforms import RobotTransforms
+from roboaccord.bag.writer import TF_PERIOD, BagWriter
+from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_string
+from roboaccord.description import Tree, expand
+from roboaccord.errors import AccordError
+from roboaccord.loop import NANOSECONDS
+from roboaccord.scenario import make_scenario
+from roboaccord.state import RobotState
+
+from roboaccord_ros import graph
+from roboaccord_ros.parameters import declare
+from roboaccord_ros.shell import POLL, Run, main_of
+
+STAMP = struct.Struct("<4xiI")
+IN_STEP = (graph.ODOMETRY, graph.EFFORTS, graph.STATES)  # a message each control period
+# /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
+STAMPED = (*IN_STEP, graph.EVENTS, graph.WRENCH, graph.TWIST)
+PATIENCE = 2.0  # s that the last messages may come after the result
+_log = logging.getLogger(__name__)
+
+
+class RecorderShell:
+    """Write every message of a robot into a bag, from `/R/scenario` to `/R/result`."""
+
+    def __init__(self, node: Node, robot: str, path: Path, run: Run) -> None:
+        if path.exists():
+            raise AccordError(f"{path} exists already; choose another name for the bag")
+        self._node, self._robot, self._path, self._run = node, robot, path, run
+        self._stack = ExitStack()
+        self._bag: BagWriter | None = None
+        self._early: list[tuple[str, bytes]] = []
+        self._stamps: dict[str, int] = {}
+        self._odom = b""
+        self._end = -1  # time of the last state, once the result says so [ns]
+        self._looks = 0
+        self.lost = 0
+        graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
+        graph.subscribe(node, robot, graph.RESULT, run.guard(self._on_result))
+        for name in STAMPED:
+            graph.subscribe(node, robot, name, run.guard(partial(self._take, name)))
+        node.create_timer(POLL, run.guard(self._look))
+
+    def close(self) -> None:
+        """Close the bag: valid, whatever was recorded."""
+        if self.lost:
+            _log.warning("%d messages were lost on the way to %s", self.lost, self._path.name)
+        self._stack.close()
+
+    def _on_scenario(self, data: bytes) -> None:
+        if self._bag is not None:
+            return
+        facts = json.loads(decode_string(data))
+        setup = Setup.of(make_scenario(facts["scenario"]))
+        words = (facts[key] for key in ("engine", "engine_version", "transport"))
+        bag = self._stack.enter_context(BagWriter(self._path, setup, *words))
+        bag.add_topic(Topic(f"/{self._robot}/{graph.RESULT}", "std_msgs/msg/String", True))
+        for name in (graph.WRENCH, graph.TWIST):
+            kind = f"geometry_msgs/msg/{name.capitalize()}Stamped"
+            bag.add_topic(Topic(f"/{self._robot}/{name}", kind))
+        for name in setup.initial.switches:
+            topic = switch_topic(self._robot, name)
+            bag.add_topic(topic)
+            take = self._run.guard(partial(self._take_unstamped, topic.name))
+            graph.subscribe_switch(self._node, self._robot, name, take)
+        self._period = round(setup.scenario.control_period * NANOSECONDS)
+        self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
+        self._transforms = RobotTransforms(Tree.parse(expand(setup)), setup.joints)
+        self._next_tf = 0
+        self._bag, self._write = bag, bag.write_raw
+        self._topics = {name: f"/{self._robot}/{name}" for name in STAMPED}
+        for name, message in self._early:
+            self._take(name, message)
+        self._early.clear()
+
+    def _take(self, name: str, data: bytes) -> None:
+        if self._bag is None:
+            self._early.append((name, data))
+            return
+        sec, nanosec = STAMP.unpack_from(data)
+        now = sec * NANOSECONDS + nanosec
+        self._write(self._topics[name], now, data)
+        if name not in IN_STEP:
+            return
+        last = self._stamps.get(name, -self._period)
+        self._stamps[name] = now
+        if now > last + self._period:
+            self.lost += (now - last) // self._period - 1
+        if name == graph.ODOMETRY:
+            self._odom = data
+        elif name == graph.STATES and (now >= self._next_tf or now < last):
+            self._add_transforms(now, data)
+        if now == self._end:
+            self._finish_if_complete()
+
+    def _add_transforms(self, now: int, data: bytes) -> None:
+        """Add the transforms at 50 Hz; nobody publishes them where tf2 is missing."""
+        time, *base = self._odometry.decode(self._odom) if self._odom else (-1.0,)
+        stamp, *joints = self._states.decode(data)
+        if time == stamp:
+            self._next_tf = now + round(TF_PERIOD * NANOSECONDS)
+            self._write(TF, now, self._transforms.encode(RobotState(time, *joints, *base)))
+
+    def _take_unstamped(self, topic: str, data: bytes) -> None:
+        self._write(topic, self._stamps.get(graph.STATES, 0), data)
+
+    def _on_result(self, data: bytes) -> None:
+        result = json.loads(decode_string(data))
+        if self._bag is None:
+            raise AccordError(f"the run ended before /{self._robot}/{graph.SCENARIO} came: no bag")
+        self._take_unstamped(f"/{self._robot}/{graph.RESULT}", data)
+        if result["trajectory_sha256"]:
+            self._bag.finish(result["trajectory_sha256"])
+        self._end = int(result["steps"]) * self._period
+        self._finish_if_complete()
+
+    def _finish_if_complete(self) -> None:
+        """End when both halves of the last state are recorded, whatever topic was faster."""
+        if all(self._stamps.get(name, -1) >= self._end for name in (graph.ODOMETRY, graph.STATES)):
+            self._run.done()
+
+    def _look(self) -> None:
+        self._looks += self._end >= 0
+        if self._looks * POLL > PATIENCE:
+            self.lost += 1
+            self._run.done()
+
+
+def build(node: Node, run: Run) -> RecorderShell:
+    """Make the recorder that the parameters of a node ask for."""
+    values = declare(node, "robot", "bag")
+    for name in ("robot", "bag"):
+        if not values[name]:
+            raise AccordError(f"parameter {name} is missing: -p {name}:=NAME")
+    return RecorderShell(node, values["robot"], Path(values["bag"]), run)
+
+
+def main() -> None:
+    """Run the recorder node."""
+    sys.exit(main_of("recorder", build))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""The transport `ros`: simulator, controller and recorder nodes in this process."""
+
+from __future__ import annotations
+
+import contextlib
+
+from rclpy.context import Context
+from rclpy.node import Node
+from roboaccord.assembly import make_simulator
+from roboaccord.interfaces import Simulator
+from roboaccord.runner import RunRequest, RunResult
+
+from roboaccord_ros.controller import ControllerShell
+from roboaccord_ros.domain import private_domain
+from roboaccord_ros.recorder import RecorderShell
+from roboaccord_ros.shell import Run, session, spin
+from roboaccord_ros.simulator import SimulatorOptions, SimulatorShell
+
+NAMES = ("simulator", "controller", "recorder")
+
+
+def run_ros(request: RunRequest) -> RunResult:
+    """Run over ROS in this process: three nodes, one executor, a private domain.
+
+    Raises:
+        AccordError: whatever ends the run early, in one line.
+    """
+    return run_nodes(request, make_simulator(request.setup, request.engine))
+
+
+def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
+    """Run over ROS in this process with a simulator that is made already."""
+    setup, run, context = request.setup, Run(parts=len(NAMES)), Context()
+    options = SimulatorOptions(engine=request.engine, peers=("controller", "recorder"))
+    with private_domain() as domain, session(context, domain_id=domain) as nodes:
+        for name in NAMES:
+            nodes.append(_node(name, context))
+        with contextlib.ExitStack() as stack:
+            recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run)
+            stack.callback(recorder.close)
+            shell = SimulatorShell(nodes[0], setup, simulator, run, options, request.observers)
+            peers = ("simulator", "recorder")
+            ControllerShell(nodes[1], setup, request.controller, run, peers)
+            spin(context, nodes, run)
+        if run.error:
+            raise run.error
+    return RunResult(
+        trajectory=shell.trajectory,
+        bag=request.bag,
+        engine_version=simulator.version,
+        transport="ros",
+        wall_time=shell.wall_time,
+    )
+
+
+def _node(name: str, context: Context) -> Node:
+    """Make a node without what nobody asks of it here."""
+    return Node(
+        name,
+        context=context,
+        use_global_arguments=False,
+        enable_rosout=False,
+        start_parameter_services=False,
+    )

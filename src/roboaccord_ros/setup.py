@@ -1,0 +1,36 @@
+"""Package the ROS 2 nodes, for colcon (ament_python) and for pip alike."""
+
+from glob import glob
+
+from setuptools import find_packages, setup
+
+NAME = "roboaccord_ros"
+
+setup(
+    name="roboaccord-ros",
+    version="0.1.0",
+    description="ROS 2 nodes around roboaccord",
+    license="Apache-2.0",
+    author="The roboaccord authors",
+    python_requires=">=3.11,<3.14",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={NAME: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+        (f"share/{NAME}/launch", glob("launch/*.launch.py")),
+        (f"share/{NAME}/config", glob("config/*.*")),
+    ],
+    install_requires=["numpy>=1.26", "pyyaml>=6", "roboaccord"],
+    entry_points={
+        "console_scripts": [
+            f"{node} = {NAME}.{node}:main"
+            for node in ("simulator", "controller", "recorder", "crosscheck")
+        ],
+        "roboaccord.runners": [
+            f"ros = {NAME}.runner:run_ros",
+            f"ros_processes = {NAME}.processes:run_ros_processes",
+        ],
+    },
+    zip_safe=True,
+)
