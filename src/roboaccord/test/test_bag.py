@@ -21,6 +21,7 @@ from test_cdr import header, message, odometry, raw
 
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.recover import count_if_complete, recover
+from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import FLUSH_PERIOD, BagWriter
 from roboaccord.cdr import JointStateCodec
@@ -98,6 +99,22 @@ def test_rosbags_reads_the_same(tmp_path: Path) -> None:
     assert len(found["/toy/joint_trajectory"]) == len(trajectory) - 1
     assert [m.status[0].name for _, m in found["/toy/events"]] == ["impact"]
     assert 100 <= len(found["/tf"]) <= 102  # 2 s at 50 Hz
+
+
+def test_fast_storage_writes_the_bytes_of_rosbags(tmp_path: Path) -> None:
+    files = []
+    for kind in (Writer, RunWriter):
+        path = tmp_path / kind.__name__ / "bag"
+        with kind(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+            ids = [
+                writer.add_connection(f"/{i}", "std_msgs/msg/String", typestore=STORE)
+                for i in range(3)
+            ]
+            for i in range(3000):  # several chunks, stamps out of order
+                writer.write(ids[i % 3], 5 + i ^ 3, bytes([i % 251]) * (i % 1999))
+        files.append((path / "bag.mcap").read_bytes() + (path / "metadata.yaml").read_bytes())
+    assert files[0] == files[1]
+    assert len(files[0]) > 2 * 2**20
 
 
 def test_metadata_has_version_9_and_latched_topics(tmp_path: Path) -> None:
@@ -185,7 +202,7 @@ def test_existing_and_unwritable_paths_are_refused(tmp_path: Path) -> None:
         BagWriter(tmp_path, toy_robot.make_setup(), "e", "1", "direct")
     (tmp_path / "file").touch()
     inside = BagWriter(tmp_path / "file" / "bag", toy_robot.make_setup(), "e", "1", "direct")
-    with pytest.raises(AccordError, match="cannot write .*: Not a directory"):
+    with pytest.raises(AccordError, match=r"cannot write .*: Not a directory"):
         inside.__enter__()
 
 
@@ -257,7 +274,7 @@ def test_what_is_no_bag_is_refused_in_one_line(tmp_path: Path) -> None:
     cases = {text: "no MCAP file", empty: "holds no MCAP file", tmp_path / "x": "does not exist"}
     for path, reason in cases.items():
         for use in (read_run, recover):
-            with pytest.raises(AccordError, match=f"is no bag: .*{reason}") as caught:
+            with pytest.raises(AccordError, match=rf"is no bag: .*{reason}") as caught:
                 use(path)
             assert "\n" not in str(caught.value)
     with pytest.raises(AccordError, match="holds no joint states"):

@@ -221,7 +221,7 @@ def test_wrong_joint_states_name_the_joint() -> None:
     joints, state = names(21), random_state(21)
     codec = cdr.JointStateCodec(joints)
     short = RobotState(0.0, state.q[:20], state.qd[:20], state.effort[:20])
-    with pytest.raises(AccordError, match="^joint_21 is missing in a JointState$"):
+    with pytest.raises(AccordError, match=r"^joint_21 is missing in a JointState$"):
         codec.decode(raw(joint_state(short, joints[:20])))
     uneven = RobotState(0.0, state.q, state.qd[:0], state.effort)
     with pytest.raises(AccordError, match="joint_01 has no velocity"):

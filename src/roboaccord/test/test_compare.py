@@ -107,7 +107,7 @@ def test_export_keeps_every_digit(bags: Path) -> None:
 def test_export_refuses_in_one_line(bags: Path) -> None:
     with pytest.raises(AccordError, match="say what to write"):
         export(bags / "a")
-    with pytest.raises(AccordError, match="cannot write .*No such file or directory"):
+    with pytest.raises(AccordError, match=r"cannot write .*No such file or directory"):
         export(bags / "a", csv=bags / "nowhere" / "a.csv")
 
 

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import yaml
-from rosbags.interfaces import (
-    Connection,
-    Qos,
-    QosDurability,
-    QosHistory,
-    QosLiveliness,
-    QosReliability,
-    QosTime,
-)
-from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.interfaces import Connection
+from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2.errors import WriterError
-from rosbags.rosbag2.metadata import dump_qos_v9
 from rosbags.typesys import Stores, get_typestore
 
 from roboaccord.assembly import Setup
 from roboaccord.bag import topics as names
+from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.topics import Topic
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.cdr import (
@@ -44,18 +35,6 @@ from roboaccord.trajectory import Event
 
 FLUSH_PERIOD = 0.5  # s of wall time: what a killed run loses at most
 TF_PERIOD = 0.02  # s of simulated time
-_FOREVER = QosTime(9223372036, 854775807)  # RMW_DURATION_INFINITE
-LATCHED = Qos(
-    QosHistory.KEEP_LAST,
-    1,
-    QosReliability.RELIABLE,
-    QosDurability.TRANSIENT_LOCAL,
-    _FOREVER,
-    _FOREVER,
-    QosLiveliness.AUTOMATIC,
-    _FOREVER,
-    False,
-)
 
 
 class BagWriter:
@@ -98,7 +77,7 @@ class BagWriter:
         self._transforms = RobotTransforms(Tree.parse(urdf), self._setup.joints)
         self._typestore = get_typestore(Stores.ROS2_JAZZY)
         try:
-            self._writer = Writer(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
+            self._writer = RunWriter(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
             self._writer.open()
         except (OSError, WriterError) as error:
             raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
@@ -178,7 +157,7 @@ class BagWriter:
     def add_topic(self, topic: Topic) -> None:
         """Make a topic ready for `write_raw`, if it is not."""
         if topic.name not in self._connections:
-            self._connections[topic.name] = add_connection(self._writer, topic, self._typestore)
+            self._connections[topic.name] = self._writer.add_topic(topic, self._typestore)
 
     def flush(self) -> None:
         """Close the chunk and hand it to the operating system.
@@ -186,11 +165,8 @@ class BagWriter:
         Raises:
             AccordError: if the disk is full.
         """
-        storage: Any = self._writer.storage
         try:
-            if storage.chunk.msgs:
-                storage.close_chunk()
-            storage.bio.flush()
+            self._writer.flush()
         except OSError as error:
             raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
         self._flushed = time.monotonic()
@@ -216,32 +192,10 @@ class BagWriter:
                 self._switches[name] = value
 
     def _write_preliminary_metadata(self) -> None:
-        known = [topic_metadata(connection) for connection in self._writer.connections]
+        known = self._writer.topic_metadata()
         data = names.preliminary_metadata(f"{self.path.name}.mcap", self._robot, known)
         text = yaml.safe_dump(data, sort_keys=False)
         (self.path / "metadata.yaml").write_text(text, encoding="utf-8")
-
-
-def add_connection(
-    writer: Writer, topic: Topic, typestore: Any, profiles: Sequence[Qos] = ()
-) -> Connection:
-    """Add a topic of a known type to a bag."""
-    latched = [LATCHED] if topic.latched else list(profiles)
-    return writer.add_connection(
-        topic.name, topic.kind, typestore=typestore, offered_qos_profiles=latched
-    )
-
-
-def topic_metadata(connection: Connection) -> dict[str, Any]:
-    """Return a topic as it stands in metadata.yaml."""
-    ext: Any = connection.ext
-    return {
-        "name": connection.topic,
-        "type": connection.msgtype,
-        "serialization_format": "cdr",
-        "offered_qos_profiles": dump_qos_v9(ext.offered_qos_profiles),
-        "type_description_hash": connection.digest,
-    }
 
 
 def _reason(error: Exception) -> str:

@@ -1,0 +1,189 @@
+"""The messages of a bag by topic, and what states, commands and facts they make."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from roboaccord.bag import topics as names
+from roboaccord.bag.records import McapScan, bag_files, read_metadata
+from roboaccord.cdr import (
+    JointStateCodec,
+    OdometryCodec,
+    decode_event,
+    decode_string,
+    read_joint_state,
+)
+from roboaccord.errors import AccordError
+from roboaccord.state import IDENTITY, Array
+from roboaccord.trajectory import Event
+
+_KINDS = {
+    "sensor_msgs/msg/JointState": names.STATES,
+    "nav_msgs/msg/Odometry": names.ODOMETRY,
+}
+_BASE = 13  # numbers of position, orientation and twist
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Content:
+    """Hold the messages of a bag by topic, and the type of each topic."""
+
+    bag: Path
+    messages: Mapping[str, list[bytes]]
+    kinds: Mapping[str, str]
+    custom: Mapping[str, str]
+    complete: bool
+
+    @classmethod
+    def of(cls, bag: Path) -> Content:
+        messages: dict[str, list[bytes]] = defaultdict(list)
+        kinds: dict[str, str] = {}
+        custom: dict[str, Any] = {}
+        if bag.is_dir():
+            data: Any = read_metadata(bag).get("custom_data")
+            custom.update(data or {})
+        complete = True
+        for file in bag_files(bag):
+            scan = McapScan(file)
+            for message in scan.messages():
+                channel = scan.channels.get(message.channel)
+                if channel is not None:
+                    messages[channel.topic].append(message.data)
+            for channel in scan.channels.values():
+                schema = scan.schemas.get(channel.schema_id)
+                kinds[channel.topic] = schema.name if schema else ""
+            custom.update(scan.data_of_rosbag2())
+            complete = complete and scan.complete
+        return cls(bag, messages, kinds, custom, complete)
+
+    @property
+    def robot(self) -> str:
+        """The namespace of the joint states, by the bag's own word where it has one."""
+        if "robot" in self.custom:
+            return self.custom["robot"]
+        topics = [t for t in self.kinds if t.endswith(f"/{names.STATES}")]
+        return topics[0].removesuffix(f"/{names.STATES}").strip("/") if topics else ""
+
+    def raw(self, topic: str) -> list[bytes]:
+        return self.messages.get(topic, [])
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the scenario topic says; nothing for a foreign bag."""
+        texts = self.raw(f"/{self.robot}/{names.SCENARIO}")
+        try:
+            data = json.loads(decode_string(texts[-1])) if texts else {}
+        except ValueError:
+            raise AccordError(f"{self.bag}: the scenario in the bag is no JSON") from None
+        return data if isinstance(data, dict) else {}
+
+    def of_kind(self, name: str) -> list[bytes]:
+        """Return the messages of our topic, or else of the only topic of the same type."""
+        own = f"/{self.robot}/{name}"
+        if own in self.kinds:
+            return self.raw(own)
+        same = [t for t, kind in self.kinds.items() if _KINDS.get(kind) == name and self.raw(t)]
+        return self.raw(same[0]) if len(same) == 1 else []
+
+    def decode(self, name: str, decode: Callable[[bytes], T]) -> list[T]:
+        try:
+            return [decode(data) for data in self.of_kind(name)]
+        except AccordError as error:
+            raise AccordError(f"{self.bag}: {error}") from None
+
+    def commands(
+        self, name: str, decode: Callable[[bytes], tuple[float, Array]]
+    ) -> list[tuple[float, Array]]:
+        """Return the commands of a topic of ours; none where a foreign bag means another thing."""
+        try:
+            return [decode(data) for data in self.raw(f"/{self.robot}/{name}")]
+        except AccordError as error:
+            if self.facts():
+                raise AccordError(f"{self.bag}: {error}") from None
+            _log.warning("%s: commands are left out: %s", self.bag, error)
+            return []
+
+    def events(self) -> list[Event]:
+        """Return the events of the run; diagnostics of others are not ours to read."""
+        events = (decode_event(data) for data in self.raw(f"/{self.robot}/{names.EVENTS}"))
+        return sorted(events, key=lambda event: event.time)
+
+    def states(self, facts: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Array]]:
+        """Return the joint names, and time, q, qd and effort of every joint state."""
+        messages = self.of_kind(names.STATES)
+        if not messages:
+            raise AccordError(f"{self.bag} holds no joint states")
+        _, joints, q, qd, effort = read_joint_state(messages[0])
+        foreign = not facts and (len(qd) < len(q) or len(effort) < len(q))
+        codec = JointStateCodec(joints)
+        decode = _decode_padded(joints) if foreign else codec.decode
+        rows = _since_reset(self.decode(names.STATES, decode), self.bag)
+        return tuple(joints), [np.array(column) for column in zip(*rows, strict=True)]
+
+    def base(self, time: Array) -> tuple[Array, bool, slice, Array]:
+        """Return times, whether there is a base, which states have one, and the base (k, 13)."""
+        rows = _since_reset(self.decode(names.ODOMETRY, OdometryCodec().decode), self.bag)
+        times = np.array([row[0] for row in rows])
+        values = np.array([np.concatenate(row[1:]) for row in rows]).reshape(-1, _BASE)
+        first, last = 0, len(time)
+        if len(times):
+            first = int(np.searchsorted(time, times[0]))
+            last = int(np.searchsorted(time, times[-1], side="right"))
+        if first >= last or not len(times):
+            base = np.tile(np.concatenate([np.zeros(3), IDENTITY, np.zeros(6)]), (len(time), 1))
+            return time, False, slice(None), base
+        keep = slice(first, last)
+        time = time[keep]
+        if np.array_equal(time, times):
+            return time, True, keep, values
+        return time, True, keep, _interpolate(time, times, values)
+
+
+def _decode_padded(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array, Array, Array]]:
+    """Return a decoder for publishers that leave velocity or effort out: zeros stand there."""
+    _log.warning("the joint states lack velocities or efforts; they are read as zero")
+
+    def decode(data: bytes) -> tuple[float, Array, Array, Array]:
+        time, found, *columns = read_joint_state(data)
+        place = {name: i for i, name in enumerate(found)}
+        if not set(joints) <= set(place) or len(columns[0]) != len(found):
+            raise AccordError("the joint states change their joints within the bag")
+        order = [place[name] for name in joints]
+        full = [c[order] if len(c) == len(found) else np.zeros(len(joints)) for c in columns]
+        return time, full[0], full[1], full[2]
+
+    return decode
+
+
+def _since_reset(rows: Sequence[tuple[Any, ...]], bag: Path) -> list[tuple[Any, ...]]:
+    """Return the rows after the last jump back in time, each time once."""
+    kept: list[tuple[Any, ...]] = []
+    for row in rows:
+        if kept and row[0] < kept[-1][0]:
+            _log.warning("%s: time jumps back to %g s; what was before is left out", bag, row[0])
+            kept.clear()
+        if not kept or row[0] > kept[-1][0]:
+            kept.append(row)
+    return kept
+
+
+def _interpolate(time: Array, times: Array, values: Array) -> Array:
+    """Return the base at other times: linear, and the quaternion normalised again."""
+    values = values.copy()
+    turns = values[:, 3:7]
+    flips = np.cumprod(np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0))
+    turns[1:] *= flips[:, None]
+    base = np.column_stack([np.interp(time, times, column) for column in values.T])
+    exact = np.isin(time, times)
+    norm = np.linalg.norm(base[~exact, 3:7], axis=1, keepdims=True)
+    base[~exact, 3:7] /= np.where(norm > 0.0, norm, 1.0)
+    return base
