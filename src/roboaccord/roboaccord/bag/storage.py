@@ -61,7 +61,7 @@ class FastMcapWriter(McapWriter):
         if timestamp > chunk.message_end_time:
             chunk.message_end_time = timestamp
             self.message_end_time = max(timestamp, self.message_end_time)
-        if at > _CHUNK:
+        if at + _MESSAGE.size + len(data) > _CHUNK:
             self.close_chunk()
 
 
