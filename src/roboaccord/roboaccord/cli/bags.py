@@ -23,7 +23,7 @@ def compare_command(
         Path, typer.Argument(metavar="REF", help="Bag to compare with.", show_default=False)
     ],
     bags: Annotated[
-        list[Path], typer.Argument(metavar="BAG...", help="Bags to compare.", show_default=False)
+        list[Path], typer.Argument(metavar="BAG", help="Bags to compare.", show_default=False)
     ],
     signals: Annotated[
         list[str] | None,
@@ -35,10 +35,10 @@ def compare_command(
         ),
     ] = None,
     start: Annotated[
-        float | None, typer.Option("--from", metavar="S", help="Start [s].", show_default=False)
+        float | None, typer.Option("--from", metavar="S", help="Start, in seconds.", show_default=False)
     ] = None,
     stop: Annotated[
-        float | None, typer.Option("--to", metavar="S", help="End [s].", show_default=False)
+        float | None, typer.Option("--to", metavar="S", help="End, in seconds.", show_default=False)
     ] = None,
     tolerance: Annotated[
         float | None,
@@ -117,17 +117,17 @@ def recover_command(bag: Bag) -> None:
 def _print(reference: Path, result: ComparisonResult) -> None:
     console = Console()
     for pair in result.pairs:
-        console.print(_table(reference, pair, result.tolerance))
+        console.print(escape(f"{pair.bag} against {reference}, {pair.duration:g} s"))
+        console.print(_table(pair, result.tolerance))
         if pair.skipped:
             console.print(f"in one bag only, not compared: {', '.join(pair.skipped)}")
     console.print(f"{result.verdict} at tolerance {result.tolerance:g}")
 
 
-def _table(reference: Path, pair: Pair, tolerance: float) -> Table:
-    title = f"{pair.bag} against {reference}, {pair.duration:g} s"
-    table = Table(title=escape(title), title_justify="left")
+def _table(pair: Pair, tolerance: float) -> Table:
+    table = Table()
     table.add_column("signal")
-    for name in ("rms", "max", "at [s]"):
+    for name in ("rms", "max", r"at \[s]"):
         table.add_column(name, justify="right")
     for name, d in pair.signals.items():
         style = "red" if d.max > tolerance else None
