@@ -42,9 +42,12 @@ class CdrWriter:
 
     def __init__(self, time: float = 0.0) -> None:
         self.data = bytearray(HEADER + _STAMP.pack(*stamp(time)))
+        self.padding: list[int] = []
 
     def align(self, size: int) -> None:
-        self.data += bytes(-(len(self.data) - len(HEADER)) % size)
+        pad = -(len(self.data) - len(HEADER)) % size
+        self.padding += range(len(self.data), len(self.data) + pad)
+        self.data += bytes(pad)
 
     def count(self, number: int) -> None:
         self.align(4)
@@ -111,6 +114,24 @@ def _view(buffer: bytearray, start: int, number: int) -> Array:
     return np.ndarray((number,), _DOUBLE, buffer, start)
 
 
+class _Fixed:
+    """Hold the bytes between stamp and numbers, which are the same in every message of a run.
+
+    What a writer leaves in the padding differs: zeros here, whatever was in memory in rclpy.
+    """
+
+    def __init__(self, writer: CdrWriter, stop: int) -> None:
+        self.data = bytes(writer.data[_FRAME_AT:stop])
+        self._bytes = np.frombuffer(self.data, np.uint8)
+        self._mask = np.full(len(self.data), 255, dtype=np.uint8)
+        self._mask[[at - _FRAME_AT for at in writer.padding if at < stop]] = 0
+
+    def equals_but_for_padding(self, part: bytes) -> bool:
+        if len(part) != len(self.data):
+            return False
+        return not ((np.frombuffer(part, np.uint8) ^ self._bytes) & self._mask).any()
+
+
 def _by_name(names: Sequence[str], joints: Sequence[str], kind: str) -> list[int]:
     place = {name: i for i, name in enumerate(names)}
     for joint in joints:
@@ -156,7 +177,7 @@ class JointStateCodec:
         self._buffer = writer.data
         self._q, self._qd, self._effort = (_view(self._buffer, s, count) for s in starts)
         self._start = starts[0]
-        self._fixed = bytes(self._buffer[_FRAME_AT : self._start])
+        self._fixed = _Fixed(writer, self._start)
         # Beyond the names only two counts are fixed: those of velocity and effort.
         ends = [start + 8 * count for start in starts[:2]]
         gap = ends[1] - ends[0] - 4
@@ -178,7 +199,10 @@ class JointStateCodec:
         Raises:
             AccordError: naming the joint that is missing, or has no value.
         """
-        if len(data) == len(self._buffer) and data[_FRAME_AT : self._start] == self._fixed:
+        fixed = data[_FRAME_AT : self._start]
+        if len(data) >= len(self._buffer) and (
+            fixed == self._fixed.data or self._fixed.equals_but_for_padding(fixed)
+        ):
             order, sec, nanosec, *counts = self._head.unpack_from(data)
             if order == HEADER[:2] and (counts[0], counts[1]) == self._expected:
                 n, stride = len(self.joints), self._stride
@@ -213,7 +237,7 @@ class OdometryCodec:
         writer.string(child_frame_id)
         self._start = writer.doubles(_POSE + _TWIST + 2 * _COVARIANCE)
         self._buffer = writer.data
-        self._fixed = bytes(self._buffer[_FRAME_AT : self._start])
+        self._fixed = _Fixed(writer, self._start)
         numbers = _view(self._buffer, self._start, _POSE + _TWIST + 2 * _COVARIANCE)
         self._position, self._orientation = numbers[:3], numbers[3:_POSE]
         self._twist = numbers[_POSE + _COVARIANCE : _POSE + _COVARIANCE + _TWIST]
@@ -233,10 +257,11 @@ class OdometryCodec:
             AccordError: if it is cut off.
         """
         size = _POSE + _TWIST + 2 * _COVARIANCE
+        fixed = data[_FRAME_AT : self._start]
         if (
-            len(data) == len(self._buffer)
-            and data[_FRAME_AT : self._start] == self._fixed
+            len(data) >= len(self._buffer)
             and data[:2] == HEADER[:2]
+            and (fixed == self._fixed.data or self._fixed.equals_but_for_padding(fixed))
         ):
             sec, nanosec = _STAMP.unpack_from(data, _STAMP_AT)
             time = (sec * NANOSECONDS + nanosec) / NANOSECONDS
@@ -270,7 +295,7 @@ class EffortCodec:
         self._start = writer.doubles(len(self.joints))
         writer.data += _STAMP.pack(0, 0)  # time_from_start
         self._buffer = writer.data
-        self._fixed = bytes(self._buffer[_FRAME_AT : self._start])
+        self._fixed = _Fixed(writer, self._start)
         self._effort = _view(self._buffer, self._start, len(self.joints))
 
     def encode(self, time: float, effort: Array) -> bytes:
@@ -285,10 +310,11 @@ class EffortCodec:
         Raises:
             AccordError: naming the joint that is missing, unknown, or has no effort.
         """
+        fixed = data[_FRAME_AT : self._start]
         if (
-            len(data) == len(self._buffer)
-            and data[_FRAME_AT : self._start] == self._fixed
+            len(data) >= len(self._buffer)
             and data[:2] == HEADER[:2]
+            and (fixed == self._fixed.data or self._fixed.equals_but_for_padding(fixed))
         ):
             sec, nanosec = _STAMP.unpack_from(data, _STAMP_AT)
             effort = np.frombuffer(data, _DOUBLE, len(self.joints), self._start).copy()

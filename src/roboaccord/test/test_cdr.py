@@ -197,6 +197,26 @@ def test_foreign_order_is_sorted_by_name(order: list[int], frame: str) -> None:
     np.testing.assert_array_equal(cdr.EffortCodec(joints).decode(command)[1], state.effort)
 
 
+def test_padding_and_what_follows_a_message_may_hold_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Fill the padding as other writers do, and see that the fast path takes the message."""
+    joints = ["a", "bcd", "ef"]
+    state = random_state(3)
+    codec, efforts = cdr.JointStateCodec(joints), cdr.EffortCodec(joints)
+    monkeypatch.setattr(codec, "_decode_foreign", None)
+    monkeypatch.setattr(efforts, "_decode_foreign", None)
+    zeros = codec.encode(state)
+    filled = bytearray(zeros)
+    filled[17:20] = b"xyz"  # behind the frame, whose length is at 12 and whose end is at 16
+    filled[30:32] = b"xy"  # behind the name "a" at 28
+    got = codec.decode(bytes(filled) + b"tail")
+    np.testing.assert_array_equal(got[3], state.effort)
+    command = bytearray(efforts.encode(1.0, state.effort))
+    command[17:20] = b"xyz"
+    np.testing.assert_array_equal(efforts.decode(bytes(command) + b"t")[1], state.effort)
+
+
 def test_foreign_odometry_frames_are_accepted() -> None:
     state = random_state(3)
     got = cdr.OdometryCodec().decode(raw(odometry(state, "world", "chassis")))

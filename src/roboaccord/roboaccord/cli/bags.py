@@ -35,7 +35,8 @@ def compare_command(
         ),
     ] = None,
     start: Annotated[
-        float | None, typer.Option("--from", metavar="S", help="Start, in seconds.", show_default=False)
+        float | None,
+        typer.Option("--from", metavar="S", help="Start, in seconds.", show_default=False),
     ] = None,
     stop: Annotated[
         float | None, typer.Option("--to", metavar="S", help="End, in seconds.", show_default=False)
