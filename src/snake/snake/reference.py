@@ -69,8 +69,9 @@ class SnakeReference:
             self._points, self.parameters.joint_limit, self._side, self._log,
         )  # fmt: skip
         for offset, joint, impulse in self._log[:count]:
+            time = float(self._time + offset)
             self._events.append(
-                Event(self._time + offset, "joint_stop", self.joints[int(joint)], float(impulse))
+                Event(time, "joint_stop", self.joints[int(joint)], float(impulse))
             )
         self._time += duration
         return self.state()

@@ -1,0 +1,87 @@
+"""The ellipse of friction: bounds, dissipation, and the same law in planar and spatial form."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from roboaccord.friction import EllipseFriction, ellipse_force
+from roboaccord.interfaces import LinkMotion
+from snake import dynamics
+from snake.coordinates import PlanarSnake
+
+speeds = st.floats(-10, 10, allow_nan=False)
+
+
+@given(speeds, speeds, st.floats(0.01, 2), st.floats(0.01, 2), st.floats(1e-4, 0.1))
+@settings(max_examples=200, deadline=None)
+def test_force_stays_in_the_ellipse_and_dissipates(along, across, mu_a, mu_c, eps):
+    """(f_a/mu_a)^2 + (f_c/mu_c)^2 <= N^2, and f . v <= 0."""
+    load = 1.4715
+    fa, fc = ellipse_force(along, across, mu_a, mu_c, load, eps)
+    assert (fa / mu_a) ** 2 + (fc / mu_c) ** 2 <= load**2 * (1 + 1e-12)
+    assert fa * along + fc * across <= 0
+
+
+def test_full_sliding_reaches_coulombs_force_on_each_axis():
+    """Far above the slip speed the force is mu N."""
+    assert ellipse_force(5.0, 0.0, 0.1, 1.0, 2.0, 1e-4)[0] == pytest.approx(-0.2, rel=1e-6)
+    assert ellipse_force(0.0, 5.0, 0.1, 1.0, 2.0, 1e-4)[1] == pytest.approx(-2.0, rel=1e-6)
+
+
+def test_maximum_dissipation():
+    """No other force of the ellipse takes more power from the slip."""
+    v = np.array([0.8, 0.3])
+    mu = np.array([0.1, 1.0])
+    f = np.array(ellipse_force(*v, *mu, 1.0, 1e-9))
+    angle = np.linspace(0, 2 * np.pi, 3601)
+    others = mu * np.column_stack([np.cos(angle), np.sin(angle)])
+    assert f @ v <= (others @ v).min() + 1e-7
+
+
+@pytest.mark.parametrize("points", ["centre", "corners"])
+def test_planar_and_spatial_forms_agree(setup_with, random_state, points):
+    """The engines' form of the law gives what the reference's gives."""
+    setup = setup_with(f"friction.points={points}")
+    law: EllipseFriction = setup.force_law
+    state, _ = random_state(setup, np.random.default_rng(2))
+    chain = PlanarSnake(setup.parameters)
+    n = setup.parameters.links
+    y = chain.pack(state)
+    c, s, w = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2]), y[n + 4 :]
+    vx, vy, fx, fy, moment = np.empty((5, n))
+    dynamics.link_velocities(chain.body, c, s, y[n + 2], y[n + 3], w, vx, vy)
+    friction = np.array([*law.mu, law.load, law.slip_speed])
+    dynamics.ground_forces(
+        chain.body, c, s, y[n + 2], y[n + 3], w, friction, law.points, fx, fy, moment
+    )
+    zero = np.zeros(n)
+    rotation = np.zeros((n, 3, 3))
+    rotation[:, 0, 0], rotation[:, 0, 1] = c, -s
+    rotation[:, 1, 0], rotation[:, 1, 1] = s, c
+    rotation[:, 2, 2] = 1
+    force, torque = law.wrenches(
+        LinkMotion(
+            rotation,
+            np.zeros((n, 3)),
+            np.column_stack([vx, vy, zero]),
+            np.column_stack([zero, zero, w]),
+        )
+    )
+    np.testing.assert_allclose(force, np.column_stack([fx, fy, zero]), atol=1e-12)
+    np.testing.assert_allclose(torque[:, 2], moment, atol=1e-12)
+
+
+def test_a_sliding_robot_stops_after_the_distance_of_coulomb(setup_with):
+    """Pushed along its body at v, the snake slides v^2 / (2 mu g)."""
+    from roboaccord import Command, make_simulator
+
+    setup = setup_with(
+        "initial.twist=[0.5,0,0,0,0,0]", "friction.slip_speed=0.0001", "physics_step=0.00001"
+    )
+    simulator = make_simulator(setup)
+    idle = Command(np.zeros(len(setup.joints)))
+    for _ in range(700):
+        state = simulator.step(idle, 1e-3)
+    expected = 0.5**2 / (2 * 0.1 * setup.parameters.gravity)
+    assert state.position[0] == pytest.approx(expected, rel=2e-3)
+    assert np.abs(state.twist).max() < 1e-3
