@@ -1,0 +1,123 @@
+# The workspace's commands; `make help` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+VENV := .venv
+ROS_VENV := .venv_ros
+ACCORD := $(VENV)/bin/accord
+PACKAGES := $(patsubst %/setup.py,%,$(wildcard src/*/setup.py))
+DESCRIPTIONS := $(wildcard src/*/setup.py src/*/setup.cfg)
+PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11
+PIP := -m pip --disable-pip-version-check --quiet
+# PyPI has strangers of the same names, so the local packages are installed by path, without looking
+# for anything; the lock has setuptools, so that building them looks for nothing either.
+LOCAL := --no-deps --no-build-isolation --use-pep517
+MODULES := $(foreach p,$(PACKAGES),$(p)/$(notdir $(p)))
+UV := uv==0.13.8
+COMPILE := .lock/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest \
+    --no-annotate --no-header --no-emit-index-url --no-emit-find-links
+
+# With ROS sourced, its libraries would come before the locked ones.
+ifeq ($(filter ros,$(MAKECMDGOALS))$(filter $(ROS_VENV)/%,$(MAKECMDGOALS)),)
+unexport PYTHONPATH LD_LIBRARY_PATH AMENT_PREFIX_PATH COLCON_PREFIX_PATH
+endif
+
+.PHONY: help
+help: ## list the commands
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+.PHONY: demo
+demo: $(VENV)/.demo ## see the snake run as ROS 2 nodes, and cross-check its simulators
+	@echo '$$ accord run snake serpenoid'
+	@$(ACCORD) run snake serpenoid
+	@engines=; if $(VENV)/bin/python -c 'import dartpy, mujoco' 2>/dev/null; then \
+	    engines=' --engines reference,dart,mujoco'; fi; \
+	echo "$$ accord crosscheck snake serpenoid$$engines"; \
+	$(ACCORD) crosscheck snake serpenoid$$engines
+	@echo 'bag and report lie in the folders named above; more: .venv/bin/accord --help'
+
+.PHONY: test
+test: lint types ## lint, types, and all tests: what CI runs
+	$(VENV)/bin/python -m pytest
+
+.PHONY: lint
+lint: $(VENV)/.dev ## look for errors of style
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check --quiet || \
+	    { $(VENV)/bin/ruff format --check; echo "run: make format" >&2; exit 1; }
+
+.PHONY: types
+types: $(VENV)/.dev ## check the types
+	$(VENV)/bin/mypy $(MODULES)
+
+.PHONY: format
+format: $(VENV)/.dev ## format the code, and mend what can be mended
+	$(VENV)/bin/ruff check --fix-only --quiet
+	$(VENV)/bin/ruff format
+
+.PHONY: bench
+bench: $(VENV)/.dev ## measure speed
+	$(VENV)/bin/python -m pytest benchmarks --benchmark-only
+
+.PHONY: ros
+ros: ## build on a machine with ROS 2 Jazzy
+	@test -n "$${ROS_DISTRO-}" || \
+	    { echo "make ros: ROS 2 is not sourced: source /opt/ros/jazzy/setup.bash" >&2; exit 2; }
+	@for tool in colcon xacro; do command -v $$tool >/dev/null || { echo \
+	    "make ros: no $$tool: apt-get install python3-colcon-common-extensions ros-$$ROS_DISTRO-xacro" \
+	    >&2; exit 2; }; done
+	@$(MAKE) --no-print-directory $(ROS_VENV)/.ros
+	$(ROS_VENV)/bin/python -m colcon build --symlink-install
+	@echo "now: source install/setup.bash && ros2 launch snake serpenoid.launch.py sim:=dart"
+
+.PHONY: lock
+lock: ## choose anew the versions in requirements/*.txt
+	python3 -m venv .lock
+	.lock/bin/pip --quiet install $(UV)
+	cd requirements && for name in dev demo ros; do \
+	    constraints=; python=3.11; \
+	    if [ $$name = demo ]; then constraints="-c dev.txt"; fi; \
+	    if [ $$name = ros ]; then python=3.12; fi; \
+	    ../$(COMPILE) --python-version $$python $$constraints $$name.in -o $$name.txt; \
+	    sed -i "/sys_platform == 'win32'/d" $$name.txt; \
+	done
+	@# Only the generators of messages need it, and it has no wheel.
+	sed -i '/^empy==/d' requirements/demo.txt
+	rm -r .lock
+
+.PHONY: clean
+clean: ## remove everything that was made, but for runs/
+	rm -rf $(VENV) $(ROS_VENV) .lock build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf src/*/build src/*/*.egg-info
+	find src test -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/.demo: requirements/demo.txt $(DESCRIPTIONS) | $(VENV)/bin/python
+	@echo "installing the locked wheels of requirements/demo.txt (once, about 230 MB)"
+	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/demo.txt
+	@$(VENV)/bin/python $(PIP) install $(LOCAL) $(addprefix -e ./,$(PACKAGES))
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.demo
+	@echo "installing the locked wheels of requirements/dev.txt (once)"
+	@$(VENV)/bin/python $(PIP) install $(LOCAL) -r requirements/dev.txt
+	@touch $@
+
+$(ROS_VENV)/.ros: requirements/ros.txt
+	@rm -rf $(ROS_VENV) && python3 -m venv --system-site-packages $(ROS_VENV) || \
+	    { echo "make ros: no venv: apt-get install python3-venv" >&2; exit 2; }
+	@$(ROS_VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/ros.txt
+	@touch $@
+
+$(VENV)/bin/python:
+	@found=; for python in $(PYTHONS); do \
+	    if "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+	        2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	    echo "make: no Python 3.11, 3.12 or 3.13: apt-get install python3 python3-venv" >&2; exit 2; fi; \
+	if ! "$$found" -c 'import ensurepip, venv' 2>/dev/null; then \
+	    echo "make: $$found has no venv: apt-get install python3-venv" >&2; exit 2; fi; \
+	"$$found" -m venv $(VENV)
