@@ -1,0 +1,1 @@
+"""Show a robot's motion: a moving picture without a display, and a live view in the browser."""

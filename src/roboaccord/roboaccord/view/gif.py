@@ -1,0 +1,170 @@
+"""Write a moving picture of a motion, on any machine: no display, no OpenGL."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from roboaccord.errors import AccordError
+from roboaccord.state import Array
+from roboaccord.trajectory import Trajectory
+from roboaccord.view.camera import Camera
+from roboaccord.view.raster import draw_frame
+from roboaccord.view.scene import Scene
+
+VIEW = math.radians(32.0)  # field of view
+ASPECT = 16 / 9
+AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # where the camera stands
+FOLLOW = 0.6  # time constant of the camera that follows the robot [s of film]
+STILL = 0.5  # a robot that strays less than this many of its radii is not followed
+COLOURS = 96
+INK, MUTED = (45, 52, 62), (110, 120, 132)
+
+Progress = Callable[[int, int], None]
+
+
+def write_gif(
+    urdf: str,
+    trajectory: Trajectory,
+    path: Path,
+    *,
+    fps: int = 25,
+    width: int = 720,
+    speed: float = 1.0,
+    progress: Progress | None = None,
+) -> int:
+    """Write a GIF of a motion, and return its number of frames.
+
+    Args:
+        urdf: description of the robot.
+        trajectory: the motion; its joints must be those of the description.
+        path: of the file to write.
+        fps: frames a second; GIF holds times in 0.01 s, so up to 50.
+        width: of the picture [pixels].
+        speed: how many seconds of motion a second of film shows.
+        progress: called with the number of frames done and to do.
+
+    Raises:
+        AccordError: for figures out of range, or a file that cannot be written.
+    """
+    if not 1 <= fps <= 50 or width < 64 or not speed > 0.0 or not len(trajectory):
+        raise AccordError("a GIF needs 1 to 50 frames/s, 64 pixels, a speed above 0 and samples")
+    scene = Scene.parse(urdf)
+    film = resample(trajectory, speed / fps)
+    height = 2 * round(width / ASPECT / 2)
+    pictures = list(_render(scene, film, fps, speed, (width, height), progress))
+    palette = _palette(pictures)
+    frames = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
+    ends = np.round(100.0 * np.arange(len(frames) + 1) / fps)
+    try:
+        frames[0].save(
+            path,
+            format="GIF",
+            save_all=True,
+            append_images=frames[1:],
+            duration=[int(10 * d) for d in np.diff(ends)],
+            loop=0,
+            optimize=False,
+        )
+    except OSError as error:
+        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    return len(frames)
+
+
+def resample(trajectory: Trajectory, step: float) -> Trajectory:
+    """Return a motion at every `step` [s] from its start, linear between samples."""
+    start, stop = trajectory.time[0], trajectory.time[-1]
+    time = start + step * np.arange(math.floor((stop - start) / step + 1e-6) + 1)
+
+    def at(values: Array) -> Array:
+        columns = [np.interp(time, trajectory.time, column) for column in values.T]
+        return np.column_stack(columns) if columns else np.empty((len(time), 0))
+
+    turns = trajectory.orientation.copy()
+    flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+    turns[1:] *= np.cumprod(flips)[:, None]  # q and -q are one rotation, but do not average
+    turns = at(turns)
+    return Trajectory(
+        joints=trajectory.joints,
+        time=time,
+        q=at(trajectory.q),
+        qd=at(trajectory.qd),
+        effort=at(trajectory.effort),
+        position=at(trajectory.position),
+        orientation=turns / np.linalg.norm(turns, axis=1, keepdims=True),
+        twist=at(trajectory.twist),
+        events=trajectory.events,
+    )
+
+
+def _render(
+    scene: Scene,
+    film: Trajectory,
+    fps: int,
+    speed: float,
+    size: tuple[int, int],
+    progress: Progress | None,
+) -> list[Image.Image]:
+    origins, rotations = scene.motion(film)
+    bodies = [
+        np.einsum("tij,vj->tvi", rotations[:, s.link], s.vertices) + origins[:, None, s.link]
+        for s in scene.shapes
+    ]
+    centre = scene.centres(origins, rotations)
+    radius = max(float(np.linalg.norm(b - centre[:, None], axis=-1).max()) for b in bodies)
+    lowest = min(float(b[..., 2].min()) for b in bodies)
+    floor = min(lowest, 0.0)
+    grid = 10.0 ** math.floor(math.log10(1.2 * radius))
+    target = follow(centre, radius, fps)
+    rate = np.linalg.norm(np.gradient(centre, speed / fps, axis=0), axis=1) if len(film) > 1 else 0
+    rates = rate * np.ones(len(film))
+    trace = np.column_stack([centre[:, :2], np.full(len(film), floor)])
+    direction = np.array([math.cos(AZIMUTH), math.sin(AZIMUTH), math.tan(ELEVATION)])
+    distance = 1.02 * radius / math.tan(0.5 * VIEW) + 0.3 * radius
+    pictures = []
+    for i in range(len(film)):
+        camera = Camera.aim(target[i], direction, distance, VIEW, size)
+        solids = [(b[i], s.faces, s.colour) for b, s in zip(bodies, scene.shapes, strict=True)]
+        picture = draw_frame(camera, solids, trace[: i + 1], floor, grid)
+        slow = f"   shown at {speed:g} x" if speed != 1.0 else ""
+        left = f"t = {film.time[i]:.2f} s   {rates[i]:.2f} m/s{slow}"
+        _caption(picture, left, f"{scene.name}   grid {grid:g} m")
+        pictures.append(picture)
+        if progress:
+            progress(i + 1, len(film))
+    return pictures
+
+
+def follow(centre: Array, radius: float, fps: int) -> Array:
+    """Return what the camera looks at (t, 3) [m]: the centre's path, smoothed without lag."""
+    middle = 0.5 * (centre.min(axis=0) + centre.max(axis=0))
+    if np.linalg.norm(centre - middle, axis=1).max() < STILL * radius:
+        return np.tile(middle, (len(centre), 1))
+    reach = round(3 * FOLLOW * fps)
+    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / (FOLLOW * fps)) ** 2)
+    # Odd reflection about the ends keeps a steady pace steady there.
+    wide = np.pad(centre, ((reach, reach), (0, 0)), mode="reflect", reflect_type="odd")
+    columns = [np.convolve(c, weights / weights.sum(), mode="valid") for c in wide.T]
+    return np.column_stack(columns)
+
+
+def _caption(picture: Image.Image, left: str, right: str) -> None:
+    size = max(10, picture.width // 45)
+    font = ImageFont.load_default(size)
+    pen = ImageDraw.Draw(picture)
+    margin, line = size, picture.height - size
+    pen.text((margin, line), left, fill=INK, font=font, anchor="ls")
+    pen.text((picture.width - margin, line), right, fill=MUTED, font=font, anchor="rs")
+
+
+def _palette(pictures: list[Image.Image]) -> Image.Image:
+    """Return one palette for all frames, from a few of them: equal ground stays equal."""
+    few = pictures[:: max(1, len(pictures) // 6)]
+    sheet = Image.new("RGB", (few[0].width, few[0].height * len(few)))
+    for i, picture in enumerate(few):
+        sheet.paste(picture, (0, i * picture.height))
+    return sheet.quantize(COLOURS, method=Image.Quantize.MEDIANCUT)

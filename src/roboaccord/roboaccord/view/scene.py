@@ -1,0 +1,129 @@
+"""What there is to draw: the shapes of a URDF as convex solids.
+
+Boxes, cylinders and spheres are drawn; where a link's visual is a mesh, its primitive collision
+shapes stand in for it.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from roboaccord.description import Tree
+from roboaccord.errors import AccordError
+from roboaccord.rotations import rpy_matrix
+from roboaccord.state import Array
+from roboaccord.trajectory import Trajectory
+from roboaccord.view.solids import Faces, box, cylinder, sphere
+
+GREY = (0.55, 0.60, 0.66)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Hold a convex solid fixed to a link.
+
+    Args:
+        link: index of the link in the tree.
+        vertices: in the link's frame (v, 3) [m].
+        faces: indices of vertices, counter-clockwise seen from outside.
+        colour: red, green, blue in 0..1 (3,).
+    """
+
+    link: int
+    vertices: Array
+    faces: Faces
+    colour: Array
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Hold a robot's name, kinematic tree and shapes."""
+
+    name: str
+    tree: Tree
+    shapes: tuple[Shape, ...]
+
+    @classmethod
+    def parse(cls, urdf: str) -> Scene:
+        """Read the tree and the shapes of a URDF.
+
+        Raises:
+            AccordError: if the URDF is broken, or has nothing that can be drawn.
+        """
+        tree = Tree.parse(urdf)
+        root = ET.fromstring(urdf)
+        palette = {m.get("name", ""): _colour(m, {}) for m in root.findall("material")}
+        elements = {e.get("name"): e for e in root.findall("link")}
+        shapes: list[Shape] = []
+        for index, link in enumerate(tree.links):
+            shapes += _link_shapes(elements[link.name], index, palette)
+        name = root.get("name", "robot")
+        if not shapes:
+            raise AccordError(f"{name} has no box, cylinder or sphere to draw")
+        return cls(name, tree, tuple(shapes))
+
+    def motion(self, trajectory: Trajectory) -> tuple[Array, Array]:
+        """Return origins (t, k, 3) [m] and rotations (t, k, 3, 3) of the links in a motion.
+
+        Raises:
+            AccordError: if the motion lacks a joint of the description.
+        """
+        for joint in self.tree.moving:
+            if joint.name not in trajectory.joints:
+                raise AccordError(f"the motion has no joint {joint.name} of {self.name}")
+        t = trajectory
+        return self.tree.forward(t.joints, t.q, t.position, t.orientation)
+
+    def centres(self, origins: Array, rotations: Array) -> Array:
+        """Return the centre of mass [m], shape (..., 3), of links at `origins` (..., k, 3)."""
+        masses = np.array([link.mass for link in self.tree.links])
+        offsets = np.array([link.centre for link in self.tree.links])
+        weights = masses / masses.sum() if masses.sum() else np.full(len(masses), 1 / len(masses))
+        where = origins + np.einsum("...kij,kj->...ki", rotations, offsets)
+        return np.asarray(np.einsum("k,...ki->...i", weights, where))
+
+
+def _link_shapes(element: ET.Element, link: int, palette: Mapping[str, Array]) -> list[Shape]:
+    visuals = element.findall("visual")
+    colour = next((_colour(v.find("material"), palette) for v in visuals), np.array(GREY))
+    shapes = [_shape(v, link, _colour(v.find("material"), palette)) for v in visuals]
+    if any(v.find("geometry/mesh") is not None for v in visuals):
+        shapes += [_shape(c, link, colour) for c in element.findall("collision")]
+    return [shape for shape in shapes if shape is not None]
+
+
+def _shape(element: ET.Element, link: int, colour: Array) -> Shape | None:
+    geometry = element.find("geometry")
+    form = next(iter(geometry), None) if geometry is not None else None
+    if form is None:
+        return None
+    if form.tag == "box":
+        vertices, faces = box(_numbers(form.get("size")))
+    elif form.tag == "cylinder":
+        vertices, faces = cylinder(float(form.attrib["radius"]), float(form.attrib["length"]))
+    elif form.tag == "sphere":
+        vertices, faces = sphere(float(form.attrib["radius"]))
+    else:
+        return None
+    origin = element.find("origin")
+    if origin is not None:
+        turn = rpy_matrix(*_numbers(origin.get("rpy")))
+        vertices = vertices @ turn.T + _numbers(origin.get("xyz"))
+    return Shape(link, vertices, faces, colour)
+
+
+def _colour(material: ET.Element | None, palette: Mapping[str, Array]) -> Array:
+    if material is None:
+        return np.array(GREY)
+    colour = material.find("color")
+    if colour is not None:
+        return _numbers(colour.get("rgba"))[:3]
+    return palette.get(material.get("name", ""), np.array(GREY))
+
+
+def _numbers(text: str | None, default: Sequence[float] = (0.0, 0.0, 0.0)) -> Array:
+    return np.array([float(word) for word in text.split()] if text else default)

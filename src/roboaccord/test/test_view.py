@@ -1,0 +1,149 @@
+"""The picture is what pinhole algebra says, the GIF moves, and a missing extra is told."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from roboaccord.errors import AccordError
+from roboaccord.trajectory import Trajectory
+from roboaccord.view.camera import Camera
+from roboaccord.view.gif import follow, resample, write_gif
+from roboaccord.view.raster import draw_solids
+from roboaccord.view.scene import Scene
+from roboaccord.view.solids import box, cylinder, sphere
+from roboaccord.view.stage import Stage, rooted_at_base
+
+URDF = """<robot name="arm">
+  <material name="red"><color rgba="0.8 0.2 0.1 1"/></material>
+  <link name="world"/>
+  <joint name="base_joint" type="fixed"><parent link="world"/><child link="base_link"/></joint>
+  <link name="base_link">
+    <visual><geometry><cylinder radius="0.2" length="0.1"/></geometry></visual>
+  </link>
+  <joint name="elbow" type="revolute">
+    <parent link="base_link"/><child link="arm_link"/>
+    <axis xyz="0 0 1"/><limit lower="-3" upper="3"/>
+  </joint>
+  <link name="arm_link">
+    <inertial><mass value="1"/></inertial>
+    <visual>
+      <origin xyz="0.5 0 0.1"/><geometry><box size="1 0.1 0.1"/></geometry>
+      <material name="red"/>
+    </visual>
+    <visual><geometry><sphere radius="0.1"/></geometry></visual>
+  </link>
+</robot>"""
+
+
+def swing(joint: str = "elbow") -> Trajectory:
+    time = np.linspace(0.0, 1.0, 101)
+    column = np.sin(3.0 * time)[:, None]
+    return Trajectory(
+        joints=(joint,),
+        time=time,
+        q=column,
+        qd=0 * column,
+        effort=0 * column,
+        position=np.zeros((101, 3)),
+        orientation=np.tile([0.0, 0.0, 0.0, 1.0], (101, 1)),
+        twist=np.zeros((101, 6)),
+    )
+
+
+def test_cube_corner_projects_where_pinhole_algebra_says() -> None:
+    camera = Camera.aim(np.zeros(3), np.array([0.0, -1.0, 0.0]), 4.0, math.radians(90), (800, 600))
+    corners, _ = box(np.full(3, 2.0))
+    near = corners[(corners == [1, -1, 1]).all(axis=1)][0]
+    # Focal length 400 px; the corner is 1 m right and 1 m up, 3 m ahead of the eye at y = -4.
+    assert camera.project(near) == pytest.approx([400 + 400 / 3, 300 - 400 / 3])
+
+
+@pytest.mark.parametrize("solid", [box(np.array([1.0, 2, 3])), cylinder(1, 2), sphere(1)])
+def test_faces_look_outwards(solid: tuple[np.ndarray, tuple[tuple[int, ...], ...]]) -> None:
+    vertices, faces = solid
+    for face in faces:
+        ring = vertices[list(face)]
+        normal = np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0)
+        assert normal @ ring.mean(axis=0) > 0
+
+
+def test_the_nearer_solid_hides_the_farther_in_any_order() -> None:
+    camera = Camera.aim(np.zeros(3), np.array([0.0, -1.0, 0.0]), 6.0, math.radians(60), (80, 60))
+    vertices, faces = box(np.full(3, 1.0))
+    red, green = np.array([1.0, 0, 0]), np.array([0, 1.0, 0])
+    near, far = (vertices - [0, 1, 0], faces, red), (vertices * 1.2 + [0, 1, 0], faces, green)
+    for order in ([near, far], [far, near]):
+        picture, cover = draw_solids(camera, order)
+        assert cover[30, 40] == 1.0
+        assert picture[30, 40, 0] > 0.0
+        assert picture[30, 40, 1] == 0.0
+
+
+def test_gif_has_its_frames_and_moves(tmp_path: Path) -> None:
+    path = tmp_path / "arm.gif"
+    seen: list[tuple[int, int]] = []
+    count = write_gif(
+        URDF, swing(), path, fps=10, width=160, progress=lambda i, n: seen.append((i, n))
+    )
+    with Image.open(path) as film:
+        assert count == film.n_frames == 11
+        assert film.size == (160, 90)
+        first = np.asarray(film.convert("RGB"))
+        duration = film.info["duration"]
+        film.seek(5)
+        later = np.asarray(film.convert("RGB"))
+    assert duration == 100
+    assert seen[-1] == (11, 11)
+    assert first.std() > 5
+    assert np.abs(first.astype(int) - later).max() > 50
+
+
+def test_half_speed_has_twice_the_frames(tmp_path: Path) -> None:
+    assert write_gif(URDF, swing(), tmp_path / "slow.gif", fps=5, width=64, speed=0.5) == 11
+
+
+def test_resampling_takes_the_short_way_round() -> None:
+    run = swing()
+    turns = run.orientation.copy()
+    turns[1::2] *= -1.0
+    flipped = Trajectory(
+        run.joints, run.time, run.q, run.qd, run.effort, run.position, turns, run.twist
+    )
+    assert resample(flipped, 0.025).orientation == pytest.approx(resample(run, 0.025).orientation)
+
+
+def test_camera_keeps_a_steady_pace_and_ignores_a_small_sway() -> None:
+    pace = np.column_stack([np.linspace(0, 9, 100), np.zeros((100, 2))])
+    assert follow(pace, 0.5, 25) == pytest.approx(pace, abs=1e-9)
+    assert np.ptp(follow(0.01 * pace, 0.5, 25), axis=0).max() == 0.0
+
+
+def test_says_what_cannot_be_drawn(tmp_path: Path) -> None:
+    with pytest.raises(AccordError, match="no joint elbow"):
+        write_gif(URDF, swing("shoulder"), tmp_path / "x.gif", width=64)
+    with pytest.raises(AccordError, match="no box"):
+        Scene.parse('<robot name="bare"><link name="base_link"/></robot>')
+    with pytest.raises(AccordError, match="cannot write"):
+        write_gif(URDF, swing(), tmp_path / "no" / "x.gif", fps=1, width=64)
+
+
+def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(AccordError) as caught:
+        Stage(URDF)
+    message = str(caught.value)
+    assert 'pip install "roboaccord[view]"' in message
+    assert "viser" in message
+    assert "\n" not in message
+
+
+def test_the_view_moves_the_base_itself() -> None:
+    text = rooted_at_base(URDF)
+    assert "world" not in text
+    assert "base_joint" not in text
+    assert "elbow" in text
