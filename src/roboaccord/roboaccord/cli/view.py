@@ -1,0 +1,125 @@
+"""`accord view`: a recorded run or a robot, in the browser or as a moving picture."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from roboaccord.assembly import Setup
+from roboaccord.cli.console import log, progress
+from roboaccord.description import expand
+from roboaccord.errors import AccordError
+from roboaccord.robot import find_robot, robot_names
+from roboaccord.scenario import did_you_mean, load_scenario, make_scenario, scenario_names
+
+
+def view_command(
+    what: Annotated[
+        str, typer.Argument(metavar="BAG|ROBOT", help="A recorded run, or a robot to pose by hand.")
+    ],
+    gif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a moving picture instead.")
+    ] = None,
+    speed: Annotated[
+        float, typer.Option(min=0.05, max=20.0, help="Seconds of motion a second of film.")
+    ] = 1.0,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the browser view.")] = 8080,
+) -> None:
+    """Show a recorded run or a robot in the browser, or write a GIF of a run.
+
+    The GIF needs neither a display nor a browser.
+
+    Examples:
+
+      accord view runs/snake_serpenoid_reference/bag
+
+      accord view runs/snake_serpenoid_reference/bag --gif snake.gif --speed 0.5
+
+      accord view snake
+    """
+    path = Path(what)
+    if path.exists():
+        view_run(path, gif=gif, speed=speed, port=port)
+    elif "/" in what or what.endswith(".mcap"):
+        raise AccordError(f"no bag {what}")
+    elif gif:
+        robot = find_robot(what)
+        raise AccordError(f"--gif needs a bag; make one with: accord run {robot.name} SCENARIO")
+    else:
+        show_robot(what, port)
+
+
+def view_run(path: Path, *, gif: Path | None, speed: float, port: int) -> None:
+    """Show a bag in the browser until interrupted, or write its GIF.
+
+    Raises:
+        AccordError: if it is no bag, or holds no description to draw.
+    """
+    from roboaccord.bag.reader import read_run
+
+    run = read_run(path)
+    urdf = run.urdf or described(run.robot, run.scenario, path)
+    if gif:
+        from roboaccord.view.gif import write_gif
+
+        with progress(False) as bar:
+            task = bar.add_task("drawing", total=None)
+            frames = write_gif(
+                urdf,
+                run.trajectory,
+                gif,
+                speed=speed,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+            )
+        log.print(f"{gif}: {frames} frames, {gif.stat().st_size / 1e6:.1f} MB", soft_wrap=True)
+        return
+    from roboaccord.view.live import play, view_bag
+
+    player = view_bag(urdf, run.trajectory, port, speed)
+    tell(player.stage.url)
+    try:
+        play(player)
+    except KeyboardInterrupt:
+        player.stage.close()
+
+
+def show_robot(name: str, port: int) -> None:
+    """Show a robot with a slider a joint, until interrupted."""
+    from roboaccord.view.live import view_robot
+
+    robot = find_robot(name)
+    names = scenario_names(robot.package)
+    scenario = (
+        load_scenario(robot.package, robot.name, names[0])
+        if names
+        else make_scenario({"robot": robot.name})
+    )
+    stage = view_robot(expand(Setup.of(scenario)), port)
+    tell(stage.url)
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        stage.close()
+
+
+def described(robot: str, scenario: Mapping[str, Any], path: Path) -> str:
+    """Return the description of a robot whose bag holds none.
+
+    Raises:
+        AccordError: if the bag does not even say which robot it is.
+    """
+    if robot not in robot_names():
+        raise AccordError(
+            f"{path} holds no robot_description, and {robot or 'its robot'} is none of ours"
+            + did_you_mean(robot, robot_names())
+        )
+    return expand(Setup.of(make_scenario({"robot": robot, **scenario})))
+
+
+def tell(url: str) -> None:
+    """Say where the view is and how to leave it."""
+    log.print(f"open {url} in a browser; Ctrl-C ends the view", soft_wrap=True)
