@@ -1,0 +1,65 @@
+"""Reports: a cross-check as one page that needs no network and no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from roboaccord.errors import AccordError
+from roboaccord.report.curves import colour_of
+from roboaccord.report.figures import figures_of
+from roboaccord.report.signals import signals_of
+from roboaccord.report.tables import levels_of, metric_rows
+from roboaccord.trajectory import Trajectory
+
+EVENTS_SHOWN = 200
+
+__all__ = ["render_report", "write_report"]
+
+
+def write_report(
+    result: Mapping[str, Any], trajectories: Mapping[str, Trajectory], path: Path
+) -> None:
+    """Write the page of a cross-check.
+
+    Args:
+        result: what the cross-check found, as in summary.json.
+        trajectories: the runs at the scenario's physics step, by engine, `reference` among them.
+        path: of the file to write.
+
+    Raises:
+        AccordError: if it cannot be written.
+    """
+    page = render_report(result, trajectories)
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def render_report(result: Mapping[str, Any], trajectories: Mapping[str, Trajectory]) -> str:
+    """Return the page of a cross-check as HTML; arguments as in `write_report`."""
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    template = environment.from_string(
+        files(__package__).joinpath("template.html").read_text(encoding="utf-8")
+    )
+    events = [
+        {"engine": engine, **event} for engine, rows in result["events"].items() for event in rows
+    ]
+    events.sort(key=lambda event: float(event["time"]))
+    return template.render(
+        result=result,
+        colours={engine: colour_of(engine, result["engines"]) for engine in result["engines"]},
+        levels=levels_of(result),
+        metrics=metric_rows(result["metrics"]),
+        events=events[:EVENTS_SHOWN],
+        event_count=len(events),
+        figures=figures_of(result, trajectories),
+        signals=signals_of(trajectories, result["engines"]),
+        plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text(encoding="utf-8"),
+    )

@@ -1,0 +1,79 @@
+"""What figures are made of: curves with few points, axes, and a colour for each engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from roboaccord.state import Array
+
+POINTS = 1500  # of a curve: more than a screen is wide
+OUTLIERS = 0.01  # share of samples that may fall below a logarithmic axis
+REFERENCE = "reference"
+COLOURS = {"reference": "#5b8def", "dart": "#ee7733", "mujoco": "#12a594", "gazebo": "#c264b8"}
+SPARE = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")
+
+
+def colour_of(engine: str, engines: Sequence[str]) -> str:
+    """Return the colour of an engine, the same in every figure and table."""
+    others = [name for name in engines if name not in COLOURS]
+    return COLOURS.get(engine) or SPARE[others.index(engine) % len(SPARE)]
+
+
+def thin_peaks(time: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
+    """Return at most POINTS samples, the largest of each stretch: no peak is lost."""
+    when, what = floats(time), floats(values)
+    stretches = np.array_split(np.arange(len(what)), min(len(what), POINTS) or 1)
+    finite = np.where(np.isfinite(what), what, -np.inf)
+    keep = [int(s[np.argmax(finite[s])]) for s in stretches if len(s)]
+    return when[keep], what[keep]
+
+
+def line(engine: str, engines: Sequence[str], x: ArrayLike, y: ArrayLike) -> dict[str, Any]:
+    """Return a curve; the reference is broad and pale, so that others show on top of it."""
+    broad = engine == REFERENCE
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": engine,
+        "x": plain(x),
+        "y": plain(y),
+        "opacity": 0.55 if broad else 1,
+        "line": {"color": colour_of(engine, engines), "width": 5 if broad else 1.8},
+    }
+
+
+def axis(title: str) -> dict[str, Any]:
+    """Return an axis with a title."""
+    return {"title": {"text": title}}
+
+
+def log(title: str, data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a logarithmic axis over the decades of the curves, but for a few outliers below."""
+    values = floats([v for curve in data for v in curve["y"]])
+    values = values[values > 0.0]
+    scale: dict[str, Any] = {**axis(title), "type": "log", "exponentformat": "power"}
+    if not len(values):
+        return scale
+    low = math.floor(math.log10(np.quantile(values, OUTLIERS)))
+    high = math.ceil(math.log10(values.max()) + 1e-9)
+    return {**scale, "range": [low, high], "dtick": max(1, round((high - low) / 6))}
+
+
+def stride(count: int) -> int:
+    """Return every how many samples to show of `count`."""
+    return max(1, -(-count // POINTS))
+
+
+def floats(values: ArrayLike) -> Array:
+    """Return numbers of JSON as an array, nan for null."""
+    return np.array([np.nan if v is None else v for v in np.asarray(values).tolist()], dtype=float)
+
+
+def plain(values: ArrayLike, digits: int = 6) -> list[float | None]:
+    """Return numbers as JSON has them, with as many digits as can be seen."""
+    return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values)]

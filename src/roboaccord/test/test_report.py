@@ -1,0 +1,177 @@
+"""The report holds every section, stands alone, and judges as the tolerances say."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from roboaccord.report import write_report
+from roboaccord.report.curves import POINTS, colour_of, thin_peaks
+from roboaccord.report.figures import figures_of
+from roboaccord.report.tables import levels_of
+from roboaccord.trajectory import Trajectory
+
+SECTIONS = [
+    "verdict",
+    "levels",
+    "signals",
+    "path",
+    "one-step",
+    "convergence",
+    "distance",
+    "energy",
+    "events",
+    "metrics",
+    "repeat",
+]
+
+
+def motion(offset: float = 0.0, samples: int = 4001) -> Trajectory:
+    time = np.linspace(0.0, 4.0, samples)
+    wave = np.sin(time)[:, None] + offset
+    return Trajectory(
+        joints=("elbow",),
+        time=time,
+        q=wave,
+        qd=wave,
+        effort=wave,
+        position=np.column_stack([time, 0.1 * np.sin(time) + offset, 0 * time]),
+        orientation=np.tile([0.0, 0.0, 0.0, 1.0], (samples, 1)),
+        twist=np.zeros((samples, 6)),
+    )
+
+
+def findings() -> dict[str, Any]:
+    time = np.linspace(0.0, 4.0, 4001).tolist()
+    ramp = [1e-6 * t for t in time]
+    runs = {
+        "dt": [1e-3, 5e-4],
+        "error": [2e-3, 1e-3],
+        "order": 1.0,
+        "expected_order": 1,
+        "time": time,
+        "distance": {"0.001": ramp, "0.0005": ramp},
+    }
+    energy = {"time": time, "kinetic": ramp, "net_work": ramp}
+    return {
+        "robot": "arm",
+        "scenario": "swing",
+        "verdict": "fail",
+        "reasons": ["dart: accelerations differ by 0.01 relative, allowed 1e-08 </script>"],
+        "engines": ["reference", "dart"],
+        "seed": 7,
+        "friction": {"law": "ellipse", "mu_along": 0.1},
+        "versions": {"reference": "1.0", "dart": "6.20"},
+        "command": "accord crosscheck arm swing",
+        "acceleration": {"dart": {"max": 0.01, "states": 100, "reason": None}},
+        "masses": {
+            "dart": {"total": 1.01, "reference": 1.0, "worst_link": "a_link", "worst_ratio": 1.01}
+        },
+        "one_step": {
+            "dart": {
+                "rms": 1e-6,
+                "max": 1e-5,
+                "relative": 0.01,
+                "unit": "rad/s",
+                "time": time,
+                "error": ramp,
+            }
+        },
+        "trajectory": {"reference": {**runs, "order": None}, "dart": runs},
+        "energy": {"reference": energy, "dart": energy},
+        "tolerances": {
+            "acceleration": 1e-8,
+            "mass": 1e-6,
+            "one_step": 0.05,
+            "order": 0.1,
+            "trajectory": {},
+        },
+        "metrics": {"reference": {"work": 2.0, "ratio": None}, "dart": {"work": 2.2, "ratio": 1.0}},
+        "events": {
+            "reference": [],
+            "dart": [{"time": 0.5, "kind": "impact", "subject": "elbow", "impulse": 0.1}],
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(findings(), {"reference": motion(), "dart": motion(1e-3)}, path)
+    assert path.stat().st_size < 8e6
+    return path.read_text(encoding="utf-8")
+
+
+class Loads(HTMLParser):
+    """Collect ids, and whatever a tag would load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.loads: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for key, value in attrs:
+            if key == "id":
+                self.ids.append(value or "")
+            if key in ("src", "srcset", "action") or (key == "href" and tag in ("link", "base")):
+                self.loads.append(value or "")
+
+
+def test_has_every_section_once(page: str) -> None:
+    parser = Loads()
+    parser.feed(page)
+    assert [name for name in parser.ids if name in SECTIONS] == SECTIONS
+
+
+def test_loads_nothing_from_anywhere(page: str) -> None:
+    parser = Loads()
+    parser.feed(page)
+    assert all(target.startswith("data:") for target in parser.loads)
+    own = re.sub(r"<script>/\*.*?</script>", "", page, count=1, flags=re.DOTALL)
+    assert len(own) < len(page) - 1e6, "plotly.js is there, with its licence comment first"
+    assert not re.search(r"https?://|@import|url\(", own)
+
+
+def test_escapes_what_it_is_given(page: str) -> None:
+    assert "allowed 1e-08 &lt;/script&gt;" in page
+
+
+def test_says_what_to_repeat_and_with_what(page: str) -> None:
+    for text in ("accord crosscheck arm swing", "6.20", "ellipse", "mu along", "a_link +1 %"):
+        assert text in page
+
+
+def test_marks_follow_the_tolerances() -> None:
+    acceleration, masses, one_step, trajectory = levels_of(findings())
+    assert (acceleration.passed, masses.passed, one_step.passed) == (False, False, True)
+    assert [row[2] for row in trajectory.rows] == [None, True]
+
+
+def test_kinematic_reference_is_not_judged() -> None:
+    result = findings()
+    result["acceleration"]["dart"] = {"max": None, "states": 0, "reason": "it is kinematic"}
+    level = levels_of(result)[0]
+    assert level.passed is None
+    assert "it is kinematic" in level.rows[0][1][0]
+
+
+def test_thinning_keeps_the_peak() -> None:
+    values = np.zeros(50_000)
+    values[31_234] = 5.0
+    time, kept = thin_peaks(np.arange(50_000.0), values)
+    assert len(kept) <= POINTS
+    assert time[np.argmax(kept)] == 31_234
+
+
+def test_an_engine_keeps_its_colour_and_axes_have_units() -> None:
+    runs = {"reference": motion(), "dart": motion(1e-3)}
+    for figure in figures_of(findings(), runs).values():
+        for curve in figure["data"]:
+            if curve["name"].startswith("dart"):
+                assert curve["line"]["color"] == colour_of("dart", ["reference", "dart"])
+        for name, axis in figure["layout"].items():
+            assert "title" not in axis or re.search(r"\[.+\]$", axis["title"]["text"]), name
