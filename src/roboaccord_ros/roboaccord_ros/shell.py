@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import rclpy
@@ -18,6 +20,8 @@ from rclpy.task import Future
 from roboaccord.errors import AccordError
 
 STATUS_ERROR = 2
+PARENT = "ROBOACCORD_END_WITH_PARENT"  # environment variable by which a runner leaves no orphans
+SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
 POLL = 0.05  # s between looks at peers, signals and timeouts
 
 
@@ -104,8 +108,8 @@ def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
     try:
         for node in nodes:
             executor.add_node(node)
-        if not run.future.done():
-            executor.spin_until_future_complete(run.future)
+        while not run.future.done():
+            executor.spin_until_future_complete(run.future, timeout_sec=SPIN)
     finally:
         for node in nodes:
             executor.remove_node(node)
@@ -131,7 +135,7 @@ def main_of(
         with session(context, args=arguments) as nodes:
             node = Node(name, context=context)
             nodes.append(node)
-            node.create_timer(POLL, lambda: None)  # lets Python see signals while nothing comes
+            node.create_timer(POLL, partial(_look_around, os.getppid(), run))
             shell = build(node, run)
             try:
                 spin(context, nodes, run)
@@ -146,6 +150,12 @@ def main_of(
         sys.stderr.write(f"error: {name}: {str(error).splitlines()[0]}\n")
         return STATUS_ERROR
     return 0
+
+
+def _look_around(parent: int, run: Run) -> None:
+    """Let Python see signals while nothing comes, and end with a parent that asked for it."""
+    if PARENT in os.environ and os.getppid() != parent:
+        run.stop()
 
 
 def set_log_level(level: str) -> None:

@@ -205,8 +205,12 @@ def build(node: Node, run: Run) -> SimulatorShell:
 
 
 def main() -> None:
-    """Run the simulator node."""
-    sys.exit(main_of("simulator", build))
+    """Run the simulator node; the result goes to stdout as JSON."""
+    shells: list[SimulatorShell] = []
+    status = main_of("simulator", lambda node, run: shells.append(build(node, run)) or shells[0])
+    if shells and not status:
+        sys.stdout.write(json.dumps(shells[0].result) + "\n")
+    sys.exit(status)
 
 
 if __name__ == "__main__":
