@@ -9,7 +9,7 @@ import numpy as np
 
 from roboaccord.assembly import Setup
 from roboaccord.description import Tree, expand
-from roboaccord.state import Command, RobotState
+from roboaccord.state import IDENTITY, ORIGIN, Command, RobotState
 from roboaccord.trajectory import Event, Trajectory
 from roboaccord.view.gif import resample
 from roboaccord.view.stage import PORT, Stage
@@ -111,18 +111,19 @@ def view_robot(urdf: str, port: int = PORT) -> Stage:
     """Serve a robot with a slider a joint."""
     stage = Stage(urdf, port)
     joints = Tree.parse(urdf).moving
-    angles = {joint.name: 0.0 for joint in joints}
+    angles: dict[str, float] = {}
 
     def moved(name: str, value: float) -> None:
         angles[name] = value
-        stage.pose(angles, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
+        stage.pose(angles, ORIGIN, IDENTITY)
 
     for joint in joints:
         low, high = max(joint.lower, -np.pi), min(joint.upper, np.pi)
         unit = "m" if joint.kind == "prismatic" else "rad"
-        first = min(max(0.0, low), high)
+        first = angles[joint.name] = min(max(0.0, low), high)
         slider = stage.server.gui.add_slider(f"{joint.name} [{unit}]", low, high, 1e-3, first)
         slider.on_update(lambda event, name=joint.name: moved(name, float(event.target.value)))
+    stage.pose(angles, ORIGIN, IDENTITY)
     return stage
 
 
