@@ -34,14 +34,17 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     Args:
         acceleration: relative; round-off of a forward-dynamics solve of a long chain.
         order: allowed distance of the observed order of convergence from the expected one.
-        one_step: joint velocity error of one control period against its size, relative to dt^1.
+        mass: relative, of any link.
+        one_step: error of one control period, relative to the change; above it the error must
+            fall with the physics step by order 1, less `one_step_order`.
         trajectory: largest distance of any link [m] after `duration`, by engine; for engines
             whose integrator is of high order, where an order cannot be observed.
     """
 
     acceleration: float = Field(1e-8, gt=0)
     mass: float = Field(1e-6, gt=0)
-    one_step: float = Field(0.05, gt=0)
+    one_step: float = Field(1e-3, gt=0)
+    one_step_order: float = Field(0.3, gt=0)
     order: float = Field(0.1, gt=0)
     trajectory: dict[str, float] = {}
 

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from roboaccord.cli.console import log, out, print_json, progress
 from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
-from roboaccord.crosscheck import CrosscheckResult, run_crosscheck
+from roboaccord.crosscheck.run import CrosscheckResult, run_crosscheck
 from roboaccord.engines import ENGINES, available
 from roboaccord.errors import AccordError
 from roboaccord.output import fresh
@@ -125,18 +125,20 @@ def print_result(result: CrosscheckResult) -> None:
     data = result.data
     runs = data["trajectory"]
     any_run = next(iter(runs.values()))
-    table = Table(title=f"{data['robot']} {data['scenario']}", title_justify="left")
-    table.add_column("engine")
-    table.add_column("version")
-    table.add_column("acceleration\n[relative]", justify="right")
-    table.add_column("one step, rms\n[rad/s]", justify="right")
+    title = f"{data['robot']} {data['scenario']}: distance from the reference by physics step"
+    table = Table(title=title, title_justify="left")
+    table.add_column("engine", no_wrap=True)
+    for heading in ("accelerations\nrelative", "one step\nrms rad/s"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for dt in any_run["dt"]:
-        table.add_column(f"{1e3 * dt:g} ms\n[mm]", justify="right")
-    table.add_column("order", justify="right")
+        table.add_column(f"{1e3 * dt:g} ms\nmm", justify="right", no_wrap=True)
+    table.add_column("order", justify="right", no_wrap=True)
     for engine, run in runs.items():
         table.add_row(*row_of(data, engine, run))
     out.print(table)
-    out.print("ms columns: largest distance of any link from the reference over the run")
+    versions = ", ".join(f"{engine} {data['versions'][engine]}" for engine in runs)
+    out.print("mm: largest distance of any link over the run", highlight=False)
+    out.print(versions, highlight=False)
     colour = "green" if result.passed else "red"
     out.print(f"verdict: [{colour}]{data['verdict']}[/]")
     for reason in data["reasons"]:
@@ -150,9 +152,8 @@ def row_of(data: dict[str, Any], engine: str, run: dict[str, Any]) -> list[str]:
     step = data["one_step"].get(engine, {}).get("rms")
     return [
         engine,
-        data["versions"][engine],
         "" if acceleration is None else f"{acceleration:.1e}",
         "" if step is None else f"{step:.1e}",
-        *(f"{1e3 * error:.3g}" for error in run["error"]),
+        *(f"{1e3 * error:.2g}" for error in run["error"]),
         "" if run["order"] is None else f"{run['order']:.2f}",
     ]

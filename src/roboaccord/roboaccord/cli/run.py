@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +11,7 @@ import typer
 from rich.table import Table
 
 from roboaccord.assembly import Setup
-from roboaccord.cli.console import ProgressObserver, log, out, print_json, progress
+from roboaccord.cli.console import ProgressObserver, out, print_json, progress
 from roboaccord.errors import AccordError
 from roboaccord.metrics import metrics_of
 from roboaccord.output import fresh, make_folder
@@ -62,14 +64,12 @@ def run_command(
 
       accord run snake serpenoid --controller my_package.my_module:MyController --json
     """
-    runner, transport = choose_transport(transport, quiet=as_json)
+    runner, transport, note = choose_transport(transport)
     setup = load_setup(robot, scenario, changes or [])
     place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_{engine}")
     bag = fresh(make_folder(place) / "bag")
-    if not as_json:
-        log.print(f"{setup.robot.name} {setup.scenario.name} in {engine} over {transport}")
-    with progress(as_json) as bar:
-        task = bar.add_task("simulating", total=setup.scenario.duration)
+    with progress(as_json) as bar, no_empty_folder(place):
+        task = bar.add_task(f"{engine} over {transport}", total=setup.scenario.duration)
         watchers: tuple[Any, ...] = (ProgressObserver(bar, task),)
         if view:
             from roboaccord.view.live import LiveView
@@ -84,7 +84,20 @@ def run_command(
     if as_json:
         print_json(summary)
     else:
+        if note:
+            out.print(note, highlight=False)
         print_summary(summary)
+
+
+@contextmanager
+def no_empty_folder(place: Path) -> Iterator[None]:
+    """Remove a folder again if nothing came of the run that it was made for."""
+    try:
+        yield
+    except AccordError:
+        with suppress(OSError):
+            place.rmdir()
+        raise
 
 
 def load_setup(robot: str, scenario: str, changes: list[str]) -> Setup:
@@ -93,16 +106,17 @@ def load_setup(robot: str, scenario: str, changes: list[str]) -> Setup:
     return Setup.of(load_scenario(found.package, found.name, scenario, changes))
 
 
-def choose_transport(name: str, *, quiet: bool) -> tuple[Runner, str]:
-    """Return the runner asked for; without a name, `ros` where it can be had, and say which."""
+def choose_transport(name: str) -> tuple[Runner, str, str]:
+    """Return the runner asked for, its name and a line to tell.
+
+    Without a name it is `ros` where that can be had, else `direct`, and the line says so.
+    """
     if name:
-        return find_runner(name), name
+        return find_runner(name), name, ""
     try:
-        return find_runner("ros"), "ros"
+        return find_runner("ros"), "ros", "transport ros, since rclpy is installed"
     except AccordError as error:
-        if not quiet:
-            log.print(f"transport direct: {error}", highlight=False)
-        return find_runner("direct"), "direct"
+        return find_runner("direct"), "direct", f"transport direct: {error}"
 
 
 def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
@@ -140,6 +154,7 @@ def print_summary(summary: dict[str, Any]) -> None:
     table = Table(show_header=False, box=None)
     table.add_column(justify="right")
     table.add_column()
+    table.add_row("ran", "{robot} {scenario} in {engine} over {transport}".format(**summary))
     table.add_row("simulated", f"{summary['duration']:g} s in {summary['steps']} control ticks")
     table.add_row(
         "wall time", f"{summary['wall_time']:.2f} s, {summary['real_time_factor']:.1f} x real time"

@@ -4,7 +4,3 @@
 2. one control period at a time, from every recorded state;
 3. whole trajectories at dt, dt/2, dt/4: agreement is shown by convergence.
 """
-
-from roboaccord.crosscheck.run import CrosscheckResult, run_crosscheck
-
-__all__ = ["CrosscheckResult", "run_crosscheck"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from roboaccord.assembly import Setup
+from roboaccord.description import Tree, expand
 from roboaccord.interfaces import Simulator
 from roboaccord.rotations import matrix_quaternion, rpy_matrix, yaw_quaternion
 from roboaccord.state import Array, RobotState
@@ -23,25 +24,16 @@ class AccelerationCheck:
 
 @dataclass(frozen=True)
 class MassCheck:
-    """Hold total masses [kg] and the link whose mass is furthest off, as a ratio."""
+    """Hold total masses [kg] and the link whose mass is furthest off, as a ratio.
+
+    `alike` says that all links are off by the same ratio.
+    """
 
     total: float
     reference: float
     worst_link: str
     worst_ratio: float
-
-
-def random_state(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]:
-    """Return a state inside the joint limits and efforts (n,) [N m], both random.
-
-    Angles span 95 % of the limits, rates and base velocities are of the order of 1.
-    """
-    from roboaccord.description import Tree, expand
-
-    joints = {joint.name: joint for joint in Tree.parse(expand(setup)).moving}
-    lower = np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
-    upper = np.array([min(joints[n].upper, np.pi) for n in setup.joints])
-    return draw_state(setup, 0.95 * lower, 0.95 * upper, rng)
+    alike: bool
 
 
 def draw_state(
@@ -72,8 +64,6 @@ def check_acceleration(
 
     The error of a state is relative to its largest acceleration, joints and base apart.
     """
-    from roboaccord.description import Tree, expand
-
     joints = {joint.name: joint for joint in Tree.parse(expand(setup)).moving}
     lower = 0.95 * np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
     upper = 0.95 * np.array([min(joints[n].upper, np.pi) for n in setup.joints])
@@ -101,4 +91,6 @@ def check_masses(reference: Simulator, engine: Simulator) -> MassCheck:
     expected, found = reference.masses(), engine.masses()
     ratios = {name: found.get(name, 0.0) / mass for name, mass in expected.items() if mass}
     worst = max(ratios, key=lambda name: abs(ratios[name] - 1.0))
-    return MassCheck(sum(found.values()), sum(expected.values()), worst, ratios[worst])
+    alike = len(ratios) > 1 and max(ratios.values()) - min(ratios.values()) < 1e-9
+    total, target = sum(found.values()), sum(expected.values())
+    return MassCheck(total, target, worst, ratios[worst], alike)

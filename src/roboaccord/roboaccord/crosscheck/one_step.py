@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +21,7 @@ class OneStepCheck:
         relative: rms over the rms change of the velocities in a period.
         time, error: largest error of each sample (k,).
         base: largest error of the base's position [m].
+        order: by which rms falls with the engine's physics step; None where there is one step.
     """
 
     rms: float
@@ -28,6 +30,7 @@ class OneStepCheck:
     base: float
     time: Array
     error: Array
+    order: float | None = None
 
 
 def check_one_step(reference: Simulator, trajectory: Trajectory) -> OneStepCheck:
@@ -52,6 +55,20 @@ def check_one_step(reference: Simulator, trajectory: Trajectory) -> OneStepCheck
         time=trajectory.time[1:],
         error=np.abs(errors).max(axis=1),
     )
+
+
+def check_one_steps(reference: Simulator, runs: Mapping[float, Trajectory]) -> OneStepCheck:
+    """Check the run at the largest physics step, and how its error falls with smaller ones.
+
+    Over a fixed control period an engine of order p errs by O(dt^p) in the velocities; an error
+    that does not fall is no matter of time stepping.
+    """
+    checks = {dt: check_one_step(reference, run) for dt, run in runs.items()}
+    largest = checks[max(checks)]
+    rms = [checks[dt].rms for dt in checks]
+    if len(checks) < 2 or min(rms) <= 0:
+        return largest
+    return replace(largest, order=float(np.polyfit(np.log(list(checks)), np.log(rms), 1)[0]))
 
 
 def _period(trajectory: Trajectory, index: int) -> float:

@@ -14,7 +14,7 @@ from roboaccord.bag.recording import write_trajectory
 from roboaccord.crosscheck.acceleration import check_acceleration, check_masses
 from roboaccord.crosscheck.convergence import check_convergence, run_all
 from roboaccord.crosscheck.energy import energy_of
-from roboaccord.crosscheck.one_step import check_one_step
+from roboaccord.crosscheck.one_step import check_one_steps
 from roboaccord.crosscheck.verdict import reasons_to_fail
 from roboaccord.description import Tree, expand
 from roboaccord.metrics import metrics_of
@@ -103,7 +103,9 @@ def run_crosscheck(
         for e, s in simulators.items()
     }
     masses = {e: check_masses(reference, s) for e, s in simulators.items()}
-    one_step = {e: check_one_step(reference, shown[e]) for e in others}
+    one_step = {
+        e: check_one_steps(reference, {dt: runs[e, dt] for dt in steps}) for e in others
+    }
     order = {REFERENCE: reference.order, **{e: s.order for e, s in simulators.items()}}
     trajectory = {
         e: check_convergence(tree, truth, {dt: runs[e, dt] for dt in steps}, order[e])
