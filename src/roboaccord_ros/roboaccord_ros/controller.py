@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from rclpy.node import Node
 from roboaccord.assembly import Setup, make_controller
-from roboaccord.cdr import EffortCodec, JointStateCodec, OdometryCodec, decode_twist
+from roboaccord.cdr import EffortCodec, decode_twist
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Controller
 from roboaccord.loop import check_command
@@ -16,6 +16,7 @@ from roboaccord.state import Command, RobotState, Target
 
 from roboaccord_ros import graph
 from roboaccord_ros.extras import ExtraOutputs
+from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.parameters import declare, setup_of
 from roboaccord_ros.shell import POLL, Run, main_of
 
@@ -51,20 +52,19 @@ class ControllerShell:
         example = self._update(trial, setup.initial, None)
         self._controller = make_controller(setup, custom)
         self._controller.reset(self._seed)
-        self._states, self._odometry = JointStateCodec(joints), OdometryCodec()
-        self._efforts = EffortCodec(joints)
+        self._inlet, self._efforts = Inlet(joints), EffortCodec(joints)
         self._target: Target | None = None
         self._last = -1.0
-        self._base: tuple[float, ...] | None = None
-        self._joint_state: tuple[float, ...] | None = None
+        self._waiting: RobotState | None = None
         self._ready = False
         self._extras = ExtraOutputs(node, robot, run, example, setup.initial.switches)
+        self._inlet.switches = self._extras.switches
         self._publisher, self._send = graph.advertise(node, robot, graph.EFFORTS)
         takes = {
             graph.RESULT: self._on_result,
             graph.TARGET: self._on_target,
             graph.ODOMETRY: self._on_odometry,
-            graph.STATES: self._on_joint_state,
+            graph.STATES: self._on_joint_states,
         }
         for name, take in takes.items():
             graph.subscribe(node, robot, name, run.guard(take))
@@ -80,7 +80,7 @@ class ControllerShell:
         """Answer the first state as soon as everybody listens."""
         if not self._ready and not graph.missing_peers(self._node, self._publisher, self._peers):
             self._ready = True
-            self._answer()
+            self._answer(self._waiting)
 
     def _on_result(self, _: bytes) -> None:
         self._run.done()
@@ -89,20 +89,17 @@ class ControllerShell:
         self._target = Target(decode_twist(data))
 
     def _on_odometry(self, data: bytes) -> None:
-        self._base = self._odometry.decode(data)
-        self._answer()
+        self._answer(self._inlet.take_odometry(data))
 
-    def _on_joint_state(self, data: bytes) -> None:
-        self._joint_state = self._states.decode(data)
-        self._answer()
+    def _on_joint_states(self, data: bytes) -> None:
+        self._answer(self._inlet.take_joint_states(data))
 
-    def _answer(self) -> None:
-        """Answer the state if both halves of it are there."""
-        base, joints = self._base, self._joint_state
-        if base is None or joints is None or base[0] != joints[0] or not self._ready:
+    def _answer(self, state: RobotState | None) -> None:
+        if state is None:
             return
-        self._base = self._joint_state = None
-        state = RobotState(*joints, *base[1:], self._extras.switches)
+        if not self._ready:
+            self._waiting = state
+            return
         if state.time <= self._last:  # the simulation was reset
             self._controller.reset(self._seed)
         self._last = state.time

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from roboaccord.cdr import decode_bool, decode_wrench, encode_bool, encode_wrench
+from roboaccord.cdr import decode_bool, decode_wrench, encode_wrench
 from roboaccord.state import NO_SWITCHES, Array, Command
 from std_srvs.srv import SetBool
 
@@ -49,8 +49,6 @@ class ExtraInputs:
         }
         self._expected: list[str] = []
         self._pending: dict[str, bool] = {}
-        self._sent: dict[str, bool] = {}
-        self._send = {name: graph.advertise_switch(node, robot, name) for name in switches}
         for name in switches:
             node.create_service(SetBool, f"/{robot}/{name}/set", partial(self._set, name))
 
@@ -69,13 +67,6 @@ class ExtraInputs:
         switches, self._pending = self._pending or NO_SWITCHES, {}
         vectors = {name: self._got[name][1] for name in self._expected}
         return Command(effort, switches, vectors.get(graph.WRENCH), vectors.get(graph.TWIST))
-
-    def publish(self, switches: Mapping[str, bool]) -> None:
-        """Publish the switches that changed."""
-        for name, value in switches.items():
-            if self._sent.get(name) is not value:
-                self._send[name](encode_bool(value))
-                self._sent[name] = value
 
     def _take(self, name: str, data: bytes) -> None:
         self._got[name] = decode_wrench(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +18,22 @@ from roboaccord_ros import graph
 from roboaccord_ros.shell import POLL, Run
 
 if TYPE_CHECKING:
-    from roboaccord_ros.simulator import SimulatorOptions, SimulatorShell
+    from roboaccord_ros.simulator import SimulatorShell
 
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatorOptions:
+    """Hold how a simulator is run; see the parameters of the node."""
+
+    engine: str
+    lockstep: bool = True
+    duration: float = 0.0
+    timeout: float = 10.0
+    start_timeout: float = 60.0
+    peers: Sequence[str] = ("controller",)
+    transport: str = "ros"
 
 
 class Pacing:
@@ -39,13 +53,13 @@ class Pacing:
         self.held = False
         self._node, self._shell, self._options = node, shell, options
         self._publishers, self._commands = publishers, commands
-        self._effort = np.zeros(len(shell.state.q))
+        self._effort = np.zeros(len(shell.stepper.state.q))
         self._looks = 0
         self._seen = -1
         self._due = 0.0
         node.create_timer(POLL, run.guard(self._look))
         if not options.lockstep:
-            period = shell.period
+            period = shell.stepper.period
             node.create_timer(period, run.guard(self._keep_pace))
 
     def hold(self, effort: Array) -> None:
@@ -64,18 +78,18 @@ class Pacing:
         self.in_step = False
         self._effort = np.zeros_like(self._effort)
         self._due = time.monotonic()
-        self._shell.reset()
+        self._shell.start()
 
     def _look(self) -> None:
         """Count looks, not seconds: whatever blocks the whole process is not a silent peer."""
         self._looks += 1
         if not self.started:
             self._try_to_start()
-        elif self._shell.tick != self._seen or self.held or not self._options.lockstep:
-            self._seen, self._looks = self._shell.tick, 0
+        elif self._shell.stepper.tick != self._seen or self.held or not self._options.lockstep:
+            self._seen, self._looks = self._shell.stepper.tick, 0
         elif self._looks * POLL > self._options.timeout:
             raise LockstepError(
-                f"no command for t = {self._shell.state.time:.6f} s from the controller "
+                f"no command for t = {self._shell.stepper.state.time:.6f} s from the controller "
                 f"within {self._options.timeout:g} s"
             )
 
@@ -99,11 +113,11 @@ class Pacing:
     def _keep_pace(self) -> None:
         if not self.started or self.held:
             return
-        late = int((time.monotonic() - self._due) / self._shell.period)
+        late = int((time.monotonic() - self._due) / self._shell.stepper.period)
         for _ in range(min(late, MAX_CATCH_UP)):
             if not self._shell.result:
                 self._shell.step(self._shell.extras.complete(self._effort))
-        self._due += late * self._shell.period
+        self._due += late * self._shell.stepper.period
 
 
 def add_services(node: Node, pacing: Pacing, run: Run) -> None:

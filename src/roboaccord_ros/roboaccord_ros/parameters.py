@@ -27,7 +27,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
     "start_timeout": (60.0, "how long to wait for the peers at start [s of wall time]"),
     "peers": ([""], "names of the nodes that must receive before the first message is sent"),
     "transport": ("ros", "what the bag says about the transport"),
-    "tolerance": (1e-6, "velocity error of one step above which the diagnosis is WARN"),
+    "tolerance": (0.0, "velocity error over change of velocity, above it WARN; 0: the scenario's"),
     "log": ("warning", "least level of the log lines on stderr"),
 }
 

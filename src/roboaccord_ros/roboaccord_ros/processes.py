@@ -48,7 +48,7 @@ def run_commands(
     """Run with given commands for the nodes; `on_start` gets the processes."""
     with private_domain(), tempfile.TemporaryDirectory() as folder:
         files = _write_parameters(request, Path(folder))
-        processes = {}
+        processes: dict[str, subprocess.Popen[str]] = {}
         with _ended(processes):
             for name in NODES:
                 processes[name] = subprocess.Popen(

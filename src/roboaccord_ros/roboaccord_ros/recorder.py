@@ -15,14 +15,14 @@ from roboaccord.assembly import Setup
 from roboaccord.bag.topics import TF, Topic, switch_topic
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import TF_PERIOD, BagWriter
-from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_string
+from roboaccord.cdr import decode_string
 from roboaccord.description import Tree, expand
 from roboaccord.errors import AccordError
 from roboaccord.loop import NANOSECONDS
 from roboaccord.scenario import make_scenario
-from roboaccord.state import RobotState
 
 from roboaccord_ros import graph
+from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.parameters import declare
 from roboaccord_ros.shell import POLL, Run, main_of
 
@@ -78,7 +78,7 @@ class RecorderShell:
             take = self._run.guard(partial(self._take_unstamped, topic.name))
             graph.subscribe_switch(self._node, self._robot, name, take)
         self._period = round(setup.scenario.control_period * NANOSECONDS)
-        self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
+        self._inlet = Inlet(setup.joints)
         self._transforms = RobotTransforms(Tree.parse(expand(setup)), setup.joints)
         self._next_tf = 0
         self._bag, self._write = bag, bag.write_raw
@@ -102,18 +102,18 @@ class RecorderShell:
             self.lost += (now - last) // self._period - 1
         if name == graph.ODOMETRY:
             self._odom = data
-        elif name == graph.STATES and (now >= self._next_tf or now < last):
+        elif name == graph.STATES and (now >= self._next_tf or now < last) and self._odom:
             self._add_transforms(now, data)
         if now == self._end:
             self._finish_if_complete()
 
     def _add_transforms(self, now: int, data: bytes) -> None:
         """Add the transforms at 50 Hz; nobody publishes them where tf2 is missing."""
-        time, *base = self._odometry.decode(self._odom) if self._odom else (-1.0,)
-        stamp, *joints = self._states.decode(data)
-        if time == stamp:
+        self._inlet.take_odometry(self._odom)
+        state = self._inlet.take_joint_states(data)
+        if state is not None:
             self._next_tf = now + round(TF_PERIOD * NANOSECONDS)
-            self._write(TF, now, self._transforms.encode(RobotState(time, *joints, *base)))
+            self._write(TF, now, self._transforms.encode(state))
 
     def _take_unstamped(self, topic: str, data: bytes) -> None:
         self._write(topic, self._stamps.get(graph.STATES, 0), data)

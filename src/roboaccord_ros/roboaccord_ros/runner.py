@@ -12,9 +12,10 @@ from roboaccord.runner import RunRequest, RunResult
 
 from roboaccord_ros.controller import ControllerShell
 from roboaccord_ros.domain import private_domain
+from roboaccord_ros.pacing import SimulatorOptions
 from roboaccord_ros.recorder import RecorderShell
 from roboaccord_ros.shell import Run, session, spin
-from roboaccord_ros.simulator import SimulatorOptions, SimulatorShell
+from roboaccord_ros.simulator import SimulatorShell
 
 NAMES = ("simulator", "controller", "recorder")
 
@@ -45,7 +46,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
         if run.error:
             raise run.error
     return RunResult(
-        trajectory=shell.trajectory,
+        trajectory=shell.stepper.trajectory,
         bag=request.bag,
         engine_version=simulator.version,
         transport="ros",

@@ -1,0 +1,92 @@
+"""Measure how many control ticks a second lockstep over ROS carries, recorder on, no physics.
+
+    python benchmarks/lockstep.py                 in one process
+    python benchmarks/lockstep.py --processes     simulator, controller and recorder apart
+
+The simulator does nothing and the controller is `none`, so that only messages are measured: 21
+joints, and for each tick clock, odometry and joint states out, efforts back, all but the clock
+recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from roboaccord.assembly import Setup
+from roboaccord.interfaces import Acceleration
+from roboaccord.runner import RunRequest
+from roboaccord.scenario import load_scenario
+from roboaccord.state import Array, Command, RobotState
+from roboaccord.trajectory import Event
+from roboaccord_ros.processes import NODES, run_commands
+from roboaccord_ros.runner import run_nodes
+from roboaccord_ros.simulator import main as simulate
+
+
+class Still:
+    """Simulate a robot that does not move."""
+
+    name, version = "still", "0"
+
+    def __init__(self, setup: Setup) -> None:
+        self.joints = setup.joints
+        self.effort_limits = setup.effort_limits
+        self.physics_step = setup.scenario.physics_step
+        self._state = setup.initial
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Keep the state."""
+        self._state = state
+        return state
+
+    def state(self) -> RobotState:
+        """Return the state."""
+        return self._state
+
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Do nothing."""
+        return self._state
+
+    def take_events(self) -> Sequence[Event]:
+        """Return nothing."""
+        return ()
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
+        """Return nothing."""
+        return None
+
+    def masses(self) -> Mapping[str, float]:
+        """Return nothing."""
+        return {}
+
+
+def main() -> None:
+    """Run and print one line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--processes", action="store_true", help="three processes instead of one")
+    parser.add_argument("--ticks", type=int, default=10000)
+    options = parser.parse_args()
+    changes = [f"duration={options.ticks / 1000}", "controller={name: none}"]
+    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    with tempfile.TemporaryDirectory() as folder:
+        request = RunRequest(setup=setup, engine="still", bag=Path(folder) / "bag")
+        if options.processes:
+            commands = {name: [sys.executable, "-m", f"roboaccord_ros.{name}"] for name in NODES}
+            commands["simulator"] = [sys.executable, __file__, "--simulator"]
+            result = run_commands(request, commands)
+        else:
+            result = run_nodes(request, Still(setup))
+    rate = options.ticks / result.wall_time
+    print(f"{rate:.0f} ticks/s, {options.ticks} ticks of {len(setup.joints)} joints")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--simulator"]:
+        sys.argv.remove("--simulator")
+        simulate(lambda setup, engine: Still(setup))
+    else:
+        main()

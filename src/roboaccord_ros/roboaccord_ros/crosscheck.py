@@ -1,0 +1,133 @@
+"""The cross-check node: the reference predicts each state from the one before, as it comes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+from roboaccord.assembly import Setup, make_simulator
+from roboaccord.cdr import JointStateCodec, decode_string, stamp
+from roboaccord.errors import AccordError
+from roboaccord.scenario import make_scenario
+from roboaccord.state import Command, RobotState
+
+from roboaccord_ros import graph
+from roboaccord_ros.inlet import Inlet
+from roboaccord_ros.parameters import declare
+from roboaccord_ros.shell import Run, main_of
+
+REPORT_PERIOD = 0.5  # s of wall time
+_log = logging.getLogger(__name__)
+
+
+class CrosscheckShell:
+    """Publish the error of one step, and a diagnosis; states it cannot keep up with are skipped.
+
+    Args:
+        node, run: where it lives.
+        robot: name; the scenario comes with `/R/scenario`.
+        tolerance: rms velocity error over rms change of velocity; 0: the scenario's.
+    """
+
+    def __init__(self, node: Node, robot: str, tolerance: float, run: Run) -> None:
+        self._node, self._robot, self._tolerance = node, robot, tolerance
+        self._run = run
+        self._before: RobotState | None = None
+        self._setup: Setup | None = None
+        self.compared = self.skipped = 0
+        self._squares = self._changes = self._max = 0.0
+        self._send = graph.advertise(node, robot, graph.ERROR)[1]
+        self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
+        graph.subscribe(node, robot, graph.RESULT, run.guard(lambda _: run.done()))
+        node.create_timer(REPORT_PERIOD, run.guard(self.report))
+
+    def close(self) -> None:
+        """Give the last diagnosis."""
+        self.report()
+        graph.deliver(self._diagnostics)
+
+    def _on_scenario(self, data: bytes) -> None:
+        if self._setup is not None:
+            return
+        facts = json.loads(decode_string(data))
+        self._setup = setup = Setup.of(make_scenario(facts["scenario"]))
+        self._period = setup.scenario.control_period
+        self._tolerance = self._tolerance or setup.scenario.crosscheck.tolerances.one_step
+        self._reference = make_simulator(setup)
+        # The first step compiles what must be compiled, before states come.
+        self._reference.step(Command(np.zeros(len(setup.joints))), self._period)
+        self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
+        takes = {graph.ODOMETRY: inlet.take_odometry, graph.STATES: inlet.take_joint_states}
+        for name, take in takes.items():
+            check = self._run.guard(lambda data, take=take: self._check(take(data)))
+            graph.subscribe(self._node, self._robot, name, check, live=True)
+
+    def _check(self, state: RobotState | None) -> None:
+        if state is None:
+            return
+        before, self._before = self._before, state
+        if before is None or state.time <= before.time:
+            return
+        steps = round((state.time - before.time) / self._period)
+        if steps > 1:
+            self.skipped += steps - 1
+            return
+        self._reference.reset(before)
+        predicted = self._reference.step(Command(state.effort), self._period)
+        q, qd = predicted.q - state.q, predicted.qd - state.qd
+        error = RobotState(state.time, q, qd, np.zeros_like(q))
+        self._send(self._errors.encode(error))
+        self.compared += 1
+        self._squares += float(error.qd @ error.qd)
+        self._changes += float((state.qd - before.qd) @ (state.qd - before.qd))
+        self._max = max(self._max, float(np.abs(error.qd).max(initial=0.0)))
+
+    def report(self) -> None:
+        """Publish how well the reference predicts."""
+        if self._setup is None or not self.compared or self._before is None:
+            return
+        relative = float(np.sqrt(self._squares / self._changes)) if self._changes else 0.0
+        rms = float(np.sqrt(self._squares / (self.compared * max(len(self._before.q), 1))))
+        agrees = relative <= self._tolerance
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.OK if agrees else DiagnosticStatus.WARN,
+            name=f"{self._robot}: crosscheck",
+            message="agrees with the reference" if agrees else "differs from the reference",
+            hardware_id=self._robot,
+        )
+        values = {
+            "rms velocity error [rad/s]": rms,
+            "max velocity error [rad/s]": self._max,
+            "relative to the change of velocity": relative,
+            "tolerance": self._tolerance,
+            "states compared": self.compared,
+            "states skipped": self.skipped,
+        }
+        status.values = [KeyValue(key=key, value=f"{value:.6g}") for key, value in values.items()]
+        message = DiagnosticArray(status=[status])
+        message.header.stamp.sec, message.header.stamp.nanosec = stamp(self._before.time)
+        self._diagnostics.publish(message)
+        level = logging.INFO if agrees else logging.WARNING
+        _log.log(level, "%s: %s", status.message, values)
+
+
+def build(node: Node, run: Run) -> CrosscheckShell:
+    """Make the cross-check that the parameters of a node ask for."""
+    values = declare(node, "robot", "tolerance")
+    if not values["robot"]:
+        raise AccordError("parameter robot is missing: -p robot:=NAME")
+    return CrosscheckShell(node, values["robot"], values["tolerance"], run)
+
+
+def main() -> None:
+    """Run the cross-check node."""
+    sys.exit(main_of("crosscheck", build))
+
+
+if __name__ == "__main__":
+    main()

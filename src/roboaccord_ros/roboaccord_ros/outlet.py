@@ -1,0 +1,75 @@
+"""What the simulator node publishes: description, scenario, states, events and the result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from rclpy.node import Node
+from roboaccord.assembly import Setup
+from roboaccord.bag.topics import facts
+from roboaccord.cdr import (
+    JointStateCodec,
+    OdometryCodec,
+    encode_bool,
+    encode_clock,
+    encode_event,
+    encode_string,
+)
+from roboaccord.description import expand
+from roboaccord.interfaces import Simulator
+from roboaccord.state import RobotState
+from roboaccord.trajectory import Event
+
+from roboaccord_ros import graph
+
+
+class Outlet:
+    """Publish as bytes what a simulator has to say.
+
+    Args:
+        node: where it lives.
+        setup: robot and scenario.
+        simulator: what simulates.
+        engine, transport: as `/R/scenario` states them.
+    """
+
+    def __init__(
+        self, node: Node, setup: Setup, simulator: Simulator, engine: str, transport: str
+    ) -> None:
+        self._robot = robot = setup.robot.name
+        self._states, self._odometry = JointStateCodec(simulator.joints), OdometryCodec()
+        text = facts(setup, engine, simulator.version, transport)
+        for name, data in {graph.DESCRIPTION: expand(setup), graph.SCENARIO: text}.items():
+            graph.advertise(node, robot, name)[1](encode_string(data))
+        self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
+        self._send_event = graph.advertise(node, robot, graph.EVENTS)[1]
+        self._send_clock = graph.advertise_clock(node)
+        odometry, self._send_odometry = graph.advertise(node, robot, graph.ODOMETRY)
+        states, self._send_states = graph.advertise(node, robot, graph.STATES)
+        self.state_publishers = (odometry, states)
+        self._sent: dict[str, bool] = {}
+        switches = setup.initial.switches
+        self._send_switch = {n: graph.advertise_switch(node, robot, n) for n in switches}
+
+    def state(self, state: RobotState) -> None:
+        """Publish a state; the joint states come last, because peers wait for them."""
+        self._send_clock(encode_clock(state.time))
+        self._send_odometry(self._odometry.encode(state))
+        for name, value in state.switches.items():
+            if self._sent.get(name) is not value:
+                self._send_switch[name](encode_bool(value))
+                self._sent[name] = value
+        self._send_states(self._states.encode(state))
+
+    def event(self, event: Event) -> None:
+        """Publish an event."""
+        self._send_event(encode_event(event, self._robot))
+
+    def result(self, result: Mapping[str, object]) -> None:
+        """Publish how the run ended."""
+        self._send_result(encode_string(json.dumps(result)))
+
+    def deliver(self) -> None:
+        """See the result delivered."""
+        graph.deliver(self._result)
