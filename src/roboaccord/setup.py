@@ -19,6 +19,7 @@ setup(
     ],
     install_requires=[
         "jinja2>=3.1",
+        "joblib>=1.3",
         "mcap>=1.2",
         "numba>=0.60",
         "numpy>=1.26",
@@ -34,7 +35,7 @@ setup(
     ],
     extras_require={
         "engines": ["dartpy>=6.16", "mujoco>=3.2"],
-        "view": ["viser>=0.2", "yourdfpy>=0.0.56"],
+        "view": ["viser>=1.0", "yourdfpy>=0.0.56"],
     },
     entry_points={
         "console_scripts": ["accord = roboaccord.cli.main:main"],

@@ -7,6 +7,16 @@ import numpy as np
 from roboaccord.assembly import Setup
 from roboaccord.trajectory import Trajectory
 
+UNITS = {
+    "work": "J",
+    "net_work": "J",
+    "peak_effort": "N m",
+    "speed": "m/s",
+    "heading": "rad",
+    "displacement_x": "m",
+    "displacement_y": "m",
+}
+
 
 def work_of(trajectory: Trajectory) -> float:
     """Return the integral of sum |effort * qd| [J], efforts being held between samples."""

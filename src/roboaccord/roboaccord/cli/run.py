@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from rich.table import Table
 from roboaccord.assembly import Setup
 from roboaccord.cli.console import ProgressObserver, out, print_json, progress
 from roboaccord.errors import AccordError
-from roboaccord.metrics import metrics_of
+from roboaccord.metrics import UNITS, metrics_of
 from roboaccord.output import fresh, make_folder
 from roboaccord.robot import find_robot
 from roboaccord.runner import Runner, RunRequest, RunResult, find_runner
@@ -68,13 +68,16 @@ def run_command(
     setup = load_setup(robot, scenario, changes or [])
     place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_{engine}")
     bag = fresh(make_folder(place) / "bag")
-    with progress(as_json) as bar, no_empty_folder(place):
+    with progress(as_json) as bar, no_empty_folder(place), ExitStack() as closing:
         task = bar.add_task(f"{engine} over {transport}", total=setup.scenario.duration)
         watchers: tuple[Any, ...] = (ProgressObserver(bar, task),)
         if view:
             from roboaccord.view.live import LiveView
 
-            watchers = (*watchers, LiveView(setup))
+            live = LiveView(setup)
+            bar.console.print(f"watch at {live.url}", highlight=False)
+            closing.callback(live.close)
+            watchers = (*watchers, live)
         result = runner(
             RunRequest(
                 setup=setup, engine=engine, bag=bag, controller=controller, observers=watchers
@@ -166,14 +169,3 @@ def print_summary(summary: dict[str, Any]) -> None:
     table.add_row("sha256", summary["trajectory_sha256"][:16])
     table.add_row("bag", summary["bag"])
     out.print(table)
-
-
-UNITS = {
-    "work": "J",
-    "net_work": "J",
-    "peak_effort": "N m",
-    "speed": "m/s",
-    "heading": "rad",
-    "displacement_x": "m",
-    "displacement_y": "m",
-}

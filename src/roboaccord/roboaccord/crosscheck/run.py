@@ -15,7 +15,7 @@ from roboaccord.crosscheck.acceleration import check_acceleration, check_masses
 from roboaccord.crosscheck.convergence import check_convergence, run_all
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.one_step import check_one_steps
-from roboaccord.crosscheck.verdict import reasons_to_fail
+from roboaccord.crosscheck.verdict import judge
 from roboaccord.description import Tree, expand
 from roboaccord.metrics import metrics_of
 from roboaccord.output import fresh, make_folder, plain
@@ -111,7 +111,11 @@ def run_crosscheck(
         e: check_convergence(tree, truth, {dt: runs[e, dt] for dt in steps}, order[e])
         for e in shown
     }
-    reasons = reasons_to_fail(spec.tolerances, acceleration, masses, one_step, trajectory)
+    findings = judge(spec.tolerances, masses, acceleration, one_step, trajectory)
+    reasons = [f"{f.engine}: {f.reason}" for f in findings if f.reason]
+    within: dict[str, dict[str, bool]] = {}
+    for finding in findings:
+        within.setdefault(finding.level, {})[finding.engine] = not finding.reason
     for engine, run in shown.items():
         version = (simulators.get(engine) or reference).version
         write_trajectory(fresh(out / f"{engine}_bag"), setup, engine, version, run)
@@ -120,6 +124,7 @@ def run_crosscheck(
         "scenario": scenario.name,
         "verdict": "fail" if reasons else "pass",
         "reasons": reasons,
+        "within": within,
         "engines": list(shown),
         "seed": scenario.seed,
         "friction": scenario.friction,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from roboaccord.crosscheck.acceleration import AccelerationCheck, MassCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
@@ -10,56 +11,76 @@ from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.scenario import Tolerances
 
 
-def reasons_to_fail(
+@dataclass(frozen=True)
+class Finding:
+    """Hold the judgement on one figure of one engine; `reason` is empty where it is within."""
+
+    level: str
+    engine: str
+    reason: str = ""
+
+
+def judge(
     tolerances: Tolerances,
-    acceleration: Mapping[str, AccelerationCheck],
     masses: Mapping[str, MassCheck],
+    acceleration: Mapping[str, AccelerationCheck],
     one_step: Mapping[str, OneStepCheck],
     trajectory: Mapping[str, ConvergenceCheck],
-) -> list[str]:
-    """Return one line for each figure out of tolerance; none means that all agree."""
-    reasons = []
-    for engine, mass in masses.items():
-        if abs(mass.worst_ratio - 1.0) > tolerances.mass:
-            who = "every link" if mass.alike else mass.worst_link
-            reasons.append(
-                f"{engine}: mass of {who} is {100 * (mass.worst_ratio - 1):+.2g} % off; "
-                f"the whole weighs {mass.total:.4g} kg, the reference {mass.reference:.4g} kg"
-            )
-    for engine, check in acceleration.items():
-        if check.max is not None and not check.max <= tolerances.acceleration:
-            reasons.append(
-                f"{engine}: accelerations differ by {check.max:.2g} relative, "
-                f"allowed {tolerances.acceleration:.0e}"
-            )
-    for engine, step in one_step.items():
-        falls = step.order is None or step.order >= 1.0 - tolerances.one_step_order
-        if step.relative > tolerances.one_step and not falls:
-            reasons.append(
-                f"{engine}: one step from the same state differs by {100 * step.relative:.2g} % of "
-                f"the change, and the error falls with order {step.order:.2f} only"
-            )
-    for engine, runs in trajectory.items():
-        reasons += _convergence_reasons(tolerances, engine, runs)
-    return reasons
-
-
-def _convergence_reasons(
-    tolerances: Tolerances, engine: str, runs: ConvergenceCheck
-) -> list[str]:
-    limit = tolerances.trajectory.get(engine)
-    if limit is not None:
-        if runs.error[0] <= limit:
-            return []
-        return [
-            f"{engine}: {1e3 * runs.error[0]:.3g} mm from the reference at {runs.dt[0]:g} s, "
-            f"allowed {1e3 * limit:g} mm"
-        ]
-    if runs.order is None or runs.expected_order != 1 or len(runs.dt) < 2:
-        return []
-    if abs(runs.order - 1.0) <= tolerances.order:
-        return []
+) -> list[Finding]:
+    """Return a finding for every figure that can be judged."""
     return [
-        f"{engine}: converges with order {runs.order:.2f}, expected 1 within {tolerances.order:g}; "
-        f"{1e3 * runs.error[-1]:.3g} mm are left at {runs.dt[-1]:g} s"
+        *(Finding("masses", e, judge_mass(tolerances, c)) for e, c in masses.items()),
+        *_accelerations(tolerances, acceleration),
+        *(Finding("one_step", e, judge_step(tolerances, c)) for e, c in one_step.items()),
+        *_trajectories(tolerances, trajectory),
     ]
+
+
+def judge_mass(tolerances: Tolerances, mass: MassCheck) -> str:
+    """Return why the masses are out of tolerance, or nothing."""
+    if abs(mass.worst_ratio - 1.0) <= tolerances.mass:
+        return ""
+    who = "every link" if mass.alike else mass.worst_link
+    return (
+        f"mass of {who} is {100 * (mass.worst_ratio - 1):+.2g} % off; "
+        f"the whole weighs {mass.total:.4g} kg, the reference {mass.reference:.4g} kg"
+    )
+
+
+def judge_step(tolerances: Tolerances, step: OneStepCheck) -> str:
+    """Return why the one-step errors are no matter of time stepping, or nothing."""
+    falls = step.order is None or step.order >= 1.0 - tolerances.one_step_order
+    if step.relative <= tolerances.one_step or falls:
+        return ""
+    return (
+        f"one step from the same state differs by {100 * step.relative:.2g} % of the change, "
+        f"and the error falls with order {step.order:.2f} only"
+    )
+
+
+def _accelerations(
+    tolerances: Tolerances, checks: Mapping[str, AccelerationCheck]
+) -> Iterator[Finding]:
+    for engine, check in checks.items():
+        if check.max is None:
+            continue
+        within = check.max <= tolerances.acceleration
+        text = f"accelerations differ by {check.max:.2g} relative, "
+        text += f"allowed {tolerances.acceleration:.0e}"
+        yield Finding("acceleration", engine, "" if within else text)
+
+
+def _trajectories(
+    tolerances: Tolerances, checks: Mapping[str, ConvergenceCheck]
+) -> Iterator[Finding]:
+    for engine, runs in checks.items():
+        limit = tolerances.trajectory.get(engine)
+        if limit is not None:
+            text = f"{1e3 * runs.error[0]:.3g} mm from the reference at {runs.dt[0]:g} s, "
+            text += f"allowed {1e3 * limit:g} mm"
+            yield Finding("trajectory", engine, "" if runs.error[0] <= limit else text)
+        elif runs.order is not None and runs.expected_order == 1:
+            within = abs(runs.order - 1.0) <= tolerances.order
+            text = f"converges with order {runs.order:.2f}, expected 1 within {tolerances.order:g}; "
+            text += f"{1e3 * runs.error[-1]:.3g} mm are left at {runs.dt[-1]:g} s"
+            yield Finding("trajectory", engine, "" if within else text)

@@ -6,15 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-UNITS = {
-    "work": "J",
-    "net_work": "J",
-    "peak_effort": "N m",
-    "speed": "m/s",
-    "heading": "rad",
-    "displacement_x": "m",
-    "displacement_y": "m",
-}
+from roboaccord.metrics import UNITS
+
 Row = tuple[str, list[str], bool | None]
 """Engine, cells, and whether it is within tolerance: None where nothing is judged."""
 
@@ -37,7 +30,7 @@ class Level:
 
 def levels_of(result: Mapping[str, Any]) -> list[Level]:
     """Return the tables of the masses and of the three levels."""
-    allowed = result["tolerances"]
+    allowed, within = result["tolerances"], result["within"]
     return [
         Level(
             "Level 1: accelerations",
@@ -45,7 +38,7 @@ def levels_of(result: Mapping[str, Any]) -> list[Level]:
             "so anything above round-off is a difference between the models.",
             ("engine", "largest error, relative", "states", "allowed"),
             [
-                _acceleration(engine, check, allowed)
+                (engine, _acceleration(check, allowed), within.get("acceleration", {}).get(engine))
                 for engine, check in result["acceleration"].items()
             ],
         ),
@@ -53,14 +46,21 @@ def levels_of(result: Mapping[str, Any]) -> list[Level]:
             "Level 1: masses",
             "What each engine believes it carries; the link furthest off is named.",
             ("engine", "total [kg]", "reference [kg]", "furthest off", "allowed"),
-            [_mass(engine, check, allowed) for engine, check in result["masses"].items()],
+            [
+                (engine, _mass(check, allowed), within.get("masses", {}).get(engine))
+                for engine, check in result["masses"].items()
+            ],
         ),
         Level(
             "Level 2: one step",
             "The reference starts from every recorded state and predicts the next one. The error "
-            "does not accumulate, so it shows where in the motion the engines part.",
-            ("engine", "rms", "largest", "share of the change", "allowed"),
-            [_one_step(engine, check, allowed) for engine, check in result["one_step"].items()],
+            "does not accumulate, so it shows where in the motion the engines part. A difference of "
+            "the models stays when the physics step gets smaller; an integrator's error falls.",
+            ("engine", "rms", "largest", "share of the change", "order", "allowed"),
+            [
+                (engine, _one_step(check, allowed), within.get("one_step", {}).get(engine))
+                for engine, check in result["one_step"].items()
+            ],
         ),
         Level(
             "Level 3: whole trajectories",
@@ -68,7 +68,14 @@ def levels_of(result: Mapping[str, Any]) -> list[Level]:
             "physics steps. Halving the step must divide it by 2 to the power of the order: then "
             "the step makes the difference, and the models are the same.",
             ("engine", *_step_columns(result), "order", "expected", "allowed"),
-            [_trajectory(engine, check, allowed) for engine, check in result["trajectory"].items()],
+            [
+                (
+                    engine,
+                    _trajectory(check, allowed, engine),
+                    within.get("trajectory", {}).get(engine),
+                )
+                for engine, check in result["trajectory"].items()
+            ],
         ),
     ]
 
@@ -96,44 +103,40 @@ def _step_columns(result: Mapping[str, Any]) -> list[str]:
     return [f"{1e3 * dt:g} ms" for dt in first["dt"]]
 
 
-def _acceleration(engine: str, check: Mapping[str, Any], allowed: Mapping[str, Any]) -> Row:
+def _acceleration(check: Mapping[str, Any], allowed: Mapping[str, Any]) -> list[str]:
     if check["max"] is None:
-        return engine, [f"not compared: {check['reason']}", "", ""], None
-    cells = [_number(check["max"], "1e"), str(check["states"]), _number(allowed["acceleration"])]
-    return engine, cells, bool(check["max"] <= allowed["acceleration"])
+        return [f"not compared: {check['reason']}", "", ""]
+    return [_number(check["max"], "1e"), str(check["states"]), _number(allowed["acceleration"])]
 
 
-def _mass(engine: str, check: Mapping[str, Any], allowed: Mapping[str, Any]) -> Row:
+def _mass(check: Mapping[str, Any], allowed: Mapping[str, Any]) -> list[str]:
     off = check["worst_ratio"] - 1.0
-    cells = [
+    return [
         f"{check['total']:.6g}",
         f"{check['reference']:.6g}",
         f"{check['worst_link']} {100 * off:+.2g} %" if abs(off) > allowed["mass"] else "none",
         _number(allowed["mass"]),
     ]
-    return engine, cells, bool(abs(off) <= allowed["mass"])
 
 
-def _one_step(engine: str, check: Mapping[str, Any], allowed: Mapping[str, Any]) -> Row:
-    unit, share = check["unit"], check.get("relative")
-    cells = [f"{_number(check['rms'], '2e')} {unit}", f"{_number(check['max'], '2e')} {unit}"]
-    if share is None:
-        return engine, [*cells, "", ""], None
-    cells += [f"{100 * share:.2g} %", f"{100 * allowed['one_step']:g} %"]
-    return engine, cells, bool(share <= allowed["one_step"])
+def _one_step(check: Mapping[str, Any], allowed: Mapping[str, Any]) -> list[str]:
+    unit = check["unit"]
+    return [
+        f"{_number(check['rms'], '2e')} {unit}",
+        f"{_number(check['max'], '2e')} {unit}",
+        f"{100 * check['relative']:.2g} %",
+        _number(check["order"], "2f"),
+        f"{100 * allowed['one_step']:g} %, or order {1 - allowed['one_step_order']:g}",
+    ]
 
 
-def _trajectory(engine: str, check: Mapping[str, Any], allowed: Mapping[str, Any]) -> Row:
+def _trajectory(check: Mapping[str, Any], allowed: Mapping[str, Any], engine: str) -> list[str]:
     cells = [f"{_number(None if e is None else 1e3 * e, '3g')} mm" for e in check["error"]]
-    order, limit = check["order"], allowed.get("trajectory", {}).get(engine)
-    cells += [_number(order, "2f"), str(check["expected_order"])]
+    cells += [_number(check["order"], "2f"), str(check["expected_order"])]
+    limit = allowed["trajectory"].get(engine)
     if limit is not None:
-        within = check["error"][0] is not None and check["error"][0] <= limit
-        return engine, [*cells, f"{1e3 * limit:g} mm"], bool(within)
-    if order is None or check["expected_order"] != 1 or len(check["dt"]) < 2:
-        return engine, [*cells, "–"], None
-    cells.append(f"1 ± {allowed['order']:g}")
-    return engine, cells, bool(abs(order - 1.0) <= allowed["order"])
+        return [*cells, f"{1e3 * limit:g} mm"]
+    return [*cells, f"1 ± {allowed['order']:g}" if check["expected_order"] == 1 else "–"]
 
 
 def _number(value: float | None, form: str = "g") -> str:
