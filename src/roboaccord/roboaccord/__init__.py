@@ -3,12 +3,12 @@
 The names re-exported here are what a robot package, a user's controller or a notebook needs.
 """
 
+from roboaccord.assembly import Setup, make_controller, make_simulator
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Controller, Simulator
 from roboaccord.loop import simulate
 from roboaccord.robot import Robot, find_robot, robot_names
 from roboaccord.scenario import Scenario, load_scenario
-from roboaccord.assembly import Setup, make_controller, make_simulator
 from roboaccord.state import Command, RobotState, Target
 from roboaccord.trajectory import Event, Trajectory
 

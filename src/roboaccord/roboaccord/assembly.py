@@ -41,9 +41,7 @@ class Setup:
     @cached_property
     def parameters(self) -> Any:
         """The physical parameters, as the robot's dataclass."""
-        return load_parameters(
-            self.robot.parameters, self.robot.package, self.scenario.parameters
-        )
+        return load_parameters(self.robot.parameters, self.robot.package, self.scenario.parameters)
 
     @cached_property
     def joints(self) -> tuple[str, ...]:

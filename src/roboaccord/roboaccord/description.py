@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.resources import share
 from roboaccord.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
-from roboaccord.assembly import Setup
 from roboaccord.state import Array
 
 MOVING = ("revolute", "continuous", "prismatic")
@@ -43,7 +43,7 @@ def expand(setup: Setup, mass_scale: Mapping[str, float] | None = None) -> str:
     arguments["base"] = setup.scenario.base
     try:
         text: str = xacro.process_file(str(path), mappings=arguments).toxml()
-    except Exception as error:  # xacro raises whatever its evaluated expressions raise
+    except Exception as error:  # noqa: BLE001 - xacro raises whatever its expressions do
         raise AccordError(f"broken description {path.name}: {str(error).splitlines()[0]}") from None
     Tree.parse(text, path.name)
     return scale_masses(text, mass_scale) if mass_scale else text

@@ -40,8 +40,8 @@ class Simulator(Protocol):
     """Advance a robot in time with its own physics step.
 
     `name` and `version` say which engine it is, `joints` gives the joint names in the order of
-    every array, `effort_limits` (n,) [N m] is what commands are clipped to; `order` is the integrator's order
-    of convergence in the physics step.
+    every array, `effort_limits` (n,) [N m] is what commands are clipped to; `order` is the
+    integrator's order of convergence in the physics step.
     """
 
     name: str

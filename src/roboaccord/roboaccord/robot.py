@@ -13,8 +13,8 @@ from roboaccord.errors import AccordError
 from roboaccord.scenario import did_you_mean
 
 if TYPE_CHECKING:
-    from roboaccord.interfaces import Controller, ForceLaw, Simulator
     from roboaccord.assembly import Setup
+    from roboaccord.interfaces import Controller, ForceLaw, Simulator
     from roboaccord.state import RobotState
     from roboaccord.trajectory import Trajectory
 

@@ -61,7 +61,7 @@ def axis_angle_matrix(axis: Array, angle: Array) -> Array:
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     s = np.sin(angle)[..., None, None]
     c = np.cos(angle)[..., None, None]
-    return np.eye(3) + s * cross + (1.0 - c) * (cross @ cross)
+    return np.asarray(np.eye(3) + s * cross + (1.0 - c) * (cross @ cross))
 
 
 def rpy_matrix(roll: float, pitch: float, yaw: float) -> Array:

@@ -1,4 +1,4 @@
-"""Run a scenario over a transport; transports are found by entry point group `roboaccord.runners`."""
+"""Run a scenario over a transport, found by entry point group `roboaccord.runners`."""
 
 from __future__ import annotations
 

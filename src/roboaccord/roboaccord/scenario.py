@@ -99,9 +99,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         return plain
 
 
-def load_scenario(
-    package: str, robot: str, name: str, changes: Sequence[str] = ()
-) -> Scenario:
+def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = ()) -> Scenario:
     """Read a scenario of a package, or a YAML file, and apply `KEY=VALUE` changes.
 
     Args:

@@ -14,11 +14,6 @@ import numpy as np
 import pytest
 import toy_robot
 import yaml
-from rosbags.interfaces import QosDurability
-from rosbags.rosbag2 import Reader, StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
-from test_cdr import header, message, odometry, raw
-
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.recover import count_if_complete, recover
 from roboaccord.bag.storage import RunWriter
@@ -29,6 +24,10 @@ from roboaccord.description import Tree
 from roboaccord.errors import AccordError
 from roboaccord.rotations import matrix_quaternion, quaternion_matrix
 from roboaccord.state import Command
+from rosbags.interfaces import QosDurability
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+from test_cdr import header, message, odometry, raw
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 
@@ -161,7 +160,7 @@ def test_transform_bytes_are_those_of_rosbags() -> None:
 
 def test_an_exception_keeps_what_was_recorded(tmp_path: Path) -> None:
     bag = tmp_path / "bag"
-    with (
+    with (  # noqa: PT012 - what is raised inside is the point
         pytest.raises(KeyboardInterrupt),
         BagWriter(bag, toy_robot.make_setup(), "e", "1", "direct") as writer,
     ):
@@ -227,7 +226,7 @@ def test_recovery_makes_a_killed_run_valid(killed: tuple[Path, int], tmp_path: P
     assert after.trajectory.sha256() == before.trajectory.sha256()
     assert after.scenario == before.scenario
     assert sum(len(found) for found in read_with_rosbags(bag).values()) == count
-    assert sorted(os.listdir(bag)) == ["bag.mcap", "metadata.yaml"]
+    assert sorted(path.name for path in bag.iterdir()) == ["bag.mcap", "metadata.yaml"]
     data = yaml.safe_load((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
     assert data["message_count"] == count
     for topic in data["topics_with_message_count"]:

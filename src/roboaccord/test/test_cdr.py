@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rosbags.typesys import Stores, get_typestore
-
 from roboaccord import cdr
 from roboaccord.errors import AccordError
 from roboaccord.loop import tick_time
 from roboaccord.state import RobotState
 from roboaccord.trajectory import Event
+from rosbags.typesys import Stores, get_typestore
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 COUNTS = (0, 1, 2, 7, 21)  # even and odd, because alignment differs

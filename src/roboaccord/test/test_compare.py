@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 import toy_robot
 import typer
-from scipy.io import loadmat
-from typer.testing import CliRunner
-
 from roboaccord.cli.bags import compare_command, export_command, recover_command
 from roboaccord.compare import compare
 from roboaccord.errors import AccordError
 from roboaccord.export import export
+from scipy.io import loadmat
+from typer.testing import CliRunner
 
 SIGNALS = {
     *(f"{kind}/{joint}" for kind in ("q", "qd", "effort") for joint in toy_robot.JOINTS),

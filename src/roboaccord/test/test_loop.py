@@ -78,7 +78,7 @@ def test_samples_start_with_the_initial_state_and_carry_the_effort_in_force() ->
 
 
 def test_tick_times_survive_a_ros_stamp() -> None:
-    """seconds and nanoseconds of a stamp give back the very same float."""
+    """Seconds and nanoseconds of a stamp give back the very same float."""
     for tick in (1, 7, 1234567, 10**9 + 1):
         time = tick_time(tick, 1_000_000)
         ns = round(time * 1e9)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from roboaccord.assembly import Passive, Setup
 from roboaccord.bag.writer import BagWriter
 from roboaccord.robot import Robot

@@ -1,6 +1,6 @@
 """Let the snake crawl by lateral undulation.
 
-    ros2 launch snake serpenoid.launch.py sim:=dart record:=true
+ros2 launch snake serpenoid.launch.py sim:=dart record:=true
 """
 
 from launch import LaunchDescription
@@ -14,9 +14,11 @@ def generate_launch_description() -> LaunchDescription:
     shared = PathJoinSubstitution(
         [FindPackageShare("roboaccord_ros"), "launch", "simulate.launch.py"]
     )
-    return LaunchDescription([
-        IncludeLaunchDescription(
-            shared,
-            launch_arguments={"robot": "snake", "scenario": "serpenoid"}.items(),
-        ),
-    ])
+    return LaunchDescription(
+        [
+            IncludeLaunchDescription(
+                shared,
+                launch_arguments={"robot": "snake", "scenario": "serpenoid"}.items(),
+            ),
+        ]
+    )

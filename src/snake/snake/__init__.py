@@ -1,0 +1,1 @@
+"""A snake robot: its model, gaits and controllers."""

@@ -17,9 +17,11 @@ app = typer.Typer(help="Commands of the snake.", no_args_is_help=True)
 
 
 class Gait(StrEnum):
-    """The gaits by name."""
+    """The gaits by name: the serpenoid, and the post's as its author coded and described it."""
 
     serpenoid = "serpenoid"
+    as_coded = "as_coded"
+    as_described = "as_described"
 
 
 @app.callback()
@@ -42,18 +44,21 @@ def gait(
 ) -> None:
     """Measure a gait: speed, effort and cost of transport.
 
+    Amplitude, frequency and waves are the serpenoid's. The motion of as_coded and as_described
+    is chaotic: their figures depend on the engine and on the last digit.
+
     Examples:
 
       accord snake gait
 
       accord snake gait --joints 20 --mu-along 0.5 --engine dart --json
     """
+    controller = f"name: {gait.value}"
+    if gait is Gait.serpenoid:
+        controller += f", amplitude: {amplitude!r}, frequency: {frequency!r}, waves: {waves!r}"
     changes = [
         f"parameters.joints={joints}",
-        f"controller.name={gait.value}",
-        f"controller.amplitude={amplitude!r}",
-        f"controller.frequency={frequency!r}",
-        f"controller.waves={waves!r}",
+        f"controller={{{controller}}}",
         f"friction.mu_along={mu_along!r}",
         f"friction.mu_across={mu_across!r}",
         f"duration={duration!r}",

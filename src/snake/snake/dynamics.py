@@ -90,7 +90,11 @@ def factorise(body, c, s, factor):  # type: ignore[no-untyped-def]
         xy = -aa * s[j] * c[j] - bb * s[j + 1] * c[j + 1]
         yy = 2.0 / m + aa * c[j] * c[j] + bb * c[j + 1] * c[j + 1]
         if j > 0:
-            oxx, oxy, oyy = ab * s[j] * s[j] - 1.0 / m, -ab * s[j] * c[j], ab * c[j] * c[j] - 1.0 / m
+            oxx, oxy, oyy = (
+                ab * s[j] * s[j] - 1.0 / m,
+                -ab * s[j] * c[j],
+                ab * c[j] * c[j] - 1.0 / m,
+            )
             ixx, ixy, iyy = factor[j - 1, 0], factor[j - 1, 1], factor[j - 1, 2]
             pxx, pxy = oxx * ixx + oxy * ixy, oxx * ixy + oxy * iyy
             pyx, pyy = oxy * ixx + oyy * ixy, oxy * ixy + oyy * iyy
@@ -118,7 +122,11 @@ def solve_headings(body, c, s, factor, gx, gy, torque, acc):  # type: ignore[no-
         gx[j] -= ta * s[j] + tb * s[j + 1]
         gy[j] += ta * c[j] + tb * c[j + 1]
         if j > 0:
-            oxx, oxy, oyy = ab * s[j] * s[j] - 1.0 / m, -ab * s[j] * c[j], ab * c[j] * c[j] - 1.0 / m
+            oxx, oxy, oyy = (
+                ab * s[j] * s[j] - 1.0 / m,
+                -ab * s[j] * c[j],
+                ab * c[j] * c[j] - 1.0 / m,
+            )
             hx = factor[j - 1, 0] * gx[j - 1] + factor[j - 1, 1] * gy[j - 1]
             hy = factor[j - 1, 1] * gx[j - 1] + factor[j - 1, 2] * gy[j - 1]
             gx[j] -= oxx * hx + oxy * hy
@@ -130,7 +138,11 @@ def solve_headings(body, c, s, factor, gx, gy, torque, acc):  # type: ignore[no-
         rx, ry = gx[j], gy[j]
         if j < n - 2:
             k = j + 1
-            oxx, oxy, oyy = ab * s[k] * s[k] - 1.0 / m, -ab * s[k] * c[k], ab * c[k] * c[k] - 1.0 / m
+            oxx, oxy, oyy = (
+                ab * s[k] * s[k] - 1.0 / m,
+                -ab * s[k] * c[k],
+                ab * c[k] * c[k] - 1.0 / m,
+            )
             rx -= oxx * fx + oxy * fy
             ry -= oxy * fx + oyy * fy
         fx = factor[j, 0] * rx + factor[j, 1] * ry
@@ -142,7 +154,7 @@ def solve_headings(body, c, s, factor, gx, gy, torque, acc):  # type: ignore[no-
 @kernel
 def accelerations(body, th, vx, vy, w, tau, friction, points, c, s, factor, acc):  # type: ignore[no-untyped-def]
     """Fill acc (N + 2,) with p'' and th'', stops apart; c, s (N,) and factor on the way."""
-    a, b, m, J = body
+    a, b, m, _ = body
     n = th.shape[0]
     fx = np.empty(n)
     fy = np.empty(n)

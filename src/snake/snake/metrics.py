@@ -23,7 +23,7 @@ def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
     p = setup.parameters
     centre, heading = body_motion(setup, trajectory)
     time = trajectory.time
-    period = 1.0 / float(setup.scenario.controller.get("frequency", 1.0))
+    period = period_of(setup)
     whole = max(int((time[-1] + 1e-9) / period) - 1, 0)
     start = int(np.searchsorted(time, period - 1e-9)) if whole else 0
     stop = int(np.searchsorted(time, (whole + 1) * period - 1e-9)) if whole else len(time) - 1
@@ -42,6 +42,14 @@ def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
         "displacement_y": float(total[1]),
         "cost_of_transport": work / (p.mass * p.gravity * distance) if distance else float("inf"),
     }
+
+
+def period_of(setup: Setup) -> float:
+    """Return the period of the gait [s]: of the serpenoid, or four configurations of the post's."""
+    spec = setup.scenario.controller
+    if spec.get("name") in ("as_coded", "as_described"):
+        return 4 * float(spec.get("hold", 0.151 if spec["name"] == "as_coded" else 0.15))
+    return 1.0 / float(spec.get("frequency", 1.0))
 
 
 def body_motion(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:

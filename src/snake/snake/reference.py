@@ -1,4 +1,4 @@
-"""The analytical simulator of the snake: exact planar dynamics, ellipse friction, inelastic stops."""
+"""The analytical simulator of the snake: planar dynamics, ellipse friction, inelastic stops."""
 
 from __future__ import annotations
 
@@ -70,9 +70,7 @@ class SnakeReference:
         )  # fmt: skip
         for offset, joint, impulse in self._log[:count]:
             time = float(self._time + offset)
-            self._events.append(
-                Event(time, "joint_stop", self.joints[int(joint)], float(impulse))
-            )
+            self._events.append(Event(time, "joint_stop", self.joints[int(joint)], float(impulse)))
         self._time += duration
         return self.state()
 

@@ -13,6 +13,7 @@ from roboaccord.state import RobotState
 from snake.controllers import SerpenoidController
 from snake.metrics import metrics
 from snake.parameters import SnakeParameters
+from snake.post import AsCoded, AsDescribed
 from snake.reference import SnakeReference
 
 
@@ -47,9 +48,7 @@ def ellipse(
 def stand_on_ground(setup: Setup, state: RobotState) -> RobotState:
     """Put the centre of the links at half their height."""
     x, y, _ = state.position
-    return dataclasses.replace(
-        state, position=np.array([x, y, 0.5 * setup.parameters.link_height])
-    )
+    return dataclasses.replace(state, position=np.array([x, y, 0.5 * setup.parameters.link_height]))
 
 
 ROBOT = Robot(
@@ -60,7 +59,11 @@ ROBOT = Robot(
     joints=lambda p: p.joint_names,
     effort_limit=lambda p: p.effort_limit,
     reference=SnakeReference,
-    controllers={"serpenoid": SerpenoidController},
+    controllers={
+        "serpenoid": SerpenoidController,
+        "as_described": AsDescribed,
+        "as_coded": AsCoded,
+    },
     friction_laws={"ellipse": ellipse},
     initial=stand_on_ground,
     metrics=metrics,

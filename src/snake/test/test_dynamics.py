@@ -74,7 +74,7 @@ def test_inverse_dynamics_undoes_forward_dynamics(frictionless):
 
 
 def test_states_survive_the_change_of_coordinates(setup_with, random_state):
-    """pack and unpack are each other's inverses, to round-off."""
+    """Pack and unpack are each other's inverses, to round-off."""
     setup = setup_with()
     chain = PlanarSnake(setup.parameters)
     for seed in range(20):

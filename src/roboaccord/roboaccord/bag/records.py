@@ -115,7 +115,7 @@ class McapScan:
             chunk = Chunk.read(ReadDataStream(BytesIO(content)))
             stream, size = get_chunk_data_stream(chunk, validate_crc=True)
             raw: bytes = stream.read(size)
-        except Exception as error:  # each decompressor raises its own
+        except Exception as error:  # noqa: BLE001 - each decompressor raises its own
             if isinstance(error, McapError):
                 raise AccordError(f"{self.path}: {error}") from None
             _log.warning("%s: a chunk is damaged (%s); reading stops there", self.path, error)

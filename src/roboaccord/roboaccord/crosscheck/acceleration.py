@@ -52,7 +52,13 @@ def draw_state(
         orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-1.5, 1.5, 3)))
         twist = rng.normal(size=6)
     state = RobotState(
-        0.0, rng.uniform(lower, upper), rng.normal(size=n), np.zeros(n), position, orientation, twist
+        0.0,
+        rng.uniform(lower, upper),
+        rng.normal(size=n),
+        np.zeros(n),
+        position,
+        orientation,
+        twist,
     )
     return state, rng.uniform(-1.0, 1.0, n) * np.minimum(setup.effort_limits, 1.0)
 

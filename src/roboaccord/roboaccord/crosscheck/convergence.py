@@ -55,7 +55,9 @@ def run_all(
         workers: processes.
     """
     data = {**setup.scenario.data(), "duration": duration}
-    calls = (delayed(_run)(data, engine, dt, dict(mass_scale.get(engine, {}))) for engine, dt in jobs)
+    calls = (
+        delayed(_run)(data, engine, dt, dict(mass_scale.get(engine, {}))) for engine, dt in jobs
+    )
     found = {}
     for engine, dt, trajectory in Parallel(n_jobs=workers, return_as="generator_unordered")(calls):
         found[engine, dt] = trajectory

@@ -103,9 +103,7 @@ def run_crosscheck(
         for e, s in simulators.items()
     }
     masses = {e: check_masses(reference, s) for e, s in simulators.items()}
-    one_step = {
-        e: check_one_steps(reference, {dt: runs[e, dt] for dt in steps}) for e in others
-    }
+    one_step = {e: check_one_steps(reference, {dt: runs[e, dt] for dt in steps}) for e in others}
     order = {REFERENCE: reference.order, **{e: s.order for e, s in simulators.items()}}
     trajectory = {
         e: check_convergence(tree, truth, {dt: runs[e, dt] for dt in steps}, order[e])

@@ -81,6 +81,8 @@ def _trajectories(
             yield Finding("trajectory", engine, "" if runs.error[0] <= limit else text)
         elif runs.order is not None and runs.expected_order == 1:
             within = abs(runs.order - 1.0) <= tolerances.order
-            text = f"converges with order {runs.order:.2f}, expected 1 within {tolerances.order:g}; "
+            text = (
+                f"converges with order {runs.order:.2f}, expected 1 within {tolerances.order:g}; "
+            )
             text += f"{1e3 * runs.error[-1]:.3g} mm are left at {runs.dt[-1]:g} s"
             yield Finding("trajectory", engine, "" if within else text)

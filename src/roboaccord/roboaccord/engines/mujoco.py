@@ -42,7 +42,9 @@ class MujocoSimulator(EngineSimulator):
             hint = did_you_mean(key, ["integrator"])
             raise AccordError(f"unknown key engine_options.mujoco.{key}{hint}")
         if integrator not in INTEGRATORS:
-            raise AccordError(f"unknown integrator {integrator}{did_you_mean(integrator, INTEGRATORS)}")
+            raise AccordError(
+                f"unknown integrator {integrator}{did_you_mean(integrator, INTEGRATORS)}"
+            )
         self.order = 4 if integrator == "rk4" else 1
         self.version = f"{mujoco.__version__} ({integrator})"
         self._model = _compile(self.urdf, self.base)

@@ -54,8 +54,8 @@ def levels_of(result: Mapping[str, Any]) -> list[Level]:
         Level(
             "Level 2: one step",
             "The reference starts from every recorded state and predicts the next one. The error "
-            "does not accumulate, so it shows where in the motion the engines part. A difference of "
-            "the models stays when the physics step gets smaller; an integrator's error falls.",
+            "does not accumulate, so it shows where in the motion the engines part. A difference "
+            "of the models stays when the physics step gets smaller; an integrator's error falls.",
             ("engine", "rms", "largest", "share of the change", "order", "allowed"),
             [
                 (engine, _one_step(check, allowed), within.get("one_step", {}).get(engine))
