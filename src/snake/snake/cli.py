@@ -89,7 +89,6 @@ def measure(setup: Setup, engine: str, *, quiet: bool) -> dict[str, Any]:
     """Run a setup, and return speed, displacement, peak effort, work and cost of transport."""
     scenario = setup.scenario
     with progress(quiet) as bar:
-        task = bar.add_task("simulating", total=scenario.duration)
         trajectory = simulate(
             simulator=make_simulator(setup, engine),
             controller=make_controller(setup),
@@ -97,7 +96,7 @@ def measure(setup: Setup, engine: str, *, quiet: bool) -> dict[str, Any]:
             duration=scenario.duration,
             control_period=scenario.control_period,
             seed=scenario.seed,
-            observers=(ProgressObserver(bar, task),),
+            observers=(ProgressObserver(bar, engine, scenario.duration),),
         )
     figures = metrics_of(setup, trajectory)
     return {

@@ -9,12 +9,14 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from roboaccord.interfaces import Observer
 from roboaccord.output import plain
 from roboaccord.state import Command, RobotState
 from roboaccord.trajectory import Event
+
+COMPILING = "starting; the first time, kernels are compiled"
 
 out = Console()
 log = Console(stderr=True)
@@ -40,17 +42,25 @@ def progress(quiet: bool) -> Iterator[Progress]:
 
 
 class ProgressObserver(Observer):
-    """Show how much of a run is done, in simulated time."""
+    """Show how much of a run is done, in simulated time.
 
-    def __init__(self, bar: Progress, task: TaskID) -> None:
-        self._bar, self._task = bar, task
+    Args:
+        bar: where to show it.
+        label: what is run.
+        duration: of the run [s].
+    """
+
+    def __init__(self, bar: Progress, label: str, duration: float) -> None:
+        self._bar, self._label = bar, label
+        self._task = bar.add_task(f"{label}: {COMPILING}", total=duration)
         self._next = 0.0
 
     def on_state(self, state: RobotState) -> None:
         """Move the bar, at most every 0.05 s of simulated time."""
         if state.time >= self._next:
             self._next = state.time + 0.05
-            self._bar.update(self._task, completed=state.time)
+            label = self._label if state.time > 0 else None
+            self._bar.update(self._task, completed=state.time, description=label)
 
     def on_command(self, state: RobotState, command: Command) -> None:
         """Take no notice."""

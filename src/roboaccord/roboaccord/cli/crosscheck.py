@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from roboaccord.cli.console import log, out, print_json, progress
+from roboaccord.cli.console import COMPILING, log, out, print_json, progress
 from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
 from roboaccord.crosscheck.run import CrosscheckResult, run_crosscheck
 from roboaccord.engines import ENGINES, available
@@ -67,7 +67,7 @@ def crosscheck_command(
     setup = load_setup(robot, scenario, changes or [])
     place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_crosscheck")
     with progress(as_json) as bar:
-        task = bar.add_task("running", total=None)
+        task = bar.add_task(COMPILING, total=None)
         result = run_crosscheck(
             setup,
             chosen,

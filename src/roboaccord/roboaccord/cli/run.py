@@ -69,8 +69,8 @@ def run_command(
     place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_{engine}")
     bag = fresh(make_folder(place) / "bag")
     with progress(as_json) as bar, no_empty_folder(place), ExitStack() as closing:
-        task = bar.add_task(f"{engine} over {transport}", total=setup.scenario.duration)
-        watchers: tuple[Any, ...] = (ProgressObserver(bar, task),)
+        label = f"{engine} over {transport}"
+        watchers: tuple[Any, ...] = (ProgressObserver(bar, label, setup.scenario.duration),)
         if view:
             from roboaccord.view.live import LiveView
 
