@@ -130,10 +130,9 @@ def build(node: Node, run: Run) -> ControllerShell:
         node, "robot", "scenario", "set", "duration", "controller", "peers", "lockstep"
     )
     setup = setup_of(values)
-    peers = values["peers"] or ["simulator"]
-    return ControllerShell(
-        node, setup, values["controller"], run, peers, lockstep=values["lockstep"]
-    )
+    lockstep = values["lockstep"]
+    peers = {*values["peers"], *(["simulator"] if lockstep else [])}
+    return ControllerShell(node, setup, values["controller"], run, sorted(peers), lockstep=lockstep)
 
 
 def main() -> None:

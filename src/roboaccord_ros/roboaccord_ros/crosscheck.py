@@ -39,11 +39,11 @@ class CrosscheckShell:
         self._before: RobotState | None = None
         self._setup: Setup | None = None
         self.compared = self.skipped = 0
-        self._squares = self._changes = self._max = 0.0
+        self._squares = self._changes = self.worst = 0.0
         self._send = graph.advertise(node, robot, graph.ERROR)[1]
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
-        graph.subscribe(node, robot, graph.RESULT, run.guard(lambda _: run.done()))
+        graph.subscribe(node, robot, graph.RESULT, run.guard(self._on_result))
         node.create_timer(REPORT_PERIOD, run.guard(self.report))
 
     def close(self) -> None:
@@ -67,6 +67,13 @@ class CrosscheckShell:
             check = self._run.guard(lambda data, take=take: self._check(take(data)))
             graph.subscribe(self._node, self._robot, name, check, live=True)
 
+    def _on_result(self, data: bytes) -> None:
+        if self._setup is not None:
+            self.skipped = max(
+                self.skipped, json.loads(decode_string(data))["steps"] - self.compared
+            )
+        self._run.done()
+
     def _check(self, state: RobotState | None) -> None:
         if state is None:
             return
@@ -85,7 +92,7 @@ class CrosscheckShell:
         self.compared += 1
         self._squares += float(error.qd @ error.qd)
         self._changes += float((state.qd - before.qd) @ (state.qd - before.qd))
-        self._max = max(self._max, float(np.abs(error.qd).max(initial=0.0)))
+        self.worst = max(self.worst, float(np.abs(error.qd).max(initial=0.0)))
 
     def report(self) -> None:
         """Publish how well the reference predicts."""
@@ -102,7 +109,7 @@ class CrosscheckShell:
         )
         values = {
             "rms velocity error [rad/s]": rms,
-            "max velocity error [rad/s]": self._max,
+            "max velocity error [rad/s]": self.worst,
             "relative to the change of velocity": relative,
             "tolerance": self._tolerance,
             "states compared": self.compared,

@@ -82,7 +82,7 @@ def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> None:
 def missing_peers(node: Node, publisher: Publisher, peers: Sequence[str]) -> list[str]:
     """Return which of the named nodes do not yet receive what a publisher sends."""
     infos = node.get_subscriptions_info_by_topic(publisher.topic_name)
-    if publisher.get_subscription_count() < len(infos):
+    if not infos or publisher.get_subscription_count() < len(infos):
         return list(peers) or ["a subscriber"]
     present = {info.node_name for info in infos}
     return [peer for peer in peers if peer not in present]

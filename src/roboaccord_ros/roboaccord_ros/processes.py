@@ -63,6 +63,8 @@ def run_commands(
         if failed:
             raise AccordError(_reason(failed, processes[failed].returncode, Path(folder)))
         result = json.loads(processes["simulator"].communicate()[0])
+    if result["error"]:
+        raise AccordError(f"the simulator process ended early: {result['error']}")
     return _read_result(request, result)
 
 

@@ -48,6 +48,9 @@ class RecorderShell:
         self._odom = b""
         self._end = -1  # time of the last state, once the result says so [ns]
         self._looks = 0
+        self._count, self._count_seen = 0, -1
+        self._draining = False
+        run.interrupt = self._drain
         self.lost = 0
         graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
         graph.subscribe(node, robot, graph.RESULT, run.guard(self._on_result))
@@ -91,6 +94,7 @@ class RecorderShell:
         if self._bag is None:
             self._early.append((name, data))
             return
+        self._count += 1
         sec, nanosec = STAMP.unpack_from(data)
         now = sec * NANOSECONDS + nanosec
         self._write(self._topics[name], now, data)
@@ -133,9 +137,16 @@ class RecorderShell:
         if all(self._stamps.get(name, -1) >= self._end for name in (graph.ODOMETRY, graph.STATES)):
             self._run.done()
 
+    def _drain(self) -> None:
+        """Go on for as long as messages come that were sent before."""
+        self._draining = True
+
     def _look(self) -> None:
+        quiet, self._count_seen = self._count == self._count_seen, self._count
+        if self._draining and quiet:
+            self._run.stop()
         self._looks += self._end >= 0
-        if self._looks * POLL > PATIENCE:
+        if self._looks * POLL > PATIENCE:  # the last state never came
             self.lost += 1
             self._run.done()
 

@@ -42,7 +42,13 @@ class Run:
     def __init__(self, parts: int = 1) -> None:
         self.future = Future()
         self.error: AccordError | None = None
+        self.interrupt: Callable[[], None] = self.stop
+        """What a signal to end does."""
         self._parts = parts
+
+    def expect(self) -> None:
+        """Wait for one more node."""
+        self._parts += 1
 
     def done(self) -> None:
         """Count one node as finished; the last one ends the spinning."""
@@ -128,7 +134,7 @@ def main_of(
     """
     run = Run()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: run.stop())
+        signal.signal(number, lambda *_: run.interrupt())
     context = Context()
     arguments = list(sys.argv[1:] if args is None else args)
     try:
@@ -149,13 +155,16 @@ def main_of(
     except (InvalidParameterTypeException, ParameterException, RuntimeError) as error:
         sys.stderr.write(f"error: {name}: {str(error).splitlines()[0]}\n")
         return STATUS_ERROR
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):  # Python's own end takes a while, too
+            signal.signal(number, signal.SIG_IGN)
     return 0
 
 
 def _look_around(parent: int, run: Run) -> None:
     """Let Python see signals while nothing comes, and end with a parent that asked for it."""
     if PARENT in os.environ and os.getppid() != parent:
-        run.stop()
+        run.interrupt()
 
 
 def set_log_level(level: str) -> None:

@@ -34,7 +34,7 @@ class Stepper:
         if math.isfinite(duration):
             self.ticks = count_steps(setup.scenario.duration, self.period, "duration")
         self.tick = 0
-        self.state: RobotState = simulator.reset(self._initial)
+        self.state: RobotState = setup.initial
         self._motion: list[RobotState] = []
         self._events: list[Event] = []
 

@@ -1,0 +1,87 @@
+"""What the tests of the ROS graph share; ROS is imported in use, for the tests can be skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from roboaccord.assembly import Setup, make_simulator
+from roboaccord.runner import RunRequest
+from roboaccord.scenario import load_scenario
+
+
+@pytest.fixture
+def setup_for() -> Callable[..., Setup]:
+    """Make the snake's gait, short."""
+
+    def make(*changes: str, duration: float = 0.2) -> Setup:
+        changes = (f"duration={duration}", *changes)
+        return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+
+    return make
+
+
+class Graph:
+    """Run a simulator node, a controller node if asked, and whatever a test adds."""
+
+    def __init__(self, context: Any, nodes: list[Any]) -> None:
+        from roboaccord_ros.shell import Run
+
+        self.context, self.nodes = context, nodes
+        self.run = Run()
+
+    def node(self, name: str) -> Any:
+        """Make a node of the graph."""
+        from rclpy.node import Node
+
+        self.nodes.append(Node(name, context=self.context, enable_rosout=False))
+        return self.nodes[-1]
+
+    def simulator(self, setup: Setup, **options: Any) -> Any:
+        """Make the simulator node."""
+        from roboaccord_ros.pacing import SimulatorOptions
+        from roboaccord_ros.simulator import SimulatorShell
+
+        given = SimulatorOptions(engine="reference", **options)
+        simulator = make_simulator(setup)
+        return SimulatorShell(self.node("simulator"), setup, simulator, self.run, given)
+
+    def controller(self, setup: Setup, custom: str = "") -> Any:
+        """Make the controller node."""
+        from roboaccord_ros.controller import ControllerShell
+
+        self.run.expect()
+        return ControllerShell(self.node("controller"), setup, custom, self.run)
+
+    def spin(self) -> None:
+        """Spin to the end of the run, and raise what ended it early."""
+        from roboaccord_ros.shell import spin
+
+        spin(self.context, self.nodes, self.run)
+        if self.run.error:
+            raise self.run.error
+
+
+@pytest.fixture
+def graph() -> Iterator[Graph]:
+    """Make a ROS graph in a domain of its own."""
+    from rclpy.context import Context
+    from roboaccord_ros.domain import private_domain
+    from roboaccord_ros.shell import session
+
+    context = Context()
+    with private_domain() as domain, session(context, domain_id=domain) as nodes:
+        yield Graph(context, nodes)
+
+
+@pytest.fixture
+def request_for(tmp_path: Path) -> Callable[..., RunRequest]:
+    """Make requests whose bags go to a temporary folder."""
+
+    def make(setup: Setup, engine: str = "reference", controller: str = "") -> RunRequest:
+        bag = tmp_path / f"bag_{len(list(tmp_path.iterdir()))}"
+        return RunRequest(setup=setup, engine=engine, bag=bag, controller=controller)
+
+    return make

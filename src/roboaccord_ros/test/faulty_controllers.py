@@ -1,0 +1,62 @@
+"""Controllers that do what a user's controller may do by mistake."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.state import Command, RobotState, Target
+
+
+class Faulty:
+    """Do nothing wrong until t = 0.05 s."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.count = len(setup.joints)
+
+    def reset(self, seed: int) -> None:
+        """Do nothing."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return zeros, then the mistake."""
+        return self.mistake() if state.time >= 0.05 else Command(np.zeros(self.count))
+
+    def mistake(self) -> Command:
+        """Make the mistake."""
+        raise NotImplementedError
+
+
+class Raising(Faulty):
+    """Raise."""
+
+    def mistake(self) -> Command:
+        """Divide by nothing."""
+        raise ZeroDivisionError("the gait has no period")
+
+
+class NotANumber(Faulty):
+    """Give NaN for the third joint."""
+
+    def mistake(self) -> Command:
+        """Give NaN."""
+        effort = np.zeros(self.count)
+        effort[2] = np.nan
+        return Command(effort)
+
+
+class OneShort(Faulty):
+    """Forget the last joint."""
+
+    def mistake(self) -> Command:
+        """Give one effort too few."""
+        return Command(np.zeros(self.count - 1))
+
+
+class Slow(Faulty):
+    """Take 20 ms for each answer, so that there is time to kill something."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Sleep."""
+        time.sleep(0.02)
+        return Command(np.zeros(self.count))

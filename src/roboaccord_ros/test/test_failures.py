@@ -1,0 +1,130 @@
+"""Whatever goes wrong ends the run in one line, leaves a readable bag, and nothing hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from roboaccord.bag.reader import read_run
+from roboaccord.cdr import EffortCodec
+from roboaccord.errors import AccordError, LockstepError
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
+
+from roboaccord_ros import graph as names
+from roboaccord_ros.processes import NODES, run_commands, run_ros_processes
+from roboaccord_ros.runner import run_ros
+
+COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.{name}"] for name in NODES}
+
+
+@pytest.fixture(autouse=True)
+def faulty_on_path(monkeypatch):
+    folder = str(Path(__file__).parent)
+    monkeypatch.syspath_prepend(folder)
+    path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("PYTHONPATH", path)
+
+
+@pytest.mark.parametrize(
+    ("controller", "message"),
+    [
+        ("Raising", r"Raising raised ZeroDivisionError: the gait has no period at t = 0.05"),
+        ("NotANumber", r"NotANumber gave effort nan for joint_03 at t = 0.05"),
+        ("OneShort", r"OneShort gave 20 efforts at t = 0.05.*joint_21 is missing"),
+    ],
+)
+def test_a_faulty_controller_is_named(controller, message, request_for, setup_for):
+    request = request_for(setup_for(), controller=f"faulty_controllers:{controller}")
+    with pytest.raises(AccordError, match=message):
+        run_ros(request)
+    bag = read_run(request.bag)
+    assert bag.sha256 is None
+    assert bag.trajectory.time[-1] == pytest.approx(0.05)
+
+
+def test_a_faulty_controller_in_its_own_process_is_named(request_for, setup_for):
+    request = request_for(setup_for(), controller="faulty_controllers:Raising")
+    with pytest.raises(AccordError, match=r"Raising raised ZeroDivisionError") as caught:
+        run_ros_processes(request)
+    assert "\n" not in str(caught.value)
+    assert read_run(request.bag).sha256 is None
+
+
+def test_a_controller_that_never_answers_is_a_clear_error(graph, setup_for):
+    setup = setup_for()
+    graph.simulator(setup, timeout=0.3, peers=())
+    silent = graph.node("controller")
+    names.advertise(silent, "snake", names.EFFORTS)
+    for topic in (names.STATES, names.ODOMETRY):
+        names.subscribe(silent, "snake", topic, lambda data: None)
+    with pytest.raises(LockstepError, match=r"no command for t = 0.000000 s .* within 0.3 s"):
+        graph.spin()
+
+
+def test_a_controller_that_is_not_there_is_a_clear_error(graph, setup_for):
+    graph.simulator(setup_for(), start_timeout=0.3)
+    with pytest.raises(LockstepError, match=r"no controller publishes /snake/joint_trajectory"):
+        graph.spin()
+
+
+@pytest.mark.parametrize(
+    ("joints", "time_asked", "effort", "message"),
+    [
+        (slice(0, -1), 0.0, 0.0, "joint_21 is missing"),
+        (slice(None), 0.0, np.nan, "effort nan for joint_01"),
+        (slice(None), 7.0, 0.0, r"answered t = 7.000000 s, the simulator is at t = 0.001000 s"),
+    ],
+)
+def test_a_foreign_command_that_is_wrong_is_refused(
+    graph, joints, time_asked, effort, message, setup_for
+):
+    setup = setup_for()
+    graph.simulator(setup, peers=())
+    foreign = graph.node("foreign")
+    _, send = names.advertise(foreign, "snake", names.EFFORTS)
+    good = EffortCodec(setup.joints).encode(0.0, np.zeros(21))
+    some = setup.joints[joints]
+    bad = EffortCodec(some).encode(time_asked, np.full(len(some), effort))
+    answers = iter([good, bad] if time_asked else [bad])
+    names.subscribe(foreign, "snake", names.STATES, lambda data: send(next(answers)))
+    names.subscribe(foreign, "snake", names.ODOMETRY, lambda data: None)
+    with pytest.raises(AccordError, match=message):
+        graph.spin()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_simulator_leaves_a_readable_bag(number, request_for, setup_for):
+    request = request_for(setup_for(duration=60), controller="faulty_controllers:Slow")
+
+    def kill_soon(processes):
+        def kill():
+            deadline = time.monotonic() + 20
+            while not request.bag.exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(1.0)
+            processes["simulator"].send_signal(number)
+
+        threading.Thread(target=kill, daemon=True).start()
+
+    with pytest.raises(AccordError, match=r"SIGKILL|interrupted"):
+        run_commands(request, COMMANDS, kill_soon)
+    bag = read_run(request.bag)
+    assert bag.sha256 is None
+    assert len(bag.trajectory) > 5
+
+
+def test_a_wrong_parameter_is_one_line_and_status_2():
+    command = [*COMMANDS["simulator"], "--ros-args", "-p", "robot:=snail", "-p", "scenario:=x"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "error: unknown robot snail; did you mean snake?\n"

@@ -1,0 +1,91 @@
+"""Reset, pause, real time and the live cross-check, on the running graph."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from roboaccord.assembly import make_controller, make_simulator
+from roboaccord.loop import simulate
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
+
+from roboaccord_ros.crosscheck import CrosscheckShell
+from std_srvs.srv import SetBool, Trigger
+
+
+def direct_hash(setup):
+    return simulate(
+        simulator=make_simulator(setup),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=setup.scenario.duration,
+        control_period=setup.scenario.control_period,
+    ).sha256()
+
+
+def test_a_run_that_was_reset_repeats_from_the_start(graph, setup_for):
+    setup = setup_for()
+    shell = graph.simulator(setup)
+    graph.controller(setup)
+    client = graph.node("client")
+    service = client.create_client(Trigger, "/sim/reset")
+    ticks = []
+
+    def reset_once():
+        if not ticks and shell.stepper.tick > 20:
+            ticks.append(shell.stepper.tick)
+            service.call_async(Trigger.Request())
+
+    client.create_timer(0.001, reset_once)
+    graph.spin()
+    assert ticks
+    assert shell.result["trajectory_sha256"] == direct_hash(setup)
+
+
+def test_a_paused_run_stands_still_and_goes_on_unchanged(graph, setup_for):
+    setup = setup_for()
+    shell = graph.simulator(setup)
+    graph.controller(setup)
+    client = graph.node("client")
+    service = client.create_client(SetBool, "/sim/pause")
+    seen = []
+
+    def pause_once():
+        if not seen and shell.stepper.tick > 20:
+            seen.append(time.monotonic())
+            service.call_async(SetBool.Request(data=True))
+
+    def watch():
+        if shell.pacing.held:
+            seen.append(shell.stepper.tick)
+            if len(seen) == 5:
+                service.call_async(SetBool.Request(data=False))
+
+    client.create_timer(0.001, pause_once)
+    client.create_timer(0.1, watch)
+    graph.spin()
+    assert len(set(seen[1:5])) == 1
+    assert shell.result["trajectory_sha256"] == direct_hash(setup)
+
+
+def test_without_lockstep_the_run_takes_as_long_as_it_says(graph, setup_for):
+    setup = setup_for("control_period=0.005", "controller={name: none}", duration=0.5)
+    shell = graph.simulator(setup, lockstep=False)
+    graph.controller(setup)
+    graph.spin()
+    assert shell.wall_time == pytest.approx(0.5, abs=0.25)
+    assert shell.stepper.over
+
+
+def test_the_live_crosscheck_agrees_with_the_reference_itself(graph, setup_for):
+    setup = setup_for(duration=0.5)
+    graph.simulator(setup, peers=("controller", "crosscheck"))
+    graph.controller(setup)
+    graph.run.expect()
+    check = CrosscheckShell(graph.node("crosscheck"), "snake", 0.0, graph.run)
+    graph.spin()
+    assert check.compared > 50
+    assert check.compared + check.skipped >= 490
+    assert check.worst < 1e-12

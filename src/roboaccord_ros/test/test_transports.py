@@ -1,0 +1,73 @@
+"""The same run gives the same hash in the direct loop, in one process over ROS, and in three."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from roboaccord.bag.reader import read_run
+from roboaccord.runner import RunRequest, find_runner, run_direct
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
+
+from roboaccord_ros.processes import run_ros_processes
+from roboaccord_ros.runner import run_ros
+
+LIBRARIES = {"reference": "numpy", "dart": "dartpy", "mujoco": "mujoco"}
+
+
+@pytest.mark.parametrize("engine", LIBRARIES)
+def test_lockstep_in_one_process_repeats_the_direct_loop(engine, request_for, setup_for):
+    pytest.importorskip(LIBRARIES[engine])
+    setup = setup_for()
+    direct = run_direct(request_for(setup, engine))
+    ros = run_ros(request_for(setup, engine))
+    assert ros.trajectory.sha256() == direct.trajectory.sha256()
+    bag = read_run(ros.bag)
+    assert bag.complete
+    assert bag.sha256 == bag.trajectory.sha256() == direct.trajectory.sha256()
+    assert len(bag.commands.time) == len(direct.trajectory) - 1
+    assert (bag.transport, bag.engine_version) == ("ros", direct.engine_version)
+
+
+def test_three_processes_repeat_the_direct_loop(request_for, setup_for):
+    setup = setup_for()
+    before = dict(os.environ)
+    apart = run_ros_processes(request_for(setup))
+    assert apart.trajectory.sha256() == run_direct(request_for(setup)).trajectory.sha256()
+    assert read_run(apart.bag).transport == "ros_processes"
+    assert dict(os.environ) == before
+
+
+def test_runs_follow_each_other_in_one_process(request_for, setup_for):
+    setup = setup_for(duration=0.02)
+    hashes = {run_ros(request_for(setup)).trajectory.sha256() for _ in range(5)}
+    assert len(hashes) == 1
+
+
+def test_observers_are_told_as_in_the_direct_loop(request_for, setup_for):
+    def told(runner):
+        log = []
+
+        class Observer:
+            def on_state(self, state):
+                log.append(("state", state.time))
+
+            def on_command(self, state, command):
+                log.append(("command", state.time, command.effort.tobytes()))
+
+            def on_event(self, event):
+                log.append(("event", event))
+
+        request = request_for(setup_for(duration=0.05))
+        runner(RunRequest(setup=request.setup, engine=request.engine, bag=request.bag,
+                          observers=(Observer(),)))  # fmt: skip
+        return log
+
+    assert told(run_ros) == told(run_direct)
+
+
+def test_the_transports_are_found_by_entry_point():
+    assert find_runner("ros") is run_ros
+    assert find_runner("ros_processes") is run_ros_processes
