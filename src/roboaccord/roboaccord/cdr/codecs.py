@@ -1,0 +1,225 @@
+"""Codecs of the messages of every tick: states, odometry, efforts.
+
+Names never change within a run, so a message is a template whose numbers are overwritten. A codec
+has one buffer: use one codec a thread.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+
+from roboaccord.cdr.wire import (
+    DOUBLE,
+    FRAME_AT,
+    HEADER,
+    NANOSECONDS,
+    STAMP,
+    STAMP_AT,
+    CdrReader,
+    CdrWriter,
+    Fixed,
+    by_name,
+    check_length,
+    view,
+)
+from roboaccord.errors import AccordError
+from roboaccord.state import Array, RobotState
+
+_POSE, _TWIST, _COVARIANCE = 7, 6, 36  # numbers of an Odometry, in this order, each with the last
+
+
+def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array]:
+    """Return time [s], names, positions, velocities and efforts of any JointState, as they are."""
+    reader = CdrReader(data, "JointState")
+    time = reader.time()
+    reader.string()
+    return time, reader.strings(), reader.sequence(), reader.sequence(), reader.sequence()
+
+
+class JointStateCodec:
+    """Convert between states and sensor_msgs/msg/JointState.
+
+    Args:
+        joints: joint names, n of them, in the order of the arrays.
+        frame_id: of the header.
+    """
+
+    def __init__(self, joints: Sequence[str], frame_id: str = "") -> None:
+        self.joints = tuple(joints)
+        count = len(self.joints)
+        writer = CdrWriter()
+        writer.string(frame_id)
+        writer.strings(self.joints)
+        starts = []
+        for _ in range(3):
+            writer.count(count)
+            starts.append(writer.doubles(count))
+        self._buffer = writer.data
+        self._q, self._qd, self._effort = (view(self._buffer, s, count) for s in starts)
+        self._start = starts[0]
+        self._fixed = Fixed(writer, self._start)
+        # Beyond the names only two counts are fixed: those of velocity and effort.
+        ends = [start + 8 * count for start in starts[:2]]
+        gap = ends[1] - ends[0] - 4
+        self._head = struct.Struct(f"<2s2xiI{ends[0] - FRAME_AT}xI{gap}xI")
+        self._stride = (starts[1] - starts[0]) // 8
+        self._expected = (count, count)
+
+    def encode(self, state: RobotState) -> bytes:
+        """Return a state as message bytes."""
+        STAMP.pack_into(self._buffer, STAMP_AT, *divmod(round(state.time * 1e9), NANOSECONDS))
+        self._q[:] = state.q
+        self._qd[:] = state.qd
+        self._effort[:] = state.effort
+        return bytes(self._buffer)
+
+    def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
+        """Return time [s], q, qd and effort (n,) of a message, by name in any order.
+
+        Raises:
+            AccordError: naming the joint that is missing, or has no value.
+        """
+        fixed = data[FRAME_AT : self._start]
+        if len(data) >= len(self._buffer) and (
+            fixed == self._fixed.data or self._fixed.equals_but_for_padding(fixed)
+        ):
+            order, sec, nanosec, *counts = self._head.unpack_from(data)
+            if order == HEADER[:2] and (counts[0], counts[1]) == self._expected:
+                n, stride = len(self.joints), self._stride
+                numbers = np.frombuffer(data, DOUBLE, n + 2 * stride, self._start).copy()
+                return (
+                    (sec * NANOSECONDS + nanosec) / NANOSECONDS,
+                    numbers[:n],
+                    numbers[stride : stride + n],
+                    numbers[2 * stride :],
+                )
+        return self._decode_foreign(data)
+
+    def _decode_foreign(self, data: bytes) -> tuple[float, Array, Array, Array]:
+        time, names, q, qd, effort = read_joint_state(data)
+        order = by_name(names, self.joints, "JointState")
+        for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
+            check_length(values, names, field, "JointState")
+        return time, q[order], qd[order], effort[order]
+
+
+class OdometryCodec:
+    """Convert between the base of a state and nav_msgs/msg/Odometry, covariances zero.
+
+    Args:
+        frame_id: frame of the pose.
+        child_frame_id: the base, in whose axes the twist is.
+    """
+
+    def __init__(self, frame_id: str = "odom", child_frame_id: str = "base_link") -> None:
+        writer = CdrWriter()
+        writer.string(frame_id)
+        writer.string(child_frame_id)
+        self._start = writer.doubles(_POSE + _TWIST + 2 * _COVARIANCE)
+        self._buffer = writer.data
+        self._fixed = Fixed(writer, self._start)
+        numbers = view(self._buffer, self._start, _POSE + _TWIST + 2 * _COVARIANCE)
+        self._position, self._orientation = numbers[:3], numbers[3:_POSE]
+        self._twist = numbers[_POSE + _COVARIANCE : _POSE + _COVARIANCE + _TWIST]
+
+    def encode(self, state: RobotState) -> bytes:
+        """Return pose and twist of a state as message bytes."""
+        STAMP.pack_into(self._buffer, STAMP_AT, *divmod(round(state.time * 1e9), NANOSECONDS))
+        self._position[:] = state.position
+        self._orientation[:] = state.orientation
+        self._twist[:] = state.twist
+        return bytes(self._buffer)
+
+    def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
+        """Return time [s], position (3,), orientation x y z w (4,) and twist (6,) of a message.
+
+        Raises:
+            AccordError: if it is cut off.
+        """
+        size = _POSE + _TWIST + 2 * _COVARIANCE
+        fixed = data[FRAME_AT : self._start]
+        if (
+            len(data) >= len(self._buffer)
+            and data[:2] == HEADER[:2]
+            and (fixed == self._fixed.data or self._fixed.equals_but_for_padding(fixed))
+        ):
+            sec, nanosec = STAMP.unpack_from(data, STAMP_AT)
+            time = (sec * NANOSECONDS + nanosec) / NANOSECONDS
+            numbers = np.frombuffer(data, DOUBLE, size, self._start).copy()
+        else:
+            reader = CdrReader(data, "Odometry")
+            time = reader.time()
+            reader.string()
+            reader.string()
+            numbers = reader.doubles(size)
+        twist = numbers[_POSE + _COVARIANCE : _POSE + _COVARIANCE + _TWIST]
+        return time, numbers[:3], numbers[3:_POSE], twist
+
+
+class EffortCodec:
+    """Convert between efforts and trajectory_msgs/msg/JointTrajectory with one point.
+
+    Args:
+        joints: joint names, n of them, in the order of the arrays.
+    """
+
+    def __init__(self, joints: Sequence[str]) -> None:
+        self.joints = tuple(joints)
+        writer = CdrWriter()
+        writer.string("")
+        writer.strings(self.joints)
+        writer.count(1)
+        for _ in ("positions", "velocities", "accelerations"):
+            writer.count(0)
+        writer.count(len(self.joints))
+        self._start = writer.doubles(len(self.joints))
+        writer.data += STAMP.pack(0, 0)  # time_from_start
+        self._buffer = writer.data
+        self._fixed = Fixed(writer, self._start)
+        self._effort = view(self._buffer, self._start, len(self.joints))
+
+    def encode(self, time: float, effort: Array) -> bytes:
+        """Return efforts (n,) [N m] that answer the state of `time` [s] as message bytes."""
+        STAMP.pack_into(self._buffer, STAMP_AT, *divmod(round(time * 1e9), NANOSECONDS))
+        self._effort[:] = effort
+        return bytes(self._buffer)
+
+    def decode(self, data: bytes) -> tuple[float, Array]:
+        """Return the time of the state answered [s] and the efforts (n,), by name in any order.
+
+        Raises:
+            AccordError: naming the joint that is missing, unknown, or has no effort.
+        """
+        fixed = data[FRAME_AT : self._start]
+        if (
+            len(data) >= len(self._buffer)
+            and data[:2] == HEADER[:2]
+            and (fixed == self._fixed.data or self._fixed.equals_but_for_padding(fixed))
+        ):
+            sec, nanosec = STAMP.unpack_from(data, STAMP_AT)
+            effort = np.frombuffer(data, DOUBLE, len(self.joints), self._start).copy()
+            return (sec * NANOSECONDS + nanosec) / NANOSECONDS, effort
+        return self._decode_foreign(data)
+
+    def _decode_foreign(self, data: bytes) -> tuple[float, Array]:
+        kind = "JointTrajectory"
+        reader = CdrReader(data, kind)
+        time = reader.time()
+        reader.string()
+        names = reader.strings()
+        order = by_name(names, self.joints, kind)
+        for name in names:
+            if name not in self.joints:
+                raise AccordError(f"{name} in a {kind} is no joint of this robot")
+        points = reader.count()
+        if points != 1:
+            first = f" for {self.joints[0]}" if self.joints else ""
+            raise AccordError(f"a {kind} has {points} points{first}, one is wanted")
+        for _ in ("positions", "velocities", "accelerations"):
+            reader.sequence()
+        effort = reader.sequence()
+        check_length(effort, names, "effort", kind)
+        return time, effort[order]

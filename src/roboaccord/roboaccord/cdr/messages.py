@@ -1,0 +1,104 @@
+"""Messages of every now and then: clock, texts, switches, twists, wrenches, events."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+
+from roboaccord.cdr.wire import DOUBLE, HEADER, STAMP, CdrReader, CdrWriter, stamp
+from roboaccord.errors import AccordError
+from roboaccord.state import Array
+from roboaccord.trajectory import Event
+
+
+def encode_clock(time: float) -> bytes:
+    """Return a time [s] as rosgraph_msgs/msg/Clock."""
+    return HEADER + STAMP.pack(*stamp(time))
+
+
+def decode_clock(data: bytes) -> float:
+    """Return the time [s] of a rosgraph_msgs/msg/Clock."""
+    return CdrReader(data, "Clock").time()
+
+
+def encode_string(text: str) -> bytes:
+    """Return a text as std_msgs/msg/String."""
+    raw = text.encode() + b"\0"
+    return HEADER + struct.pack("<I", len(raw)) + raw
+
+
+def decode_string(data: bytes) -> str:
+    """Return the text of a std_msgs/msg/String."""
+    return CdrReader(data, "String").string()
+
+
+def encode_bool(value: bool) -> bytes:
+    """Return a flag as std_msgs/msg/Bool."""
+    return HEADER + bytes([value])
+
+
+def decode_bool(data: bytes) -> bool:
+    """Return the flag of a std_msgs/msg/Bool."""
+    return CdrReader(data, "Bool").raw(1) != b"\0"
+
+
+def encode_twist(twist: Array) -> bytes:
+    """Return linear and angular velocity (6,) [m/s, rad/s] as geometry_msgs/msg/Twist."""
+    return HEADER + np.asarray(twist, DOUBLE).tobytes()
+
+
+def decode_twist(data: bytes) -> Array:
+    """Return the six numbers of a geometry_msgs/msg/Twist [m/s, rad/s]."""
+    return CdrReader(data, "Twist").doubles(6)
+
+
+def encode_wrench(time: float, wrench: Array, frame_id: str = "odom") -> bytes:
+    """Return force and torque (6,) [N, N m] at a time [s] as geometry_msgs/msg/WrenchStamped."""
+    writer = CdrWriter(time)
+    writer.string(frame_id)
+    writer.align(8)
+    return bytes(writer.data) + np.asarray(wrench, DOUBLE).tobytes()
+
+
+def decode_wrench(data: bytes) -> tuple[float, Array]:
+    """Return time [s], and force and torque (6,) [N, N m], of a WrenchStamped."""
+    reader = CdrReader(data, "WrenchStamped")
+    time = reader.time()
+    reader.string()
+    return time, reader.doubles(6)
+
+
+def encode_event(event: Event, robot: str) -> bytes:
+    """Return an event as a diagnostic_msgs/msg/DiagnosticArray with one status, level OK."""
+    writer = CdrWriter(event.time)
+    writer.string("")
+    writer.count(1)
+    writer.data += b"\0"
+    for text in (event.kind, event.subject, robot):
+        writer.string(text)
+    writer.count(1)
+    writer.string("impulse")
+    writer.string(repr(float(event.impulse)))
+    return bytes(writer.data)
+
+
+def decode_event(data: bytes) -> Event:
+    """Return the event of a DiagnosticArray that `encode_event` made.
+
+    Raises:
+        AccordError: if it holds no status, or an impulse that is no number.
+    """
+    reader = CdrReader(data, "DiagnosticArray")
+    time = reader.time()
+    reader.string()
+    if not reader.count():
+        raise AccordError("a DiagnosticArray holds no status")
+    reader.raw(1)
+    kind, subject = reader.string(), reader.string()
+    reader.string()
+    values = {reader.string(): reader.string() for _ in range(reader.count())}
+    try:
+        return Event(time, kind, subject, float(values.get("impulse", "0")))
+    except ValueError:
+        raise AccordError(f"{kind} event has impulse {values['impulse']!r}, no number") from None
