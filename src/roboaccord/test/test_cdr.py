@@ -20,7 +20,7 @@ from rosbags.typesys import Stores, get_typestore
 STORE = get_typestore(Stores.ROS2_JAZZY)
 COUNTS = (0, 1, 2, 7, 21)  # even and odd, because alignment differs
 finite = st.floats(allow_nan=False, width=64)
-times = st.integers(0, 10**13).map(lambda ns: ns / cdr.NANOSECONDS)
+times = st.integers(0, 10**13).map(lambda ns: ns / 1e9)
 
 
 def names(count: int) -> list[str]:
