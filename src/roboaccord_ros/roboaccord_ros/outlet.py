@@ -22,6 +22,7 @@ from roboaccord.state import RobotState
 from roboaccord.trajectory import Event
 
 from roboaccord_ros import graph
+from roboaccord_ros.transforms import TransformOutlet
 
 
 class Outlet:
@@ -50,12 +51,14 @@ class Outlet:
         self.state_publishers = (odometry, states)
         self._sent: dict[str, bool] = {}
         switches = setup.initial.switches
+        self._transforms = TransformOutlet(node, setup)
         self._send_switch = {n: graph.advertise_switch(node, robot, n) for n in switches}
 
     def state(self, state: RobotState) -> None:
         """Publish a state; the joint states come last, because peers wait for them."""
         self._send_clock(encode_clock(state.time))
         self._send_odometry(self._odometry.encode(state))
+        self._transforms.publish(state)
         for name, value in state.switches.items():
             if self._sent.get(name) is not value:
                 self._send_switch[name](encode_bool(value))
