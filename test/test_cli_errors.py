@@ -1,0 +1,210 @@
+"""Whatever a user gets wrong gives one line on stderr, nothing on stdout, and exit status 2."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from workspace import ROOT, accord, succeed
+
+RUN = "run snake serpenoid --transport direct --json --set duration=0.01"
+
+CONTROLLERS = '''
+"""Controllers that do wrong, each in its own way."""
+
+import numpy as np
+from roboaccord.state import Command
+
+
+class NotANumber:
+    """Gives an effort that is no number, after a while, at the third joint."""
+
+    def __init__(self, setup):
+        self.effort = np.zeros(len(setup.joints))
+
+    def reset(self, seed):
+        pass
+
+    def update(self, state, target):
+        if state.time > 0.0035:
+            self.effort[2] = np.nan
+        return Command(self.effort)
+
+
+class Infinite(NotANumber):
+    def update(self, state, target):
+        return Command(np.full(len(self.effort), np.inf))
+
+
+class OneMissing(NotANumber):
+    def update(self, state, target):
+        return Command(self.effort[:-1])
+
+
+class OneTooMany(NotANumber):
+    def update(self, state, target):
+        return Command(np.zeros(len(self.effort) + 1))
+
+
+class NoMethods:
+    def __init__(self, setup):
+        pass
+'''
+
+
+def complaint(words: str, cwd: Path, **environment: str) -> str:
+    """Return the one line that `accord` must say about a mistake."""
+    done = accord(*words.split(), cwd=cwd, **environment)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("accord: ")
+    return lines[0].removeprefix("accord: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("run snaek serpenoid", "unknown robot snaek; did you mean snake?"),
+        ("run snake serpenoi", "no scenario serpenoi; did you mean serpenoid?"),
+        ("run snake missing.yaml", "cannot read missing.yaml"),
+        (f"{RUN} --engine drat", "unknown engine drat; did you mean dart?"),
+        (f"{RUN} --transport rso", "unknown transport rso; did you mean ros?"),
+        (f"{RUN} --frobnicate", "No such option: --frobnicate"),
+        ("run snake", "Missing argument"),
+        ("frobnicate", "No such command"),
+        ("crosscheck snake serpenoid --engines reference,bullet", "unknown engine bullet"),
+        ("crosscheck snake serpenoid --perturb dart", "--perturb takes ENGINE:LINK=FACTOR"),
+        ("crosscheck snake serpenoid --refine 99", "--refine"),
+    ],
+)
+def test_unknown_words(words: str, said: str, tmp_path: Path) -> None:
+    """Robots, scenarios, engines, transports, options and commands are named, with a hint."""
+    assert said in complaint(words, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("duraton=1", "unknown key duraton; did you mean duration?"),
+        ("controller.ampltude=1", "unknown key controller.ampltude; did you mean amplitude?"),
+        ("friction.mu_alnog=1", "unknown key friction.mu_alnog; did you mean mu_along?"),
+        ("parameters.link_mas=1", "unknown key parameters.link_mas; did you mean link_mass?"),
+        ("initial.q.joint_99=1", "unknown key initial.q.joint_99"),
+        ("duration.foo=1", "unknown key duration.foo: duration has no keys below it"),
+        ("controller.name=foo", "unknown controller foo"),
+        ("friction.law=foo", "unknown friction law foo"),
+        ("duration", "--set takes KEY=VALUE"),
+        ("duration=abc", "duration:"),
+        ("duration=-1", "duration:"),
+        ("parameters.joints=0", "parameters: joints is 0"),
+        ("parameters.joints=2.5", "parameters.joints: 2.5 is not a whole number"),
+        ("parameters.link_mass=-1", "link_mass must be positive"),
+        ("controller=3", "controller:"),
+        ("control_period=0.0015", "0.0015 s is no whole multiple of 0.001 s"),
+        ("physics_step=0.0003", "0.001 s is no whole multiple of 0.0003 s"),
+        ("duration=0.0105", "duration over control_period: 0.0105 s"),
+    ],
+)
+def test_wrong_changes(change: str, said: str, tmp_path: Path) -> None:
+    """A key that does not exist, or a value that does not fit, is never ignored."""
+    assert said in complaint(f"{RUN} --set {change}", tmp_path)
+
+
+@pytest.mark.parametrize("transport", ["direct", "ros"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("NotANumber", "NotANumber gave effort nan for joint_03 at t = 0.004000 s"),
+        ("Infinite", "Infinite gave effort inf for joint_01 at t = 0.000000 s"),
+        ("OneMissing", "gave 20 efforts at t = 0.000000 s, the robot has 21 joints: joint_21 is"),
+        ("OneTooMany", "gave 22 efforts at t = 0.000000 s, the robot has 21 joints"),
+        ("NoMethods", "my_controllers:NoMethods has no reset(seed) and update(state, target)"),
+        ("Nothing", "cannot import my_controllers:Nothing"),
+    ],
+)
+def test_wrong_controllers(name: str, said: str, transport: str, tmp_path: Path) -> None:
+    """A controller of the user's own that misbehaves is named, with joint and time."""
+    if transport == "ros":
+        pytest.importorskip("rclpy", reason="rclpy has no wheel for this machine")
+    (tmp_path / "my_controllers.py").write_text(CONTROLLERS, encoding="utf-8")
+    words = f"{RUN} --controller my_controllers:{name}".replace("direct", transport)
+    assert said in complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("controller", "said"),
+    [
+        ("missing:Any", "cannot import missing:Any: No module named 'missing'"),
+        ("half:Any", "cannot import half:Any: invalid syntax"),
+        ("nocolon", "--controller takes package.module:Class, not 'nocolon'"),
+    ],
+)
+def test_controllers_that_cannot_be_imported(controller: str, said: str, tmp_path: Path) -> None:
+    """The reason is Python's own, without its traceback."""
+    (tmp_path / "half.py").write_text("def (", encoding="utf-8")
+    words = f"{RUN} --controller {controller}"
+    assert said in complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
+
+
+def test_a_simulator_that_diverges(tmp_path: Path) -> None:
+    """DART at 20 ms blows up the stiff contact with the ground; time and joint are named."""
+    pytest.importorskip("dartpy", reason="dartpy needs libGL.so.1")
+    coarse = "--set duration=2 --set control_period=0.02 --set physics_step=0.02"
+    line = complaint(f"{RUN} --engine dart {coarse}", tmp_path)
+    assert line.startswith("dart diverged at t = 0.")
+    assert "first at joint_" in line
+
+
+@pytest.mark.parametrize("command", [RUN, "crosscheck snake serpenoid --json"])
+def test_a_folder_that_cannot_be_written(command: str, tmp_path: Path) -> None:
+    """Also root cannot make a folder below a file."""
+    (tmp_path / "file").touch()
+    assert "cannot write in file/below" in complaint(f"{command} --out file/below", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("</robot>", "", "no element found"),
+        ('name="base_link"', 'name="base"', "base_link"),
+        ("$(arg link_mass)", "heavy", "heavy"),
+        ("$(arg link_mass)", "$(arg unheard_of)", "unheard_of"),
+    ],
+)
+def test_a_broken_description(old: str, new: str, said: str, tmp_path: Path) -> None:
+    """The file and what is wrong with it are named; here a copy of the snake is broken."""
+    package = shutil.copytree(
+        ROOT / "src" / "snake", tmp_path / "snake", ignore=shutil.ignore_patterns("*.egg-info")
+    )
+    path = package / "urdf" / "snake.urdf.xacro"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    line = complaint(f"{RUN} --engine mujoco", tmp_path, PYTHONPATH=str(package))
+    assert line.startswith("broken description snake.urdf.xacro: ")
+    assert said in line
+
+
+@pytest.mark.parametrize("bag", ["missing", "empty", "file", "file.mcap", "garbage"])
+@pytest.mark.parametrize(
+    "command", ["compare {0} {0}", "export {0} --csv x.csv", "recover {0}", "view {0} --gif x.gif"]
+)
+def test_a_bag_that_is_none(command: str, bag: str, tmp_path: Path) -> None:
+    """Nothing, an empty folder, a file and a folder of the right shape without content."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("no bag\n" * 100, encoding="utf-8")
+    (tmp_path / "file.mcap").write_text("no bag\n" * 100, encoding="utf-8")
+    (tmp_path / "garbage").mkdir()
+    (tmp_path / "garbage" / "garbage_0.mcap").write_bytes(bytes(range(256)) * 20)
+    line = complaint(command.format(f"./{bag}"), tmp_path)
+    assert bag in line
+    assert not (tmp_path / "x.csv").exists()
+    assert not (tmp_path / "x.gif").exists()
+
+
+def test_what_is_right_still_works(tmp_path: Path) -> None:
+    """The run that every mistake above is made in succeeds without it."""
+    succeed(accord(*RUN.split(), cwd=tmp_path))

@@ -1,0 +1,240 @@
+"""Every package builds with colcon and with pip, and works from where it was installed."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import contextlib
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from workspace import (
+    PACKAGES,
+    ROOT,
+    SHORT_RUN,
+    call,
+    clean_environment,
+    copy_repository,
+    make_python,
+    read_json,
+    succeed,
+)
+
+# Compiling the kernels anew in each place would take most of the time.
+INTERPRETED = clean_environment(NUMBA_DISABLE_JIT="1")
+
+Shell = Callable[[str], str]
+
+ASK_PLACES = """
+import importlib, os
+from roboaccord.resources import share
+for name in NAMES:
+    print(os.path.realpath(importlib.util.find_spec(name).origin))
+    print(os.path.realpath(share(name)))
+"""
+
+
+@pytest.fixture(scope="session")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a Python with every library and none of the local packages."""
+    return make_python(tmp_path_factory.mktemp("python") / "venv")
+
+
+@pytest.fixture(scope="session", params=["plain", "symlink", "nested"])
+def built(
+    request: pytest.FixtureRequest, python: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Build every package with colcon, and return the workspace."""
+    top = tmp_path_factory.mktemp(request.param) / "ws"
+    copy_repository(top / "src" / "roboaccord" if request.param == "nested" else top)
+    command = [python, "-m", "colcon", "build", "--event-handlers", "console_direct-"]
+    command += ["--symlink-install"] if request.param == "symlink" else []
+    succeed(call(command, top, timeout=300))
+    return top
+
+
+@pytest.fixture
+def sourced(built: Path, tmp_path: Path) -> Shell:
+    """Return a shell, away from the workspace, in which its installation is sourced."""
+
+    def run(command: str) -> str:
+        script = f"set -e; . {shlex.quote(str(built / 'install/local_setup.sh'))}; {command}"
+        return succeed(call(["sh", "-c", script], tmp_path, INTERPRETED))
+
+    return run
+
+
+def test_colcon_knows_the_packages(python: Path, tmp_path: Path) -> None:
+    """A package.xml that is not valid would silently make a plain Python package."""
+    listed = succeed(call([python, "-m", "colcon", "list"], copy_repository(tmp_path / "ws")))
+    found = {line.split("\t")[0]: line.split("\t")[2] for line in listed.splitlines()}
+    assert found == dict.fromkeys(PACKAGES, "(ros.ament_python)")
+
+
+def test_colcon_install_works(built: Path, sourced: Shell) -> None:
+    """`accord` is found, lists the snake and runs it."""
+    assert Path(sourced("command -v accord").strip()).is_relative_to(built / "install")
+    assert "serpenoid" in sourced("accord list")
+    result = read_json(sourced(shlex.join(["accord", *SHORT_RUN])))
+    assert result["steps"] == 20
+
+
+def test_colcon_install_has_its_files(built: Path, sourced: Shell, python: Path) -> None:
+    """Modules and share files come from the workspace, and no package is forgotten."""
+    ask = ASK_PLACES.replace("NAMES", repr(PACKAGES))
+    places = sourced(f"{shlex.quote(str(python))} -c {shlex.quote(ask)}").splitlines()
+    assert len(places) == 2 * len(PACKAGES)
+    for place in places:
+        assert Path(place).is_relative_to(built)
+    for name in PACKAGES:
+        prefix = built / "install" / name
+        assert (prefix / "share/ament_index/resource_index/packages" / name).is_file()
+        assert (prefix / "share" / name / "package.xml").is_file()
+        for kind in ("urdf", "config", "scenarios", "launch"):
+            shipped = {p.name for p in (ROOT / "src" / name / kind).glob("*.*")}
+            assert shipped <= {p.name for p in (prefix / "share" / name / kind).glob("*.*")}
+
+
+def test_ros2_run_finds_the_nodes(built: Path) -> None:
+    """`ros2 run` looks in lib/PKG, so that is where node executables must be."""
+    for name in PACKAGES:
+        scripts = _node_scripts(name)
+        for script in scripts:
+            assert (built / "install" / name / "lib" / name / script).is_file()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_node_scripts_go_to_lib(package: str) -> None:
+    """A package with node executables has the setup.cfg that ament_python asks for."""
+    if not _node_scripts(package):
+        return
+    settings = configparser.ConfigParser(interpolation=None)
+    settings.read(ROOT / "src" / package / "setup.cfg")
+    assert settings["develop"]["script_dir"] == f"$base/lib/{package}"
+    assert settings["install"]["install_scripts"] == f"$base/lib/{package}"
+
+
+def test_wheels_work(python: Path, tmp_path: Path) -> None:
+    """Plain wheels of all packages, installed by path in one command, work from elsewhere."""
+    copy = copy_repository(tmp_path / "repository")
+    own = make_python(tmp_path / "venv")
+    paths = [copy / "src" / name for name in PACKAGES]
+    pip = [own, "-m", "pip", "--quiet", "install", "--no-deps", "--no-build-isolation"]
+    pip += ["--use-pep517", "--no-index", "--ignore-installed"]
+    succeed(call([*pip, *paths], tmp_path, timeout=300))
+    shutil.rmtree(copy)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    command = own.parent / "accord"
+    assert "serpenoid" in succeed(call([command, "list"], elsewhere))
+    result = read_json(succeed(call([command, *SHORT_RUN], elsewhere, INTERPRETED)))
+    assert result["steps"] == 20
+    ask = ASK_PLACES.replace("NAMES", repr(PACKAGES))
+    for place in succeed(call([own, "-c", ask], elsewhere)).splitlines():
+        assert Path(place).is_relative_to(tmp_path / "venv")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_versions_agree(package: str) -> None:
+    """package.xml and setup.py say the same."""
+    manifest = ET.parse(ROOT / "src" / package / "package.xml").getroot()
+    assert manifest.findtext("version") == _setup_arguments(package)["version"]
+    assert manifest.findtext("name") == package
+    assert manifest.findtext("license") == "Apache-2.0"
+    assert manifest.findtext("export/build_type") == "ament_python"
+
+
+def test_every_module_has_a_docstring() -> None:
+    """Also tests, launch files and examples."""
+    bare = [
+        str(path)
+        for path in _tracked()
+        if path.suffix == ".py" and not ast.get_docstring(ast.parse((ROOT / path).read_bytes()))
+    ]
+    assert not bare
+
+
+def test_no_machine_in_the_files() -> None:
+    """No path of one machine and no registry host is in a tracked file."""
+    hosts = ["pypi", "pythonhosted", "debian", "ubuntu", "npmjs", "registry.npm"]
+    places = ["work", "tmp/(?!accord)", "root", "home", "opt/(?!ros)", "Users"]
+    host = rf"https?://[\w.-]*({'|'.join(hosts)})[\w.-]*\.(org|com|net)"
+    place = rf"(?<![\w.$}}~/-])/({'|'.join(places)})\b"
+    found = []
+    for path in _tracked():
+        if path == Path(__file__).resolve().relative_to(ROOT):
+            continue
+        text = (ROOT / path).read_bytes()
+        if b"\0" in text:
+            continue
+        for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+            if re.search(f"{host}|{place}", line):
+                found.append(f"{path}:{number}: {line.strip()[:100]}")
+    assert not found
+
+
+def test_shell_scripts_parse() -> None:
+    """`bash -n` accepts every shell script."""
+    scripts = [
+        path
+        for path in _tracked()
+        if re.match(rb"#!.*\b(ba)?sh\b", (ROOT / path).read_bytes()[:80])
+        or path.suffix in (".sh", ".bash")
+    ]
+    assert Path(".ci/run") in scripts
+    for path in scripts:
+        succeed(call(["bash", "-n", path], ROOT))
+
+
+def test_locks_are_exact() -> None:
+    """Every line of a lock pins one version and names no address."""
+    for lock in sorted((ROOT / "requirements").glob("*.txt")):
+        for line in lock.read_text(encoding="utf-8").splitlines():
+            assert re.fullmatch(r"[a-z0-9.-]+==[\w.+]+( ; [^#@]+)?", line), f"{lock.name}: {line}"
+
+
+def test_the_locks_agree() -> None:
+    """What `make demo` installs is what `make test` tests."""
+    demo, dev = (
+        set((ROOT / "requirements" / name).read_text(encoding="utf-8").splitlines())
+        for name in ("demo.txt", "dev.txt")
+    )
+    assert demo <= dev
+
+
+def _tracked() -> list[Path]:
+    """Return the files that git knows of, links left out."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git work tree")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    paths = [Path(name) for name in listed.stdout.split("\0") if name]
+    return [path for path in paths if (ROOT / path).is_file() and not (ROOT / path).is_symlink()]
+
+
+def _setup_arguments(package: str) -> dict[str, Any]:
+    """Return what a package's setup.py passes to setuptools."""
+    given: dict[str, Any] = {}
+    with (
+        contextlib.chdir(ROOT / "src" / package),
+        mock.patch("setuptools.setup", lambda **words: given.update(words)),
+    ):
+        runpy.run_path("setup.py")
+    return given
+
+
+def _node_scripts(package: str) -> list[str]:
+    """Return the executables of a package, but for the command of the core."""
+    entries = _setup_arguments(package).get("entry_points", {}).get("console_scripts", [])
+    names = [entry.partition("=")[0].strip() for entry in entries]
+    return [name for name in names if name != "accord"]

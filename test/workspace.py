@@ -1,0 +1,91 @@
+"""What the top-level tests share: the packages, a clean copy of the repository, and `accord`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = sorted(path.parent.name for path in ROOT.glob("src/*/setup.py"))
+PARTS = ("src", "launch", "worlds", "models", "config", "colcon.meta")
+MADE = ("*.egg-info", "__pycache__", "build", "install", "log", "runs", ".*")
+SHORT_RUN = "run snake serpenoid --transport direct --set duration=0.02 --json".split()
+# What a test run, or a ROS installation, must not lend to the commands under test.
+FOREIGN = ("PYTHONPATH", "AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH", "VIRTUAL_ENV", "PYTEST_ADDOPTS")
+
+
+def copy_repository(target: Path) -> Path:
+    """Copy what packages are built from, as it is in git, links kept; return the copy."""
+    target.mkdir(parents=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(
+                source, target / part, symlinks=True, ignore=shutil.ignore_patterns(*MADE)
+            )
+        elif source.exists():
+            shutil.copy2(source, target / part)
+    return target
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    """Return the environment without what points at installed packages."""
+    kept = {key: value for key, value in os.environ.items() if key not in FOREIGN}
+    return {**kept, **extra}
+
+
+def call(
+    command: Sequence[str | Path],
+    cwd: Path,
+    environment: Mapping[str, str] | None = None,
+    timeout: float = 120,
+) -> subprocess.CompletedProcess[str]:
+    """Run a command with nothing to read, and return what it printed."""
+    return subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=dict(environment or clean_environment()),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def succeed(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the output of a command that must have succeeded."""
+    assert done.returncode == 0, f"{done.args}: {done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def accord(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `accord` of the Python that runs the tests."""
+    command = [sys.executable, "-m", "roboaccord.cli.main", *words]
+    return call(command, cwd, {**os.environ, **environment})
+
+
+def make_python(folder: Path) -> Path:
+    """Make a virtual environment that sees this one's libraries; return its Python.
+
+    Its search path has this environment's folders, but not their .pth files, so the editable
+    installs of the local packages stay out of it.
+    """
+    succeed(call([sys.executable, "-m", "venv", "--without-pip", folder], folder.parent))
+    found = next(folder.glob("lib/python3*/site-packages"))
+    others = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    (found / "libraries.pth").write_text("\n".join(others) + "\n", encoding="utf-8")
+    return folder / "bin" / "python"
+
+
+def read_json(text: str) -> dict[str, Any]:
+    """Return the JSON object that a command printed, and nothing else."""
+    data = json.loads(text)
+    assert isinstance(data, dict)
+    return data
