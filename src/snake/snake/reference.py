@@ -10,7 +10,7 @@ from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.friction import EllipseFriction
 from roboaccord.interfaces import Acceleration
-from roboaccord.loop import count_steps
+from roboaccord.loop import clip_efforts, count_steps
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
@@ -62,7 +62,7 @@ class SnakeReference:
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance under a held command, with impacts on the stops located inside each step."""
         steps = count_steps(duration, self.physics_step, "control period over physics step")
-        self._effort = np.clip(command.effort, -self.effort_limits, self.effort_limits)
+        self._effort = clip_efforts(command.effort, self.effort_limits)
         chain = self._chain
         count = integrator.advance(
             chain.body, self._y, self._effort, self.physics_step, steps, self._friction,

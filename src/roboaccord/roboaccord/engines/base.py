@@ -12,7 +12,7 @@ from roboaccord.description import Tree, expand
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration, LinkMotion
 from roboaccord.kinematics import TreeKinematics
-from roboaccord.loop import count_steps
+from roboaccord.loop import clip_efforts, count_steps
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
@@ -90,7 +90,7 @@ class EngineSimulator(ABC):
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under a held command, clipped to the effort limits."""
         count = count_steps(duration, self.physics_step, "control period over physics step")
-        self._effort = np.clip(command.effort, -self.effort_limits, self.effort_limits)
+        self._effort = clip_efforts(command.effort, self.effort_limits)
         self._substeps(self._effort, count)
         self._time += duration
         state = self._read()
