@@ -99,6 +99,7 @@ def generate_launch_description() -> LaunchDescription:
                 "peers": ParameterValue(PythonExpression(recorder)),
             }],
             condition=IfCondition(own),
+            on_exit=Shutdown(),
         ),
         Node(
             package=PACKAGE,

@@ -23,11 +23,11 @@ from roboaccord.scenario import make_scenario
 
 from roboaccord_ros import graph
 from roboaccord_ros.inlet import Inlet
+from roboaccord_ros.ledger import IN_STEP, Ledger
 from roboaccord_ros.parameters import declare
 from roboaccord_ros.shell import POLL, Run, main_of
 
 STAMP = struct.Struct("<4xiI")
-IN_STEP = (graph.ODOMETRY, graph.EFFORTS, graph.STATES)  # a message each control period
 # /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
 STAMPED = (*IN_STEP, graph.EVENTS, graph.WRENCH, graph.TWIST)
 PATIENCE = 2.0  # s that the last messages may come after the result
@@ -44,14 +44,13 @@ class RecorderShell:
         self._stack = ExitStack()
         self._bag: BagWriter | None = None
         self._early: list[tuple[str, bytes]] = []
-        self._stamps: dict[str, int] = {}
+        self._ledger = Ledger(0)
         self._odom = b""
         self._end = -1  # time of the last state, once the result says so [ns]
         self._looks = 0
         self._count, self._count_seen = 0, -1
         self._draining = False
         run.interrupt = self._drain
-        self.lost = 0
         graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
         graph.subscribe(node, robot, graph.RESULT, run.guard(self._on_result))
         for name in STAMPED:
@@ -60,8 +59,8 @@ class RecorderShell:
 
     def close(self) -> None:
         """Close the bag: valid, whatever was recorded."""
-        if self.lost:
-            _log.warning("%d messages were lost on the way to %s", self.lost, self._path.name)
+        if self._ledger.lost:
+            _log.warning("%d messages were lost before %s", self._ledger.lost, self._path.name)
         self._stack.close()
 
     def _on_scenario(self, data: bytes) -> None:
@@ -81,6 +80,7 @@ class RecorderShell:
             take = self._run.guard(partial(self._take_unstamped, topic.name))
             graph.subscribe_switch(self._node, self._robot, name, take)
         self._period = round(setup.scenario.control_period * NANOSECONDS)
+        self._ledger = Ledger(self._period)
         self._inlet = Inlet(setup.joints)
         self._transforms = RobotTransforms(Tree.parse(expand(setup)), setup.joints)
         self._next_tf = 0
@@ -100,16 +100,14 @@ class RecorderShell:
         self._write(self._topics[name], now, data)
         if name not in IN_STEP:
             return
-        last = self._stamps.get(name, -self._period)
-        self._stamps[name] = now
-        if now > last + self._period:
-            self.lost += (now - last) // self._period - 1
+        back = now < self._ledger.now
+        self._ledger.note(name, now)
         if name == graph.ODOMETRY:
             self._odom = data
-        elif name == graph.STATES and (now >= self._next_tf or now < last) and self._odom:
+        elif name == graph.STATES and (now >= self._next_tf or back) and self._odom:
             self._add_transforms(now, data)
-        if now == self._end:
-            self._finish_if_complete()
+        if now == self._end and self._ledger.complete(now):
+            self._run.done()
 
     def _add_transforms(self, now: int, data: bytes) -> None:
         """Add the transforms at 50 Hz; nobody publishes them where tf2 is missing."""
@@ -120,7 +118,7 @@ class RecorderShell:
             self._write(TF, now, self._transforms.encode(state))
 
     def _take_unstamped(self, topic: str, data: bytes) -> None:
-        self._write(topic, self._stamps.get(graph.STATES, 0), data)
+        self._write(topic, self._ledger.now, data)
 
     def _on_result(self, data: bytes) -> None:
         result = json.loads(decode_string(data))
@@ -130,11 +128,7 @@ class RecorderShell:
         if result["trajectory_sha256"]:
             self._bag.finish(result["trajectory_sha256"])
         self._end = int(result["steps"]) * self._period
-        self._finish_if_complete()
-
-    def _finish_if_complete(self) -> None:
-        """End when both halves of the last state are recorded, whatever topic was faster."""
-        if all(self._stamps.get(name, -1) >= self._end for name in (graph.ODOMETRY, graph.STATES)):
+        if self._ledger.complete(self._end):  # else a slower topic completes it
             self._run.done()
 
     def _drain(self) -> None:
@@ -147,7 +141,7 @@ class RecorderShell:
             self._run.stop()
         self._looks += self._end >= 0
         if self._looks * POLL > PATIENCE:  # the last state never came
-            self.lost += 1
+            self._ledger.lost += 1
             self._run.done()
 
 

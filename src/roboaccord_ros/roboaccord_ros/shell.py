@@ -20,6 +20,7 @@ from rclpy.task import Future
 from roboaccord.errors import AccordError
 
 STATUS_ERROR = 2
+STATUS_INTERRUPTED = 130
 PARENT = "ROBOACCORD_END_WITH_PARENT"  # environment variable by which a runner leaves no orphans
 SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
 POLL = 0.05  # s between looks at peers, signals and timeouts
@@ -133,8 +134,6 @@ def main_of(
         args: command line without the program; that of the process where None.
     """
     run = Run()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: run.interrupt())
     context = Context()
     arguments = list(sys.argv[1:] if args is None else args)
     try:
@@ -142,13 +141,17 @@ def main_of(
             node = Node(name, context=context)
             nodes.append(node)
             node.create_timer(POLL, partial(_look_around, os.getppid(), run))
-            shell = build(node, run)
+            shell = build(node, run)  # a signal while libraries load or compile ends it at once
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: run.interrupt())
             try:
                 spin(context, nodes, run)
             finally:
                 shell.close()
         if run.error:
             raise run.error
+    except KeyboardInterrupt:
+        return STATUS_INTERRUPTED
     except AccordError as error:
         sys.stderr.write(f"error: {error}\n")
         return STATUS_ERROR

@@ -101,16 +101,22 @@ def test_a_foreign_command_that_is_wrong_is_refused(
         graph.spin()
 
 
+def states_in(bag):
+    try:
+        return len(read_run(bag).trajectory)
+    except AccordError:
+        return 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_simulator_leaves_a_readable_bag(number, request_for, setup_for):
     request = request_for(setup_for(duration=60), controller="faulty_controllers:Slow")
 
     def kill_soon(processes):
         def kill():
-            deadline = time.monotonic() + 20
-            while not request.bag.exists() and time.monotonic() < deadline:
-                time.sleep(0.05)
-            time.sleep(1.0)
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline and states_in(request.bag) < 10:
+                time.sleep(0.1)
             processes["simulator"].send_signal(number)
 
         threading.Thread(target=kill, daemon=True).start()

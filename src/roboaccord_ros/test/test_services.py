@@ -12,6 +12,8 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
 from roboaccord_ros.crosscheck import CrosscheckShell
+from roboaccord_ros.graph import ODOMETRY, STATES
+from roboaccord_ros.ledger import Ledger
 from std_srvs.srv import SetBool, Trigger
 
 
@@ -89,3 +91,14 @@ def test_the_live_crosscheck_agrees_with_the_reference_itself(graph, setup_for):
     assert check.compared > 50
     assert check.compared + check.skipped >= 490
     assert check.worst < 1e-12
+
+
+def test_the_recorder_counts_what_is_missing_and_knows_a_reset():
+    ledger = Ledger(1000)
+    for stamp in (0, 1000, 2000, 5000, 6000, 0, 1000):
+        ledger.note(STATES, stamp)
+    assert ledger.lost == 2
+    assert ledger.now == 1000
+    assert not ledger.complete(1000)
+    ledger.note(ODOMETRY, 1000)
+    assert ledger.complete(1000)
