@@ -18,6 +18,7 @@ from std_msgs.msg import Bool, String
 from trajectory_msgs.msg import JointTrajectory
 
 HISTORY = 5000  # messages that a subscriber may lag behind before one is lost
+DELIVERY = 5.0  # s; a message lost on the wire is asked for again within Fast DDS's 3 s
 
 RELIABLE = QoSProfile(depth=HISTORY)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -88,6 +89,7 @@ def missing_peers(node: Node, publisher: Publisher, peers: Sequence[str]) -> lis
     return [peer for peer in peers if peer not in present]
 
 
-def deliver(publisher: Publisher) -> None:
-    """Wait until every subscriber has what a publisher sent, but not for ever."""
-    publisher.wait_for_all_acked(Duration(seconds=2))
+def deliver(*publishers: Publisher) -> None:
+    """Wait until every subscriber has what the publishers sent, but not for ever."""
+    for publisher in publishers:
+        publisher.wait_for_all_acked(Duration(seconds=DELIVERY))

@@ -44,7 +44,7 @@ class Outlet:
         for name, data in {graph.DESCRIPTION: expand(setup), graph.SCENARIO: text}.items():
             graph.advertise(node, robot, name)[1](encode_string(data))
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
-        self._send_event = graph.advertise(node, robot, graph.EVENTS)[1]
+        self._events, self._send_event = graph.advertise(node, robot, graph.EVENTS)
         self._send_clock = graph.advertise_clock(node)
         odometry, self._send_odometry = graph.advertise(node, robot, graph.ODOMETRY)
         states, self._send_states = graph.advertise(node, robot, graph.STATES)
@@ -74,5 +74,5 @@ class Outlet:
         self._send_result(encode_string(json.dumps(result)))
 
     def deliver(self) -> None:
-        """See the result delivered."""
-        graph.deliver(self._result)
+        """See everything delivered, above all the last states."""
+        graph.deliver(*self.state_publishers, self._events, self._result)

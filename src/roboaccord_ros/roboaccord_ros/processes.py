@@ -139,7 +139,10 @@ def _reason(name: str, code: int, folder: Path) -> str:
 def _read_result(request: RunRequest, result: Mapping[str, Any]) -> RunResult:
     bag = read_run(request.bag)
     if bag.trajectory.sha256() != result["trajectory_sha256"]:
-        raise AccordError(f"{request.bag} does not hold what was simulated: messages were lost")
+        raise AccordError(
+            f"{request.bag} does not hold what was simulated: messages were lost, "
+            f"{len(bag.trajectory)} of {result['steps'] + 1} states are there"
+        )
     return RunResult(
         trajectory=bag.trajectory,
         bag=request.bag,

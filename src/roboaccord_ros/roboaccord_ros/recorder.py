@@ -30,7 +30,7 @@ from roboaccord_ros.shell import POLL, Run, main_of
 STAMP = struct.Struct("<4xiI")
 # /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
 STAMPED = (*IN_STEP, graph.EVENTS, graph.WRENCH, graph.TWIST)
-PATIENCE = 2.0  # s that the last messages may come after the result
+PATIENCE = 6.0  # s that the last messages may come after the result
 _log = logging.getLogger(__name__)
 
 
