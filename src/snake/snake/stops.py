@@ -26,18 +26,11 @@ def solve_lcp(W, b):  # type: ignore[no-untyped-def]
     k = b.shape[0]
     held = np.ones(k, dtype=np.bool_)
     result = np.zeros(k)
-    scale = np.abs(b).max() + 1e-300
+    scale = 1e-300
+    for i in range(k):
+        scale = max(scale, abs(b[i]))
     for _ in range(50 * k + 50):
-        index = np.flatnonzero(held)
-        result[:] = 0.0
-        if index.size:
-            A = np.empty((index.size, index.size))
-            for r in range(index.size):
-                for c in range(index.size):
-                    A[r, c] = W[index[r], index[c]]
-            x = np.linalg.solve(A, b[index])
-            for r in range(index.size):
-                result[index[r]] = x[r]
+        solve_held(W, b, held, result)
         wrong = -1
         for i in range(k):
             if held[i]:
@@ -54,7 +47,38 @@ def solve_lcp(W, b):  # type: ignore[no-untyped-def]
         if wrong < 0:
             break
         held[wrong] = not held[wrong]
-    return np.maximum(result, 0.0)
+    for i in range(k):
+        result[i] = max(result[i], 0.0)
+    return result
+
+
+@kernel
+def solve_held(W, b, held, x):  # type: ignore[no-untyped-def]
+    """Fill x (k,) with the solution of W x = b on the rows and columns held, and 0 elsewhere.
+
+    Cholesky, in which a row that is not held is that of the identity.
+    """
+    k = b.shape[0]
+    L = np.zeros((k, k))
+    for i in range(k):
+        x[i] = b[i] if held[i] else 0.0
+        for j in range(i + 1):
+            both = held[i] and held[j]
+            value = W[i, j] if both else (1.0 if i == j else 0.0)
+            for m in range(j):
+                value -= L[i, m] * L[j, m]
+            if i == j:
+                L[i, i] = np.sqrt(value)
+            else:
+                L[i, j] = value / L[j, j]
+    for i in range(k):
+        for m in range(i):
+            x[i] -= L[i, m] * x[m]
+        x[i] /= L[i, i]
+    for i in range(k - 1, -1, -1):
+        for m in range(i + 1, k):
+            x[i] -= L[m, i] * x[m]
+        x[i] /= L[i, i]
 
 
 @kernel
@@ -67,8 +91,12 @@ def hold(body, c, s, factor, x, side):  # type: ignore[no-untyped-def]
         side: +1 at the upper stop, -1 at the lower one, 0 elsewhere (n,).
     """
     links = x.shape[0]
-    joints = np.flatnonzero(side)
-    k = joints.size
+    joints = np.empty(links - 1, dtype=np.int64)
+    k = 0
+    for j in range(links - 1):
+        if side[j] != 0:
+            joints[k] = j
+            k += 1
     response = np.zeros((k, links))
     b = np.empty(k)
     torque = np.empty(links)
@@ -86,11 +114,12 @@ def hold(body, c, s, factor, x, side):  # type: ignore[no-untyped-def]
     W = np.empty((k, k))
     for r in range(k):
         j = joints[r]
-        for c in range(k):
-            W[r, c] = side[j] * (response[c, j] - response[c, j + 1])
+        for i in range(k):
+            W[r, i] = side[j] * (response[i, j] - response[i, j + 1])
     force = solve_lcp(W, b)
+    total = np.zeros(links - 1)
     for r in range(k):
-        x -= force[r] * response[r]
-    total = np.zeros(side.shape[0])
-    total[joints] = force
+        total[joints[r]] = force[r]
+        for i in range(links):
+            x[i] -= force[r] * response[r, i]
     return total

@@ -53,6 +53,9 @@ class EngineSimulator(ABC):
         self._time = 0.0
         self._effort = np.zeros(len(self.joints))
         self._events: list[Event] = []
+        if self._law:  # compiles its kernels before the first tick
+            rest = np.zeros(len(self.joints))
+            self._law_efforts(rest, rest, np.zeros(3), np.eye(3), np.zeros(6))
 
     @abstractmethod
     def _place(self, state: RobotState) -> None:
