@@ -6,7 +6,12 @@ written so that they are correct there too.
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -20,11 +25,42 @@ HAS_NUMBA = numba is not None
 
 # Sums may be reordered, so that they run on vector units; nan and inf keep their meaning.
 FASTMATH = {"reassoc", "contract"}
+CORE = Path(__file__).parent
 
 
 def kernel(function: F) -> F:
     """Compile `function` in nopython mode, cached on disk; return it as it is without numba."""
     if numba is None:
         return function
-    compiled: F = numba.njit(cache=True, error_model="numpy", fastmath=FASTMATH)(function)
+    # numba looks at the file of a kernel alone, and would keep it when one that it calls changes.
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, cache_folder(function)
+    try:
+        compiled: F = numba.njit(cache=True, error_model="numpy", fastmath=FASTMATH)(function)
+    finally:
+        numba.config.CACHE_DIR = before
     return compiled
+
+
+def cache_folder(function: Callable[..., Any]) -> str:
+    """Return where the compiled kernels of a function's package belong, as the sources now are."""
+    if numba is not None and numba.config.CACHE_DIR:
+        return str(numba.config.CACHE_DIR)  # the user has chosen
+    return _cache_folder(Path(function.__code__.co_filename).parent)
+
+
+@cache
+def _cache_folder(package: Path) -> str:
+    """Return a folder named after the state of all sources of a package and of the core."""
+    digest = hashlib.sha256()
+    for source in sorted({*package.rglob("*.py"), *CORE.rglob("*.py")}):
+        stat = source.stat()
+        digest.update(f"{source} {stat.st_mtime_ns} {stat.st_size}\n".encode())
+    place = package / "__pycache__"
+    if not os.access(package, os.W_OK):
+        root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        place = Path(root) / "roboaccord" / package.name
+    folder = place / f"kernels_{digest.hexdigest()[:12]}"
+    if not folder.exists():
+        for stale in place.glob("kernels_*"):
+            shutil.rmtree(stale, ignore_errors=True)
+    return str(folder)
