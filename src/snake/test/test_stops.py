@@ -65,7 +65,8 @@ def test_impacts_take_energy_and_no_joint_passes_its_stop(setup_with, drive):
     Angular momentum is kept by each impact, but joints that hit in turn faster than impacts are
     located are moved back by projection, which keeps it to first order only. The motion is
     chaotic; over eight seeds the error came to 0.2 to 2 % of the scale sqrt(2 E I) at 0.3 N m,
-    and 5 % is a bound that a wrong impact law exceeds. At 10 N m links turn by 0.4 rad in a step: not resolved.
+    and 5 % is a bound that a wrong impact law exceeds. At 10 N m links turn by 0.4 rad in a
+    step, which is not resolved.
     """
     setup = setup_with("friction={law: none}")
     p = setup.parameters
