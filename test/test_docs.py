@@ -1,0 +1,110 @@
+"""The pages keep up with the code: links, commands, parameters, arguments."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+from roboaccord.cli.main import add_robot_groups, app
+from roboaccord.robot import robot_names
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+
+
+def relative(path: Path) -> str:
+    """Return a page's name, for the test's."""
+    return str(path.relative_to(ROOT))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub makes of a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+def commands() -> list[tuple[str, str]]:
+    """Return every `accord` command in a code block of a page, with the page's name."""
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        blocks = [body for _, body in FENCE.findall(text)]
+        blocks += re.findall(r"^    \S.*$", FENCE.sub("", text), re.MULTILINE)
+        for line in "\n".join(blocks).splitlines():
+            match = re.match(r" *(?:\w+=\S+ )*accord (.+)", line)
+            if match and not line.rstrip().endswith(":"):
+                found.append((relative(page), match[1]))
+    return found
+
+
+@pytest.fixture(scope="module")
+def accord() -> Any:
+    """Return the command line with the commands of every robot."""
+    for name in robot_names():
+        add_robot_groups([name])
+    return typer.main.get_command(app)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Files and images exist, and so do the headings that links point at."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for link in LINK.findall(text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{link} does not exist"
+        assert not anchor or anchor in anchors(target), f"{link}: no such heading"
+
+
+def test_there_are_commands_to_check() -> None:
+    """A change of how pages write commands must not empty the next test."""
+    assert len(commands()) > 20
+
+
+@pytest.mark.parametrize(("page", "command"), commands())
+def test_command_parses(accord: Any, page: str, command: str) -> None:
+    """Command, arguments and options are those of the program."""
+    words = shlex.split(command, comments=True)
+    context = accord.make_context("accord", [], resilient_parsing=True)
+    found = accord
+    while hasattr(found, "commands") and words and words[0] in found.commands:
+        found = found.commands[words.pop(0)]
+    assert found is not accord or words[0].startswith("--"), f"no command {words[0]}"
+    try:
+        found.make_context("accord", words, parent=context)
+    except typer.Exit:  # --help and --version
+        pass
+    except Exception as error:
+        # Typer carries its own click, so a usage error is known by what it offers.
+        if not hasattr(error, "format_message"):
+            raise
+        pytest.fail(f"{page}: accord {command}: {error.format_message()}")
+
+
+@pytest.mark.parametrize("robot", robot_names())
+def test_parameter_table_is_that_of_the_file(robot: str) -> None:
+    """Each parameter stands in the robot's page with value and unit."""
+    page = (ROOT / "docs" / f"{robot}.md").read_text(encoding="utf-8")
+    entries = yaml.safe_load((ROOT / "src" / robot / "config/parameters.yaml").read_text())
+    for name, entry in entries.items():
+        assert f"| `{name}` | {entry['value']:g} | {entry['unit']} |" in page
+
+
+def test_launch_arguments_and_node_parameters_are_documented() -> None:
+    """docs/ros.md has a row for each."""
+    page = (ROOT / "docs" / "ros.md").read_text(encoding="utf-8")
+    launch = (ROOT / "launch" / "simulate.launch.py").read_text(encoding="utf-8")
+    nodes = (ROOT / "src/roboaccord_ros/roboaccord_ros/parameters.py").read_text(encoding="utf-8")
+    names = re.findall(r'^    "(\w+)": \(', launch + nodes, re.MULTILINE)
+    assert len(names) > 20
+    for name in names:
+        assert f"`{name}`" in page, f"{name} is missing in docs/ros.md"
