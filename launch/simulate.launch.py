@@ -7,21 +7,14 @@ from datetime import datetime
 
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from launch import LaunchContext, LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    IncludeLaunchDescription,
-    OpaqueFunction,
-    Shutdown,
-)
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition
 from launch.substitutions import (
     EqualsSubstitution,
     LaunchConfiguration,
     NotEqualsSubstitution,
     NotSubstitution,
-    PathJoinSubstitution,
     PythonExpression,
-    ThisLaunchFileDir,
 )
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -42,21 +35,20 @@ ARGUMENTS = {
 }
 
 
-def require_gazebo(_: LaunchContext) -> None:
-    """Say in one line what to do where Gazebo is missing."""
+def refuse_gazebo(_: LaunchContext) -> None:
+    """Say in one line what to do instead of sim:=gz."""
     try:
         get_package_share_directory("ros_gz_sim")
+        why = "sim:=gz: this release ships no Gazebo world yet"
     except PackageNotFoundError:
-        raise RuntimeError(
-            "sim:=gz needs Gazebo Sim (package ros_gz_sim), which is not installed; try sim:=dart"
-        ) from None
+        why = "sim:=gz needs Gazebo Sim (package ros_gz_sim), which is not installed"
+    raise RuntimeError(f"{why}; try sim:=dart")
 
 
 def generate_launch_description() -> LaunchDescription:
     """Start the nodes; the launch ends when the simulator does."""
     given = {name: LaunchConfiguration(name) for name in ARGUMENTS}
     gazebo = EqualsSubstitution(given["sim"], "gz")
-    own = NotEqualsSubstitution(given["controller"], "none")
     recorder = ["(['recorder'] if '", given["record"], "' == 'true' else [''])"]
     controller = ["(['controller'] if '", given["controller"], "' != 'none' else [''])"]
     robot = {"robot": given["robot"], "log": given["log_level"]}
@@ -66,51 +58,52 @@ def generate_launch_description() -> LaunchDescription:
         "duration": ParameterValue(given["duration"], value_type=float),
     }
     bag = ["runs/", given["robot"], f"_{datetime.now():%Y%m%d_%H%M%S}"]
-    return LaunchDescription([
-        *(
-            DeclareLaunchArgument(name, default_value=default, description=description)
-            for name, (default, description) in ARGUMENTS.items()
-        ),
-        OpaqueFunction(function=require_gazebo, condition=IfCondition(gazebo)),
-        IncludeLaunchDescription(
-            PathJoinSubstitution([ThisLaunchFileDir(), "gazebo.launch.py"]),
-            launch_arguments=given.items(),
-            condition=IfCondition(gazebo),
-        ),
-        Node(
-            package=PACKAGE,
-            executable="recorder",
-            parameters=[{"bag": ParameterValue(bag, value_type=str), **robot}],
-            condition=IfCondition(given["record"]),
-        ),
-        Node(
-            package=PACKAGE,
-            executable="crosscheck",
-            parameters=[robot],
-            condition=IfCondition(given["crosscheck"]),
-        ),
-        Node(
-            package=PACKAGE,
-            executable="controller",
-            parameters=[{
-                **run,
-                "controller": given["controller"],
-                "lockstep": ParameterValue(NotSubstitution(gazebo), value_type=bool),
-                "peers": ParameterValue(PythonExpression(recorder)),
-            }],
-            condition=IfCondition(own),
-            on_exit=Shutdown(),
-        ),
-        Node(
-            package=PACKAGE,
-            executable="simulator",
-            parameters=[{
-                **run,
-                "engine": given["sim"],
-                "peers": ParameterValue(PythonExpression([*controller, " + ", *recorder])),
-            }],
-            condition=IfCondition(NotSubstitution(gazebo)),
-            on_exit=Shutdown(),
-        ),
-        Node(package="rviz2", executable="rviz2", condition=IfCondition(given["rviz"])),
-    ])
+    return LaunchDescription(
+        [
+            *(
+                DeclareLaunchArgument(name, default_value=default, description=description)
+                for name, (default, description) in ARGUMENTS.items()
+            ),
+            OpaqueFunction(function=refuse_gazebo, condition=IfCondition(gazebo)),
+            Node(
+                package=PACKAGE,
+                executable="recorder",
+                parameters=[{"bag": ParameterValue(bag, value_type=str), **robot}],
+                condition=IfCondition(given["record"]),
+            ),
+            Node(
+                package=PACKAGE,
+                executable="crosscheck",
+                parameters=[robot],
+                condition=IfCondition(given["crosscheck"]),
+            ),
+            Node(
+                package=PACKAGE,
+                executable="controller",
+                parameters=[
+                    {
+                        **run,
+                        "controller": given["controller"],
+                        "lockstep": ParameterValue(NotSubstitution(gazebo), value_type=bool),
+                        "peers": ParameterValue(PythonExpression(recorder)),
+                    }
+                ],
+                condition=IfCondition(NotEqualsSubstitution(given["controller"], "none")),
+                on_exit=Shutdown(),
+            ),
+            Node(
+                package=PACKAGE,
+                executable="simulator",
+                parameters=[
+                    {
+                        **run,
+                        "engine": given["sim"],
+                        "peers": ParameterValue(PythonExpression([*controller, " + ", *recorder])),
+                    }
+                ],
+                condition=IfCondition(NotSubstitution(gazebo)),
+                on_exit=Shutdown(),
+            ),
+            Node(package="rviz2", executable="rviz2", condition=IfCondition(given["rviz"])),
+        ]
+    )

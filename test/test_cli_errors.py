@@ -47,6 +47,21 @@ class OneTooMany(NotANumber):
         return Command(np.zeros(len(self.effort) + 1))
 
 
+class Silent(NotANumber):
+    def update(self, state, target):
+        return None
+
+
+class Careless(NotANumber):
+    def update(self, state, target):
+        return 1 / 0
+
+
+class Stillborn:
+    def __init__(self, setup):
+        raise KeyError("gain")
+
+
 class NoMethods:
     def __init__(self, setup):
         pass
@@ -94,6 +109,10 @@ def test_unknown_words(words: str, said: str, tmp_path: Path) -> None:
         ("parameters.link_mas=1", "unknown key parameters.link_mas; did you mean link_mass?"),
         ("initial.q.joint_99=1", "unknown key initial.q.joint_99"),
         ("duration.foo=1", "unknown key duration.foo: duration has no keys below it"),
+        ("controller.kp=abc", "controller.kp: 'abc' is no number"),
+        ("parameters.joints=abc", "parameters.joints: "),
+        ("initial.q.joint_01=.nan", "initial.q.joint_01: nan is no angle or rate"),
+        ("duration=.inf", "duration"),
         ("controller.name=foo", "unknown controller foo"),
         ("friction.law=foo", "unknown friction law foo"),
         ("duration", "--set takes KEY=VALUE"),
@@ -121,6 +140,9 @@ def test_wrong_changes(change: str, said: str, tmp_path: Path) -> None:
         ("Infinite", "Infinite gave effort inf for joint_01 at t = 0.000000 s"),
         ("OneMissing", "gave 20 efforts at t = 0.000000 s, the robot has 21 joints: joint_21 is"),
         ("OneTooMany", "gave 22 efforts at t = 0.000000 s, the robot has 21 joints"),
+        ("Silent", "Silent gave NoneType and no Command"),
+        ("Careless", "Careless raised ZeroDivisionError: division by zero"),
+        ("Stillborn", "controller: 'gain'"),
         ("NoMethods", "my_controllers:NoMethods has no reset(seed) and update(state, target)"),
         ("Nothing", "cannot import my_controllers:Nothing"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,6 +86,8 @@ class Setup:
         for name in values:
             if name not in self.joints:
                 raise AccordError(f"unknown key {key}.{name}{did_you_mean(name, self.joints)}")
+            if not math.isfinite(values[name]):
+                raise AccordError(f"{key}.{name}: {values[name]} is no angle or rate")
         return np.array([values.get(name, 0.0) for name in self.joints])
 
 
@@ -165,8 +168,9 @@ def _import_factory(path: str) -> Callable[..., Any]:
         raise AccordError(f"--controller takes package.module:Class, not {path!r}")
     try:
         factory = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError, SyntaxError) as error:
-        raise AccordError(f"cannot import {path}: {error}") from None
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise AccordError(f"cannot import {path}: {reason}") from error
     if not callable(factory):
         raise AccordError(f"{path} is no class")
     made: Callable[..., Any] = factory
@@ -178,7 +182,14 @@ def _build(factory: Callable[..., Any], setup: Setup, spec: Mapping[str, Any], k
     for name in spec:
         if name not in accepted:
             raise AccordError(f"unknown key {key}.{name}{did_you_mean(name, accepted)}")
+        default = inspect.signature(factory).parameters[name].default
+        number = isinstance(default, (int, float)) and not isinstance(default, bool)
+        if number and (isinstance(spec[name], bool) or not isinstance(spec[name], (int, float))):
+            raise AccordError(f"{key}.{name}: {spec[name]!r} is no number")
     try:
         return factory(setup, **spec)
-    except (TypeError, ValueError) as error:
-        raise AccordError(f"{key}: {error}") from None
+    except AccordError:
+        raise
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise AccordError(f"{key}: {reason}") from error

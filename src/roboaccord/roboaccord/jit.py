@@ -23,8 +23,6 @@ except ImportError:  # pragma: no cover - exercised on ROS machines only
 
 HAS_NUMBA = numba is not None
 
-# Sums may be reordered, so that they run on vector units; nan and inf keep their meaning.
-FASTMATH = {"reassoc", "contract"}
 CORE = Path(__file__).parent
 
 
@@ -32,10 +30,12 @@ def kernel(function: F) -> F:
     """Compile `function` in nopython mode, cached on disk; return it as it is without numba."""
     if numba is None:
         return function
-    # numba looks at the file of a kernel alone, and would keep it when one that it calls changes.
+    # No fastmath: fresh from the compiler and from the cache, code would round differently, and
+    # one run have two hashes. As to the folder: numba looks at the file of a kernel alone, and
+    # would keep it when one that it calls changes.
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, cache_folder(function)
     try:
-        compiled: F = numba.njit(cache=True, error_model="numpy", fastmath=FASTMATH)(function)
+        compiled: F = numba.njit(cache=True, error_model="numpy")(function)
     finally:
         numba.config.CACHE_DIR = before
     return compiled

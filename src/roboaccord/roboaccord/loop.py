@@ -28,6 +28,8 @@ def count_steps(duration: float, step: float, what: str) -> int:
     Raises:
         AccordError: if it does not fit a whole number of times, at least once.
     """
+    if not (math.isfinite(duration) and step > 0):
+        raise AccordError(f"{what}: {duration:g} s over {step:g} s is no number of steps")
     count = round(duration / step)
     if count < 1 or abs(count * step - duration) > 1e-9 * max(duration, step):
         raise AccordError(f"{what}: {duration:g} s is no whole multiple of {step:g} s")
@@ -37,6 +39,32 @@ def count_steps(duration: float, step: float, what: str) -> int:
 def tick_time(tick: int, period_ns: int) -> float:
     """Return the time of a control tick [s], exactly as a ROS time stamp gives it back."""
     return tick * period_ns / NANOSECONDS
+
+
+def ask_controller(
+    controller: Controller, state: RobotState, target: Target | None, joints: Sequence[str]
+) -> Command:
+    """Return a controller's command, checked.
+
+    Raises:
+        AccordError: if the controller, which may be a user's, raises or gives no valid command.
+    """
+    who = type(controller).__name__
+    try:
+        command = controller.update(state, target)
+    except AccordError:
+        raise
+    except Exception as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise AccordError(
+            f"{who} raised {type(error).__name__}: {reason} at t = {state.time:.6f} s"
+        ) from error
+    if not isinstance(command, Command):
+        raise AccordError(
+            f"{who} gave {type(command).__name__} and no Command at t = {state.time:.6f} s"
+        )
+    check_command(command, joints, who, state.time)
+    return command
 
 
 def check_command(command: Command, joints: Sequence[str], who: str, time: float) -> None:
@@ -109,7 +137,6 @@ def simulate(
     ticks = count_steps(duration, control_period, "duration over control period")
     count_steps(control_period, simulator.physics_step, "control period over physics step")
     period_ns = round(control_period * NANOSECONDS)
-    who = type(controller).__name__
     controller.reset(seed)
     state = simulator.reset(initial)
     states = [state]
@@ -117,8 +144,7 @@ def simulate(
     for observer in observers:
         observer.on_state(state)
     for tick in range(1, ticks + 1):
-        command = controller.update(state, target)
-        check_command(command, simulator.joints, who, state.time)
+        command = ask_controller(controller, state, target, simulator.joints)
         for observer in observers:
             observer.on_command(state, command)
         state = advance(simulator, command, control_period, tick, period_ns)

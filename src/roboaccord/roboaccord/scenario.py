@@ -131,7 +131,9 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
         scenario = Scenario(**data)
     except ValidationError as error:
         first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
+        # pydantic ends the place in a union with the type that it tried.
+        place = [str(part) for part in first["loc"] if part not in ("float", "int")]
+        key = ".".join(place)
         if "extra" in first["type"]:
             raise AccordError(f"unknown key {key}{did_you_mean(key, data_keys())}") from None
         raise AccordError(f"{key}: {first['msg'].lower()}") from None

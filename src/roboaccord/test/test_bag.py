@@ -181,7 +181,7 @@ def test_wrenches_twists_and_switches_are_recorded(tmp_path: Path) -> None:
             writer.on_command(on, command)
     found = read_with_rosbags(tmp_path / "bag")
     assert [m.data for _, m in found["/toy/magnet_a/state"]] == [True]
-    assert [m.angular.z for _, m in found["/toy/cmd_vel"]] == [1.0, 1.0]
+    assert [m.twist.angular.z for _, m in found["/toy/twist"]] == [1.0, 1.0]
     run = read_run(tmp_path / "bag")
     np.testing.assert_array_equal(run.wrenches.effort[0], np.arange(6.0))
 

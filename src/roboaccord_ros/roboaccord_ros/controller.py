@@ -9,10 +9,8 @@ import numpy as np
 from rclpy.node import Node
 from roboaccord.assembly import Setup, make_controller
 from roboaccord.cdr import EffortCodec, decode_twist
-from roboaccord.errors import AccordError
-from roboaccord.interfaces import Controller
-from roboaccord.loop import check_command
-from roboaccord.state import Command, RobotState, Target
+from roboaccord.loop import ask_controller
+from roboaccord.state import RobotState, Target
 
 from roboaccord_ros import graph
 from roboaccord_ros.extras import ExtraOutputs
@@ -45,11 +43,10 @@ class ControllerShell:
         self._node, self._run, self._peers, self._lockstep = node, run, peers, lockstep
         robot, joints = setup.robot.name, setup.joints
         self._joints, self._seed = joints, setup.scenario.seed
-        # A first one is thrown away: it compiles what must be compiled, and shows what it gives.
+        # A first one is thrown away: it shows what it gives beside efforts.
         trial = make_controller(setup, custom)
         trial.reset(self._seed)
-        self._who = type(trial).__name__
-        example = self._update(trial, setup.initial, None)
+        example = ask_controller(trial, setup.initial, None, joints)
         self._controller = make_controller(setup, custom)
         self._controller.reset(self._seed)
         self._inlet, self._efforts = Inlet(joints), EffortCodec(joints)
@@ -103,25 +100,12 @@ class ControllerShell:
         if state.time <= self._last:  # the simulation was reset
             self._controller.reset(self._seed)
         self._last = state.time
-        command = self._update(self._controller, state, self._target)
+        command = ask_controller(self._controller, state, self._target, self._joints)
         self._extras.send(
             state.time,
             command,
             lambda: self._send(self._efforts.encode(state.time, command.effort)),
         )
-
-    def _update(self, controller: Controller, state: RobotState, target: Target | None) -> Command:
-        try:
-            command = controller.update(state, target)
-        except AccordError:
-            raise
-        except Exception as error:  # a user's controller raises whatever it raises
-            text = (str(error).splitlines() or [""])[0]
-            raise AccordError(
-                f"{self._who} raised {type(error).__name__}: {text} at t = {state.time:.6f} s"
-            ) from error
-        check_command(command, self._joints, self._who, state.time)
-        return command
 
 
 def build(node: Node, run: Run) -> ControllerShell:

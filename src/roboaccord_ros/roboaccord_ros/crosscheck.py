@@ -59,8 +59,6 @@ class CrosscheckShell:
         self._period = setup.scenario.control_period
         self._tolerance = self._tolerance or setup.scenario.crosscheck.tolerances.one_step
         self._reference = make_simulator(setup)
-        # The first step compiles what must be compiled, before states come.
-        self._reference.step(Command(np.zeros(len(setup.joints))), self._period)
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
         takes = {graph.ODOMETRY: inlet.take_odometry, graph.STATES: inlet.take_joint_states}
         for name, take in takes.items():

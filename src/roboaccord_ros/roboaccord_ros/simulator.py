@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-import numpy as np
 from rclpy.node import Node
 from roboaccord.assembly import Setup, make_simulator
 from roboaccord.cdr import EffortCodec
@@ -115,9 +114,6 @@ def build(node: Node, run: Run, make: Make) -> SimulatorShell:
     values = declare(node, "robot", "scenario", "set", *names)
     setup = setup_of(values)
     options = SimulatorOptions(**{name: values[name] for name in names})
-    # A first one is thrown away: it compiles what must be compiled, before anybody waits.
-    trial = make(setup, options.engine)
-    trial.step(Command(np.zeros(len(setup.joints))), setup.scenario.control_period)
     return SimulatorShell(node, setup, make(setup, options.engine), run, options)
 
 

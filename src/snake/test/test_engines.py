@@ -1,5 +1,9 @@
 """DART and MuJoCo against the reference: one description, one law, three simulators."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from roboaccord import make_controller, make_simulator, simulate
@@ -136,3 +140,27 @@ def test_link_velocities_of_the_description_are_those_of_dart(setup_with, random
         np.testing.assert_allclose(motion.position[i], body.getCOM(), atol=1e-12)
         np.testing.assert_allclose(motion.linear[i], body.getCOMLinearVelocity(), atol=1e-12)
         np.testing.assert_allclose(motion.angular[i], body.getAngularVelocity(), atol=1e-12)
+
+
+def test_kernels_from_the_compiler_and_from_the_cache_give_the_same_hash(tmp_path):
+    """A run in a process that compiles, and one in a process that finds the kernels compiled."""
+    code = (
+        "from roboaccord import *\n"
+        "setup = Setup.of(load_scenario('snake', 'snake', 'serpenoid', ['duration=0.5']))\n"
+        "run = simulate(simulator=make_simulator(setup), controller=make_controller(setup),\n"
+        "    initial=setup.initial, duration=0.5, control_period=1e-3)\n"
+        "print(run.sha256())\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    hashes = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    ]
+    assert list(tmp_path.rglob("*.nbc")), "the kernels were not cached"
+    assert hashes[0] == hashes[1]

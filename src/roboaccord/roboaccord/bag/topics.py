@@ -13,7 +13,7 @@ from roboaccord.assembly import Setup
 
 METADATA_VERSION = 9
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
-EVENTS, WRENCH, TWIST = "events", "wrench", "cmd_vel"
+EVENTS, WRENCH, TWIST = "events", "wrench", "twist"
 DESCRIPTION, SCENARIO = "robot_description", "scenario"
 TF, TF_STATIC = "/tf", "/tf_static"
 
@@ -45,7 +45,7 @@ def optional_topics(robot: str) -> list[Topic]:
     """Return the topics that a bag has where the robot uses them."""
     return [
         Topic(f"/{robot}/{WRENCH}", "geometry_msgs/msg/WrenchStamped"),
-        Topic(f"/{robot}/{TWIST}", "geometry_msgs/msg/Twist"),
+        Topic(f"/{robot}/{TWIST}", "geometry_msgs/msg/TwistStamped"),
     ]
 
 

@@ -25,7 +25,6 @@ from roboaccord.cdr import (
     encode_bool,
     encode_event,
     encode_string,
-    encode_twist,
     encode_wrench,
 )
 from roboaccord.description import Tree, expand
@@ -135,7 +134,8 @@ class BagWriter:
             data = encode_wrench(state.time, command.wrench)
             self._write_optional(names.WRENCH, time_ns, data)
         if command.twist is not None:
-            self._write_optional(names.TWIST, time_ns, encode_twist(command.twist))
+            # TwistStamped is on the wire as WrenchStamped: a header and six numbers.
+            self._write_optional(names.TWIST, time_ns, encode_wrench(state.time, command.twist))
 
     def on_event(self, event: Event) -> None:
         """Record an event."""
