@@ -152,15 +152,7 @@ def test_kernels_from_the_compiler_and_from_the_cache_give_the_same_hash(tmp_pat
         "print(run.sha256())\n"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    hashes = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for _ in range(2)
-    ]
+    command = [sys.executable, "-c", code]
+    hashes = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
     assert list(tmp_path.rglob("*.nbc")), "the kernels were not cached"
     assert hashes[0] == hashes[1]
