@@ -80,10 +80,15 @@ def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> None:
     node.create_subscription(Bool, f"/{robot}/{switch}/state", take, LATCHED, raw=True)
 
 
-def missing_peers(node: Node, publisher: Publisher, peers: Sequence[str]) -> list[str]:
-    """Return which of the named nodes do not yet receive what a publisher sends."""
+def missing_peers(
+    node: Node, publisher: Publisher, peers: Sequence[str], *, somebody: bool = True
+) -> list[str]:
+    """Return which of the named nodes do not yet receive what a publisher sends.
+
+    `somebody` asks for at least one subscriber, whatever its name.
+    """
     infos = node.get_subscriptions_info_by_topic(publisher.topic_name)
-    if not infos or publisher.get_subscription_count() < len(infos):
+    if (somebody and not infos) or publisher.get_subscription_count() < len(infos):
         return list(peers) or ["a subscriber"]
     present = {info.node_name for info in infos}
     return [peer for peer in peers if peer not in present]

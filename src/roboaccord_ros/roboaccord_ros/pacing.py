@@ -105,7 +105,10 @@ class Pacing:
         if self._options.lockstep and not self._commands.get_publisher_count():
             return f"no controller publishes {self._commands.topic_name}"
         for publisher in self._publishers:
-            missing = graph.missing_peers(self._node, publisher, self._options.peers)
+            # Somebody must take the joint states; a node of one's own may do without the base.
+            states = publisher is self._publishers[-1]
+            peers = self._options.peers
+            missing = graph.missing_peers(self._node, publisher, peers, somebody=states)
             if missing:
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
         return ""

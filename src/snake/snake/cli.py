@@ -33,13 +33,13 @@ def group() -> None:
 def gait(
     gait: Annotated[Gait, typer.Option(help="Gait.")] = Gait.serpenoid,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    amplitude: Annotated[float, typer.Option(help="Of every joint [rad].")] = 0.4,
-    frequency: Annotated[float, typer.Option(help="[Hz]")] = 1.0,
+    amplitude: Annotated[float, typer.Option(help="Of every joint, in rad.")] = 0.4,
+    frequency: Annotated[float, typer.Option(help="In Hz.")] = 1.0,
     waves: Annotated[float, typer.Option(help="Waves on the body.")] = 1.5,
     mu_along: Annotated[float, typer.Option(help="Friction along the body.")] = 0.1,
     mu_across: Annotated[float, typer.Option(help="Friction across the body.")] = 1.0,
     engine: Annotated[str, typer.Option(help="reference, dart or mujoco.")] = "reference",
-    duration: Annotated[float, typer.Option(help="[s]")] = 10.0,
+    duration: Annotated[float, typer.Option(help="In s.")] = 10.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
 ) -> None:
     """Measure a gait: speed, effort and cost of transport.

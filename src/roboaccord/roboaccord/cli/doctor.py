@@ -39,8 +39,10 @@ def doctor_command(
     for engine, note in available().items():
         rows.append((engine, not note.startswith("engine "), note))
     for module, use in OPTIONAL.items():
-        rows.append((module, found(module), use))
-    rows.append(("gz", shutil.which("gz") is not None, "sim:=gz; Gazebo Harmonic"))
+        there = found(module)
+        rows.append((module, there, "" if there else f"for {use}"))
+    gazebo = shutil.which("gz") is not None
+    rows.append(("gz", gazebo, "" if gazebo else "for sim:=gz; Gazebo Harmonic"))
     rows.append(("robots", bool(robot_names()), ", ".join(robot_names())))
     rows.append(("transports", True, ", ".join(transports())))
     if as_json:
