@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -168,8 +168,9 @@ def _import_factory(path: str) -> Callable[..., Any]:
     module_name, colon, attribute = path.partition(":")
     if not colon:
         raise AccordError(f"--controller takes package.module:Class, not {path!r}")
-    if not {"", os.getcwd()} & set(sys.path):
-        sys.path.insert(0, os.getcwd())  # as `python -m` does; a script's path lacks it
+    here = str(Path.cwd())
+    if not {"", here} & set(sys.path):
+        sys.path.insert(0, here)  # as `python -m` does; a script's path lacks it
     try:
         factory = getattr(importlib.import_module(module_name), attribute)
     except Exception as error:
