@@ -137,7 +137,7 @@ def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AccordError) as caught:
         Stage(URDF)
     message = str(caught.value)
-    assert 'pip install "roboaccord[view]"' in message
+    assert "pip install viser yourdfpy" in message
     assert "viser" in message
     assert "\n" not in message
 

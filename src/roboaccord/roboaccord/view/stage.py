@@ -19,7 +19,7 @@ from roboaccord.state import Array
 
 PORT = 8080
 FOLLOW = 0.08  # of the way to the robot, a picture: the view glides after it
-INSTALL = 'the browser view needs {name}; run: pip install "roboaccord[view]"'
+INSTALL = "the browser view needs {name}; run: pip install viser yourdfpy"
 
 
 class Stage:
