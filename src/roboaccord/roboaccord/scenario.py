@@ -6,6 +6,7 @@ The models keep to what pydantic 1 and 2 have in common, because ROS machines ca
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -205,7 +206,7 @@ _NumberLoader.yaml_implicit_resolvers = {
 }
 _NumberLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
-    __import__("re").compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
+    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
     list("-+.0123456789"),
 )
 
