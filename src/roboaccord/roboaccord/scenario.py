@@ -167,7 +167,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         AccordError: if it cannot be read, is no YAML or holds no mapping.
     """
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=_NumberLoader)  # noqa: S506
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise AccordError(f"cannot read {path}: {reason}") from None

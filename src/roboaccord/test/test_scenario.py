@@ -46,8 +46,10 @@ def test_what_does_not_fit_is_refused_in_one_line(change: str, message: str) -> 
 
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_text("duration: 2.0\n")
-    assert load_scenario("any", "x", str(path)).name == "mine"
+    path.write_text("duration: 2.0\ncontroller: {name: c, gain: 1e-3}\n")
+    scenario = load_scenario("any", "x", str(path))
+    assert scenario.name == "mine"
+    assert scenario.controller["gain"] == 0.001
     path.write_text("robot: y\n")
     with pytest.raises(AccordError, match="a scenario of y, not of x"):
         load_scenario("any", "x", str(path))
