@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.assembly import Setup
-from roboaccord.friction import EllipseFriction
 from roboaccord.state import Array, Command, RobotState, Target
 
-from snake.coordinates import PlanarSnake
+from snake.coordinates import PlanarSnake, friction_of
 from snake.gaits import Serpenoid
 from snake.tracking import tracking_efforts
 
@@ -67,12 +66,7 @@ class Feedforward:
 
     def __init__(self, setup: Setup) -> None:
         self._chain = PlanarSnake(setup.parameters)
-        law = setup.force_law
-        self._points = np.zeros((0, 2))
-        self._friction = np.zeros(4)
-        if isinstance(law, EllipseFriction):
-            self._points = law.points
-            self._friction = np.array([*law.mu, law.load, law.slip_speed])
+        self._friction, self._points = friction_of(setup)
 
     def efforts(self, state: RobotState, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the efforts (n,) [N m] of a desired shape, where the robot is."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.friction import EllipseFriction
 from roboaccord.jit import kernel
 from roboaccord.state import Array, RobotState
 
@@ -125,3 +127,15 @@ class PlanarSnake:
             orientation=np.array([0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)]),
             twist=np.array([vx, vy, 0.0, 0.0, 0.0, rate]),
         )
+
+
+def friction_of(setup: Setup) -> tuple[Array, Array]:
+    """Return the setup's friction as the kernels take it; without friction there are no points.
+
+    Returns:
+        (mu_along, mu_across, load [N], slip speed [m/s]) and the contact points (k, 2) [m].
+    """
+    law = setup.force_law
+    if not isinstance(law, EllipseFriction):
+        return np.zeros(4), np.zeros((0, 2))
+    return np.array([*law.mu, law.load, law.slip_speed]), law.points

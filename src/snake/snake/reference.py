@@ -8,14 +8,13 @@ import numpy as np
 import roboaccord
 from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
-from roboaccord.friction import EllipseFriction
 from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts, count_steps
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
 from snake import dynamics, integrator, tracking
-from snake.coordinates import PlanarSnake
+from snake.coordinates import PlanarSnake, friction_of
 from snake.parameters import SnakeParameters
 
 MAX_EVENTS = 1000  # logged in one control period
@@ -36,12 +35,7 @@ class SnakeReference:
         self.effort_limits = setup.effort_limits
         self.physics_step = setup.scenario.physics_step
         self._chain = PlanarSnake(self.parameters)
-        self._points = np.zeros((0, 2))
-        self._friction = np.zeros(4)
-        law = setup.force_law
-        if isinstance(law, EllipseFriction):
-            self._points = law.points
-            self._friction = np.array([*law.mu, law.load, law.slip_speed])
+        self._friction, self._points = friction_of(setup)
         self._log = np.empty((MAX_EVENTS, 3))
         self._events: list[Event] = []
         self.reset(setup.initial)
