@@ -1,4 +1,4 @@
-"""`accord snake`: the snake's own commands."""
+"""`accord snake gait`: measure a gait."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from roboaccord.loop import simulate
 from roboaccord.metrics import metrics_of
 from roboaccord.scenario import load_scenario
 
-app = typer.Typer(help="Commands of the snake.", no_args_is_help=True)
-
-
 class Gait(StrEnum):
     """The gaits by name: the serpenoid, and the post's as its author coded and described it."""
 
@@ -24,13 +21,7 @@ class Gait(StrEnum):
     as_described = "as_described"
 
 
-@app.callback()
-def group() -> None:
-    """Measure the snake's gaits."""
-
-
-@app.command()
-def gait(
+def gait_command(
     gait: Annotated[Gait, typer.Option(help="Gait.")] = Gait.serpenoid,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
     amplitude: Annotated[float, typer.Option(help="Of every joint, in rad.")] = 0.4,

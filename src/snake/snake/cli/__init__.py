@@ -1,0 +1,17 @@
+"""`accord snake`: the snake's own commands, one module each."""
+
+from __future__ import annotations
+
+import typer
+
+from snake.cli.gait import gait_command
+
+app = typer.Typer(help="Commands of the snake.", no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Measure, draw and optimise the snake's gaits."""
+
+
+app.command("gait")(gait_command)
