@@ -13,6 +13,7 @@ from roboaccord.loop import simulate
 from roboaccord.metrics import metrics_of
 from roboaccord.scenario import load_scenario
 
+
 class Gait(StrEnum):
     """The gaits by name: the serpenoid, and the post's as its author coded and described it."""
 
