@@ -12,12 +12,15 @@ which a force law has no value at rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from roboaccord.errors import AccordError
 from roboaccord.interfaces import LinkMotion
 from roboaccord.jit import kernel
+from roboaccord.scenario import did_you_mean
 from roboaccord.state import Array
 
 
@@ -32,8 +35,11 @@ def ellipse_force(along, across, mu_along, mu_across, load, slip_speed):  # type
 
 
 @kernel
-def _ellipse_wrenches(rotation, linear, angular, points, mu, load, slip, force, torque):  # type: ignore[no-untyped-def]
+def _ellipse_wrenches(  # type: ignore[no-untyped-def]
+    rotation, position, linear, angular, points, mu, beyond, load, slip, force, torque
+):
     count = points.shape[0]
+    mu_along, mu_across = mu[0], mu[1]
     for i in range(rotation.shape[0]):
         # The body's axes as they lie in the horizontal plane.
         norm = np.sqrt(rotation[i, 0, 0] ** 2 + rotation[i, 1, 0] ** 2)
@@ -42,6 +48,9 @@ def _ellipse_wrenches(rotation, linear, angular, points, mu, load, slip, force, 
         along = c * linear[i, 0] + s * linear[i, 1]
         across = -s * linear[i, 0] + c * linear[i, 1]
         w = angular[i, 2]
+        if beyond.shape[0] > 0:
+            there = position[i, 0] > beyond[0]
+            mu_along, mu_across = (beyond[1], beyond[2]) if there else (mu[0], mu[1])
         fx = 0.0
         fy = 0.0
         moment = 0.0
@@ -49,7 +58,7 @@ def _ellipse_wrenches(rotation, linear, angular, points, mu, load, slip, force, 
             px = points[k, 0]
             py = points[k, 1]
             fa, fc = ellipse_force(
-                along - w * py, across + w * px, mu[0], mu[1], load / count, slip
+                along - w * py, across + w * px, mu_along, mu_across, load / count, slip
             )
             fx += c * fa - s * fc
             fy += s * fa + c * fc
@@ -68,9 +77,12 @@ class EllipseFriction:
         load: normal force on each link [N], shared by its points.
         mu_along, mu_across: coefficients along the link's x and y axes.
         slip_speed: smoothing speed eps [m/s].
+        beyond: ground that changes with place: `x` [m], and the `mu_along` and `mu_across` of
+            links whose centre is beyond it.
 
     Raises:
         ValueError: for a negative coefficient or a slip speed that is not positive.
+        AccordError: for keys of `beyond` that are missing or unknown.
     """
 
     def __init__(
@@ -81,11 +93,14 @@ class EllipseFriction:
         mu_along: float,
         mu_across: float,
         slip_speed: float,
+        beyond: Mapping[str, float] | None = None,
     ) -> None:
-        if min(mu_along, mu_across) < 0:
-            raise ValueError("a friction coefficient is negative")
-        if max(mu_along, mu_across) <= 0 or slip_speed <= 0:
-            raise ValueError("the slip speed and one friction coefficient must be positive")
+        self.beyond = _beyond(beyond)  # (x, mu_along, mu_across), or empty
+        for pair in ((mu_along, mu_across), self.beyond[1:]):
+            if min(pair, default=0.0) < 0:
+                raise ValueError("a friction coefficient is negative")
+            if max(pair, default=1.0) <= 0 or slip_speed <= 0:
+                raise ValueError("the slip speed and one friction coefficient must be positive")
         self.links = tuple(links)
         self.points = np.ascontiguousarray(points, dtype=float)
         self.load = float(load)
@@ -100,7 +115,22 @@ class EllipseFriction:
         The arrays are used again by the next call.
         """
         _ellipse_wrenches(
-            motion.rotation, motion.linear, motion.angular, self.points,
-            self.mu, self.load, self.slip_speed, self._force, self._torque,
+            motion.rotation, motion.position, motion.linear, motion.angular, self.points,
+            self.mu, self.beyond, self.load, self.slip_speed, self._force, self._torque,
         )  # fmt: skip
         return self._force, self._torque
+
+
+def _beyond(given: Mapping[str, float] | None) -> Array:
+    """Return (x, mu_along, mu_across) of the ground that changes, empty where it does not."""
+    if given is None:
+        return np.zeros(0)
+    keys = ("x", "mu_along", "mu_across")
+    for key in given:
+        if key not in keys:
+            raise AccordError(f"unknown key friction.beyond.{key}{did_you_mean(key, keys)}")
+    for key in keys:
+        value = given.get(key)
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise AccordError(f"friction.beyond.{key}: {value!r} is no number")
+    return np.array([given[key] for key in keys], dtype=float)

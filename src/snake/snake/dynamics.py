@@ -44,11 +44,23 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):  # type: ignore[no-untyped-d
 
 
 @kernel
-def ground_forces(body, c, s, vx, vy, w, friction, points, fx, fy, moment):  # type: ignore[no-untyped-def]
+def link_places(body, c, x, places):  # type: ignore[no-untyped-def]
+    """Fill the x of the links' centres (N,) [m], for the centre of mass at x."""
+    a, b = body[0], body[1]
+    n = c.shape[0]
+    places[n - 1] = 0.0
+    for j in range(n - 2, -1, -1):
+        places[j] = places[j + 1] + a * c[j] + b * c[j + 1]
+    places += x - places.sum() / n
+
+
+@kernel
+def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):  # type: ignore[no-untyped-def]
     """Fill the ground's force (fx, fy) [N] and moment [N m] on every link (N,).
 
-    `friction` is (mu_along, mu_across, load, slip_speed) and `points` (k, 2) [m] are the contact
-    points of a link, which share the load equally.
+    `friction` is (mu_along, mu_across, load, slip_speed); where the ground changes, three more
+    say beyond which x [m] and to which coefficients. `x` is the centre of mass's. `points` (k, 2)
+    [m] are the contact points of a link, which share the load equally.
     """
     count = points.shape[0]
     if count == 0:
@@ -58,7 +70,14 @@ def ground_forces(body, c, s, vx, vy, w, friction, points, fx, fy, moment):  # t
         return
     link_velocities(body, c, s, vx, vy, w, fx, fy)
     load = friction[2] / count
+    mu_along, mu_across = friction[0], friction[1]
+    changes = friction.shape[0] > 4
+    if changes:
+        link_places(body, c, x, moment)  # each is read before its link's moment is written
     for i in range(c.shape[0]):
+        if changes:
+            first = 5 if moment[i] > friction[4] else 0
+            mu_along, mu_across = friction[first], friction[first + 1]
         along = c[i] * fx[i] + s[i] * fy[i]
         across = c[i] * fy[i] - s[i] * fx[i]
         sum_a = 0.0
@@ -68,7 +87,7 @@ def ground_forces(body, c, s, vx, vy, w, friction, points, fx, fy, moment):  # t
             px = points[k, 0]
             py = points[k, 1]
             fa, fc = ellipse_force(
-                along - w[i] * py, across + w[i] * px, friction[0], friction[1], load, friction[3]
+                along - w[i] * py, across + w[i] * px, mu_along, mu_across, load, friction[3]
             )
             sum_a += fa
             sum_c += fc
@@ -152,8 +171,11 @@ def solve_headings(body, c, s, factor, gx, gy, torque, acc):  # type: ignore[no-
 
 
 @kernel
-def accelerations(body, th, vx, vy, w, tau, friction, points, c, s, factor, acc):  # type: ignore[no-untyped-def]
-    """Fill acc (N + 2,) with p'' and th'', stops apart; c, s (N,) and factor on the way."""
+def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, factor, acc):  # type: ignore[no-untyped-def]
+    """Fill acc (N + 2,) with p'' and th'', stops apart; c, s (N,) and factor on the way.
+
+    x, vx and vy are the centre of mass's.
+    """
     a, b, m, _ = body
     n = th.shape[0]
     fx = np.empty(n)
@@ -166,7 +188,7 @@ def accelerations(body, th, vx, vy, w, tau, friction, points, c, s, factor, acc)
     for j in range(n):
         c[j] = math.cos(th[j])
         s[j] = math.sin(th[j])
-    ground_forces(body, c, s, vx, vy, w, friction, points, fx, fy, torque)
+    ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, torque)
     for j in range(n):
         sum_x += fx[j]
         sum_y += fy[j]

@@ -24,7 +24,7 @@ def derivative(body, y, tau, friction, points, side, dy):  # type: ignore[no-unt
     factor = np.empty((n - 1, 3))
     dy[: n + 2] = y[n + 2 :]
     vx, vy = y[n + 2], y[n + 3]
-    accelerations(body, th, vx, vy, w, tau, friction, points, c, s, factor, dy[n + 2 :])
+    accelerations(body, th, y[0], vx, vy, w, tau, friction, points, c, s, factor, dy[n + 2 :])
     for j in range(n - 1):
         if side[j] != 0:
             hold(body, c, s, factor, dy[n + 4 :], side)

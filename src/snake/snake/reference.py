@@ -86,7 +86,7 @@ class SnakeReference:
         c, s, ax, ay = np.empty((4, n))
         w = y[n + 4 :]
         dynamics.accelerations(
-            self._chain.body, y[2 : n + 2], y[n + 2], y[n + 3], w, np.array(effort),
+            self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
             np.zeros(4), np.zeros((0, 2)), c, s, factor, acc,
         )  # fmt: skip
         tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 from roboaccord.assembly import Setup
@@ -23,6 +24,7 @@ def ellipse(
     mu_across: float = 1.0,
     slip_speed: float = 0.01,
     points: str = "centre",
+    beyond: Mapping[str, float] | None = None,
 ) -> EllipseFriction:
     """Make the body-fixed Coulomb ellipse, loaded by each link's own weight.
 
@@ -31,6 +33,7 @@ def ellipse(
         mu_along, mu_across: coefficients along and across the body.
         slip_speed: smoothing speed [m/s].
         points: `centre` of each link, or its four lower `corners`.
+        beyond: `x` [m], and the `mu_along` and `mu_across` of links beyond it.
     """
     p: SnakeParameters = setup.parameters
     x, y = 0.5 * p.link_length, 0.5 * p.link_width
@@ -40,8 +43,9 @@ def ellipse(
     }
     if points not in places:
         raise ValueError(f"points is {points!r}, and must be centre or corners")
+    load = p.link_mass * p.gravity
     return EllipseFriction(
-        p.link_names, places[points], p.link_mass * p.gravity, mu_along, mu_across, slip_speed
+        p.link_names, places[points], load, mu_along, mu_across, slip_speed, beyond
     )
 
 

@@ -44,7 +44,11 @@ def centre_accelerations(body, c, s, w, acc, ax, ay):  # type: ignore[no-untyped
 
 @kernel
 def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):  # type: ignore[no-untyped-def]
-    """Fill tau (n,) with the efforts that give the joints the accelerations qdd (n,)."""
+    """Fill tau (n,) with the efforts that give the joints the accelerations qdd (n,).
+
+    Returns:
+        the acceleration of the mean heading that goes with them [rad/s^2].
+    """
     a, b, m, J = body
     n = th.shape[0]
     c = np.cos(th)
@@ -81,6 +85,7 @@ def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):  # type: ignore[no-
         lever = a * (c[j] * ly - s[j] * lx) + b * (c[j] * old_y - s[j] * old_x)
         before += J * (acc[j] + turn) - moment[j] + lever
         tau[j] = before
+    return turn + acc.sum() / n
 
 
 @kernel
@@ -99,7 +104,8 @@ def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):  # type: ignor
     fy = np.empty(n)
     moment = np.empty(n)
     vx, vy = y[n + 2], y[n + 3]
-    ground_forces(body, np.cos(th), np.sin(th), vx, vy, w, friction, points, fx, fy, moment)
+    c, s = np.cos(th), np.sin(th)
+    ground_forces(body, c, s, y[0], vx, vy, w, friction, points, fx, fy, moment)
     inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau)
 
 

@@ -16,7 +16,8 @@ def forward(setup, y, tau):
     acc, factor = np.empty(n + 2), np.empty((n - 1, 3))
     c, s = np.empty((2, n))
     dynamics.accelerations(
-        PlanarSnake(setup.parameters).body, y[2 : n + 2], y[n + 2], y[n + 3], y[n + 4 :], tau,
+        PlanarSnake(setup.parameters).body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], y[n + 4 :],
+        tau,
         np.zeros(4), np.zeros((0, 2)), c, s, factor, acc,
     )  # fmt: skip
     return acc
@@ -51,9 +52,11 @@ def test_friction_enters_as_the_dense_equations_say(setup_with):
     fx, fy, moment, c, s = np.empty((5, n))
     acc, factor = np.empty(n + 2), np.empty((n - 1, 3))
     dynamics.accelerations(
-        body, th, y[n + 2], y[n + 3], w, tau, friction, law.points, c, s, factor, acc
+        body, th, y[0], y[n + 2], y[n + 3], w, tau, friction, law.points, c, s, factor, acc
     )
-    dynamics.ground_forces(body, c, s, y[n + 2], y[n + 3], w, friction, law.points, fx, fy, moment)
+    dynamics.ground_forces(
+        body, c, s, y[0], y[n + 2], y[n + 3], w, friction, law.points, fx, fy, moment
+    )
     centre, turn = oracle.accelerations(
         setup.parameters, th, w, tau, np.column_stack([fx, fy]), moment
     )
