@@ -5,19 +5,20 @@ ros2 launch roboaccord_ros simulate.launch.py robot:=snake scenario:=serpenoid s
 
 from datetime import datetime
 
-from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Shutdown
 from launch.conditions import IfCondition
 from launch.substitutions import (
     EqualsSubstitution,
     LaunchConfiguration,
     NotEqualsSubstitution,
     NotSubstitution,
+    PathJoinSubstitution,
     PythonExpression,
 )
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
 
 PACKAGE = "roboaccord_ros"
 ARGUMENTS = {
@@ -25,7 +26,7 @@ ARGUMENTS = {
     "scenario": (None, "name of a scenario of the robot, or the path of a YAML file"),
     "sim": ("reference", "reference, dart, mujoco (all in lockstep) or gz (Gazebo Sim)"),
     "controller": ("", "package.module:Class; empty: the scenario's; none: your own node"),
-    "world": ("flat", "world of worlds/, for Gazebo"),
+    "world": ("", "world of worlds/, for Gazebo; empty: the scenario's"),
     "headless": ("false", "Gazebo without a window"),
     "rviz": ("false", "show the robot in RViz"),
     "record": ("false", "record a bag into ./runs"),
@@ -35,22 +36,14 @@ ARGUMENTS = {
 }
 
 
-def refuse_gazebo(_: LaunchContext) -> None:
-    """Say in one line what to do instead of sim:=gz."""
-    try:
-        get_package_share_directory("ros_gz_sim")
-        why = "sim:=gz: this release ships no Gazebo world yet"
-    except PackageNotFoundError:
-        why = "sim:=gz needs Gazebo Sim (package ros_gz_sim), which is not installed"
-    raise RuntimeError(f"{why}; try sim:=dart")
-
-
 def generate_launch_description() -> LaunchDescription:
     """Start the nodes; the launch ends when the simulator does."""
     given = {name: LaunchConfiguration(name) for name in ARGUMENTS}
     gazebo = EqualsSubstitution(given["sim"], "gz")
     recorder = ["(['recorder'] if '", given["record"], "' == 'true' else [''])"]
     controller = ["(['controller'] if '", given["controller"], "' != 'none' else [''])"]
+    peers = PythonExpression([*controller, " + ", *recorder])
+    gazebo_launch = PathJoinSubstitution([FindPackageShare(PACKAGE), "launch", "gazebo.launch.py"])
     robot = {"robot": given["robot"], "log": given["log_level"]}
     run = {
         **robot,
@@ -64,7 +57,11 @@ def generate_launch_description() -> LaunchDescription:
                 DeclareLaunchArgument(name, default_value=default, description=description)
                 for name, (default, description) in ARGUMENTS.items()
             ),
-            OpaqueFunction(function=refuse_gazebo, condition=IfCondition(gazebo)),
+            IncludeLaunchDescription(
+                gazebo_launch,
+                launch_arguments={"peers": peers}.items(),
+                condition=IfCondition(gazebo),
+            ),
             Node(
                 package=PACKAGE,
                 executable="recorder",
@@ -94,13 +91,7 @@ def generate_launch_description() -> LaunchDescription:
             Node(
                 package=PACKAGE,
                 executable="simulator",
-                parameters=[
-                    {
-                        **run,
-                        "engine": given["sim"],
-                        "peers": ParameterValue(PythonExpression([*controller, " + ", *recorder])),
-                    }
-                ],
+                parameters=[{**run, "engine": given["sim"], "peers": ParameterValue(peers)}],
                 condition=IfCondition(NotSubstitution(gazebo)),
                 on_exit=Shutdown(),
             ),

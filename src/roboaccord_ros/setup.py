@@ -19,13 +19,14 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
-        (f"share/{NAME}/config", glob("config/*.*")),
+        (f"share/{NAME}/worlds", glob("worlds/*.sdf")),
+        *((f"share/{NAME}/{folder}", glob(f"{folder}/*.*")) for folder in sorted(glob("models/*"))),
     ],
     install_requires=["numpy>=1.26", "pyyaml>=6", "roboaccord"],
     entry_points={
         "console_scripts": [
             f"{node} = {NAME}.{node}:main"
-            for node in ("simulator", "controller", "recorder", "crosscheck")
+            for node in ("simulator", "controller", "recorder", "crosscheck", "gz_adapter")
         ],
         "roboaccord.runners": [
             f"ros = {NAME}.runner:run_ros",

@@ -22,12 +22,15 @@ from roboaccord.state import Array
 MOVING = ("revolute", "continuous", "prismatic")
 
 
-def expand(setup: Setup, mass_scale: Mapping[str, float] | None = None) -> str:
+def expand(setup: Setup, mass_scale: Mapping[str, float] | None = None, *, base: str = "") -> str:
     """Return the URDF of a setup: the robot's xacro with the scenario's base and parameters.
+
+    The numbers of the scenario's friction law are arguments of the xacro, too, for Gazebo.
 
     Args:
         setup: robot and scenario.
         mass_scale: factors on the masses of links by name, `*` for every link.
+        base: instead of the scenario's.
 
     Raises:
         AccordError: if the xacro or the URDF is broken, or a link is unknown.
@@ -40,7 +43,10 @@ def expand(setup: Setup, mass_scale: Mapping[str, float] | None = None) -> str:
         f.name: repr(getattr(setup.parameters, f.name))
         for f in dataclasses.fields(setup.parameters)
     }
-    arguments["base"] = setup.scenario.base
+    friction = setup.scenario.friction
+    arguments |= {k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))}
+    arguments["friction"] = str(friction.get("law", "none"))
+    arguments["base"] = base or setup.scenario.base
     try:
         text: str = xacro.process_file(str(path), mappings=arguments).toxml()
     except Exception as error:  # noqa: BLE001 - xacro raises whatever its expressions do

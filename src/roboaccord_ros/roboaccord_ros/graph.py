@@ -28,6 +28,7 @@ STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
 DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
 ERROR = "crosscheck/error"
+GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
 
 TYPES: dict[str, Any] = {
     STATES: JointState,
@@ -41,6 +42,9 @@ TYPES: dict[str, Any] = {
     SCENARIO: String,
     RESULT: String,
     ERROR: JointState,
+    GZ_STATES: JointState,
+    GZ_ODOMETRY: Odometry,
+    GZ_EFFORTS: JointTrajectory,
 }
 ALL_LATCHED = (DESCRIPTION, SCENARIO, RESULT)
 

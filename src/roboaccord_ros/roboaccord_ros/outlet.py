@@ -17,7 +17,6 @@ from roboaccord.cdr import (
     encode_string,
 )
 from roboaccord.description import expand
-from roboaccord.interfaces import Simulator
 from roboaccord.state import RobotState
 from roboaccord.trajectory import Event
 
@@ -31,21 +30,21 @@ class Outlet:
     Args:
         node: where it lives.
         setup: robot and scenario.
-        simulator: what simulates.
-        engine, transport: as `/R/scenario` states them.
+        engine, version, transport: as `/R/scenario` states them.
+        clock: whether the time is this node's to publish.
     """
 
     def __init__(
-        self, node: Node, setup: Setup, simulator: Simulator, engine: str, transport: str
+        self, node: Node, setup: Setup, engine: str, version: str, transport: str, *, clock: bool
     ) -> None:
         self._robot = robot = setup.robot.name
-        self._states, self._odometry = JointStateCodec(simulator.joints), OdometryCodec()
-        text = facts(setup, engine, simulator.version, transport)
+        self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
+        text = facts(setup, engine, version, transport)
         for name, data in {graph.DESCRIPTION: expand(setup), graph.SCENARIO: text}.items():
             graph.advertise(node, robot, name)[1](encode_string(data))
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
         self._events, self._send_event = graph.advertise(node, robot, graph.EVENTS)
-        self._send_clock = graph.advertise_clock(node)
+        self._send_clock = graph.advertise_clock(node) if clock else None
         odometry, self._send_odometry = graph.advertise(node, robot, graph.ODOMETRY)
         states, self._send_states = graph.advertise(node, robot, graph.STATES)
         self.state_publishers = (odometry, states)
@@ -56,7 +55,8 @@ class Outlet:
 
     def state(self, state: RobotState) -> None:
         """Publish a state; the joint states come last, because peers wait for them."""
-        self._send_clock(encode_clock(state.time))
+        if self._send_clock:
+            self._send_clock(encode_clock(state.time))
         self._send_odometry(self._odometry.encode(state))
         self._transforms.publish(state)
         for name, value in state.switches.items():

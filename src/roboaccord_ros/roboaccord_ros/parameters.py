@@ -20,6 +20,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
     "set": ([""], "KEY=VALUE changes to the scenario"),
     "engine": ("reference", "reference, dart or mujoco"),
     "controller": ("", "package.module:Class instead of the scenario's controller"),
+    "world": ("", "world for Gazebo: a name of worlds/, or a path that ends in .sdf"),
     "bag": ("", "folder of the bag to write; must not exist"),
     "lockstep": (True, "wait for the command that answers each state; else run in real time"),
     "duration": (0.0, "length of the run [s]; 0: the scenario's; .inf: no end"),

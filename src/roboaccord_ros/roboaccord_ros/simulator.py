@@ -40,7 +40,8 @@ class SimulatorShell:
         self._run, self._lockstep = run, options.lockstep
         self.stepper = Stepper(setup, simulator, options.duration, observers)
         self._efforts = EffortCodec(simulator.joints)
-        self._outlet = Outlet(node, setup, simulator, options.engine, options.transport)
+        version = simulator.version
+        self._outlet = Outlet(node, setup, options.engine, version, options.transport, clock=True)
         self._effort: Array | None = None
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.result: dict[str, object] = {}

@@ -1,0 +1,115 @@
+"""Run Gazebo Sim with a robot in a world, and bridge it; simulate.launch.py includes this.
+
+ros2 launch roboaccord_ros gazebo.launch.py robot:=snake scenario:=lateral_undulation headless:=true
+
+The world starts paused. The robot is made of its URDF; then gz_adapter waits for the controller,
+and lets the world run with the first command.
+"""
+
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+from launch import LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+)
+from launch.event_handlers import OnProcessExit
+from launch.events.process import ProcessExited
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+from roboaccord.description import expand
+from roboaccord.resources import share
+from roboaccord.rotations import quaternion_yaw
+from roboaccord_ros.gazebo import World
+from roboaccord_ros.parameters import setup_of
+
+ARGUMENTS = {
+    "robot": (None, "name of the robot"),
+    "scenario": (None, "name of a scenario of the robot, or the path of a YAML file"),
+    "world": ("", "a world of worlds/, or a path that ends in .sdf; empty: the scenario's"),
+    "headless": ("false", "without a window"),
+    "duration": ("0", "length of the run [s]; 0: the scenario's"),
+    "peers": ("['controller']", "nodes that must be there before the world runs"),
+    "log_level": ("warning", "debug, info, warning or error"),
+}
+
+
+def start(context: LaunchContext) -> list:
+    """Start the server, the bridges, the robot and then the adapter."""
+    look_for_gazebo()
+    given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    run = {key: given[key] for key in ("robot", "scenario")}
+    run["duration"] = float(given["duration"])
+    setup = setup_of({**run, "set": []})
+    world = World.find(given["world"] or setup.scenario.world)
+    server = IncludeLaunchDescription(
+        PathJoinSubstitution([FindPackageShare("ros_gz_sim"), "launch", "gz_sim.launch.py"]),
+        launch_arguments={
+            "gz_args": ("-s " if given["headless"] == "true" else "") + str(world.path),
+            "on_exit_shutdown": "true",
+        }.items(),
+    )
+    clock = Node(
+        package="ros_gz_bridge",
+        executable="parameter_bridge",
+        name="clock_bridge",
+        arguments=["/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"],
+    )
+    topics = Node(
+        package="ros_gz_bridge",
+        executable="parameter_bridge",
+        name="bridge",
+        parameters=[{"config_file": str(share(setup.robot.package) / "config" / "bridge.yaml")}],
+    )
+    x, y, z = (float(value) for value in setup.initial.position)
+    place = {"x": x, "y": y, "z": z, "Y": quaternion_yaw(setup.initial.orientation)}
+    urdf = ParameterValue(expand(setup, base="free"), value_type=str)
+    create = Node(
+        package="ros_gz_sim",
+        executable="create",
+        parameters=[{"world": world.name, "name": setup.robot.name, "string": urdf, **place}],
+    )
+    adapter = Node(
+        package="roboaccord_ros",
+        executable="gz_adapter",
+        parameters=[
+            {
+                **run,
+                "world": str(world.path),
+                "peers": ParameterValue(LaunchConfiguration("peers")),
+                "log": given["log_level"],
+            }
+        ],
+        on_exit=Shutdown(),
+    )
+
+    def go_on(event: ProcessExited, _: LaunchContext) -> list:
+        failed = Shutdown(reason=f"the robot could not be put into world {world.name}")
+        return [failed if event.returncode else adapter]
+
+    created = RegisterEventHandler(OnProcessExit(target_action=create, on_exit=go_on))
+    return [server, clock, topics, create, created]
+
+
+def look_for_gazebo() -> None:
+    """Say in one line what to do where there is no Gazebo."""
+    try:
+        for package in ("ros_gz_sim", "ros_gz_bridge"):
+            get_package_share_directory(package)
+    except PackageNotFoundError:
+        raise RuntimeError(
+            "sim:=gz needs Gazebo Sim (package ros_gz), which is not installed; try sim:=dart"
+        ) from None
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Declare the arguments, and start when they are known."""
+    arguments = [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, (default, description) in ARGUMENTS.items()
+    ]
+    return LaunchDescription([*arguments, OpaqueFunction(function=start)])
