@@ -20,7 +20,7 @@ class Serpenoid:
     Args:
         joints: number n of joints.
         amplitude: A [rad].
-        frequency: f [Hz].
+        frequency: f [Hz]; negative for a wave that runs from the tail to the head.
         waves: waves on the body.
         offset: mean angle [rad].
         ramp: A(t) rises from 0 over this time [s], twice differentiable.
@@ -34,8 +34,8 @@ class Serpenoid:
     ramp: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.frequency <= 0 or self.ramp < 0:
-            raise ValueError("frequency must be positive, and ramp not negative")
+        if self.frequency == 0 or self.ramp < 0:
+            raise ValueError("frequency must not be 0, and ramp not negative")
 
     def shape(self, time: float) -> tuple[Array, Array, Array]:
         """Return the angles, rates and accelerations of the joints, each (n,)."""

@@ -49,7 +49,7 @@ def period_of(setup: Setup) -> float:
     spec = setup.scenario.controller
     if spec.get("name") in ("as_coded", "as_described"):
         return 4 * float(spec.get("hold", 0.151 if spec["name"] == "as_coded" else 0.15))
-    return 1.0 / float(spec.get("frequency", 1.0))
+    return 1.0 / abs(float(spec.get("frequency", 1.0)))
 
 
 def body_motion(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
