@@ -12,6 +12,7 @@ from rich.table import Table
 
 import roboaccord
 from roboaccord.cli.bags import compare_command, export_command, recover_command
+from roboaccord.cli.check import check_command
 from roboaccord.cli.console import out, print_json
 from roboaccord.cli.crosscheck import crosscheck_command
 from roboaccord.cli.doctor import doctor_command
@@ -76,6 +77,7 @@ def list_command(
 
 
 app.command("doctor")(doctor_command)
+app.command("check")(check_command)
 app.command("run")(run_command)
 app.command("crosscheck")(crosscheck_command)
 app.command("compare")(compare_command)

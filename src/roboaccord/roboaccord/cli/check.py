@@ -1,0 +1,105 @@
+"""`accord check`: worlds, models and robots, before Gazebo takes a mistake in silence."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from roboaccord.assembly import Setup
+from roboaccord.cli.console import out, print_json
+from roboaccord.description import expand
+from roboaccord.errors import AccordError
+from roboaccord.gazebo import check_file, check_robot
+from roboaccord.gazebo.schema import schema_folder
+from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
+from roboaccord.resources import share
+from roboaccord.robot import find_robot, robot_names
+from roboaccord.scenario import load_scenario, scenario_names
+
+
+def check_command(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="SDF files; all that ship, and robots, if none.")
+    ] = None,
+    models: Annotated[
+        list[Path] | None, typer.Option(help="Folder of models, for model://NAME.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> None:
+    """Check what is given to Gazebo: worlds, models, robots and bridges.
+
+    Gazebo takes unknown elements, missing systems and unbridged topics in silence. This looks
+    for them, and asks sdformat's own checker where it is installed. Exit status 1 if something
+    is wrong.
+
+    Examples:
+
+      accord check
+
+      accord check worlds/mine.sdf --models models
+    """
+    shipped = _shipped_folder()
+    folders = [*(models or []), *([shipped / "models"] if shipped else [])]
+    if files is None and shipped is None:
+        raise AccordError("name files: roboaccord_ros, which has the worlds, is not installed")
+    paths = files or sorted([*shipped.glob("worlds/*.sdf"), *shipped.glob("models/*/model.sdf")])  # type: ignore[union-attr]
+    tool = sdformat_tool()
+    found = {}
+    for path in paths:
+        said = sdformat_problems(tool, path, folders) if tool and path.is_file() else []
+        found[_title(path)] = [*said, *check_file(path, folders)]
+    if not files:
+        found |= {f"robot {name}": problems_of_robot(name, tool) for name in robot_names()}
+    wrong = any(found.values())
+    if as_json:
+        missing = [] if tool else ["sdformat"]
+        missing += [] if schema_folder() else ["schema"]
+        print_json({"verdict": "fail" if wrong else "pass", "files": found, "missing": missing})
+    else:
+        _print(found, tool)
+    raise typer.Exit(1 if wrong else 0)
+
+
+def problems_of_robot(name: str, tool: str) -> list[str]:
+    """Return what is wrong with a robot's description and bridge, as it is put into Gazebo."""
+    robot = find_robot(name)
+    setup = Setup.of(load_scenario(robot.package, name, scenario_names(robot.package)[0]))
+    urdf = expand(setup, base="free")
+    problems = []
+    if tool:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"{name}.urdf"
+            path.write_text(urdf, encoding="utf-8")
+            problems += sdformat_problems(tool, path, [])
+    bridge = share(robot.package) / "config" / "bridge.yaml"
+    if not bridge.is_file():
+        return [*problems, "config/bridge.yaml is missing"]
+    return problems + check_robot(urdf, bridge.read_text(encoding="utf-8"))
+
+
+def _shipped_folder() -> Path | None:
+    try:
+        return share("roboaccord_ros")
+    except AccordError:
+        return None
+
+
+def _title(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def _print(found: dict[str, list[str]], tool: str) -> None:
+    table = Table("file", "problems")
+    for title, problems in found.items():
+        table.add_row(title, "\n".join(problems) or "none")
+    out.print(table)
+    if not tool:
+        out.print(
+            "sdformat's checker is not installed: apt-get install ignition-tools libsdformat-dev"
+        )
+    if not schema_folder():
+        out.print("sdformat's schema is not installed: apt-get install sdformat-sdf")

@@ -1,0 +1,136 @@
+"""What sdformat's checker lets pass: elements, systems, included models, topics and the bridge."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from roboaccord.errors import AccordError
+from roboaccord.gazebo.schema import VERSION, schema_folder, unknown_elements
+from roboaccord.gazebo.systems import (
+    BRIDGE_KEYS,
+    BRIDGE_TYPES,
+    IN_EVERY_ROBOT,
+    IN_EVERY_WORLD,
+    SYSTEMS,
+)
+
+
+def check_file(path: Path, models: Sequence[Path]) -> list[str]:
+    """Return what is wrong with a world or model, nothing if it is right.
+
+    Args:
+        path: an SDF file; models that it includes are looked for, and not checked themselves.
+        models: folders of models, for `model://NAME`.
+
+    Raises:
+        AccordError: if the file cannot be read or is no XML.
+    """
+    try:
+        root = ET.parse(path).getroot()
+    except (OSError, ET.ParseError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise AccordError(f"cannot read {path}: {reason}") from None
+    problems = []
+    if root.get("version") != VERSION:
+        problems.append(f"sdf: version {root.get('version')}, and not {VERSION}")
+    folder = schema_folder()
+    problems += unknown_elements(root, folder) if folder else []
+    problems += _check_systems(root)
+    for world in root.findall("world"):
+        problems += _check_world(world, models)
+    if root.find("world") is None:
+        problems += _check_config(path)
+    return problems
+
+
+def check_robot(urdf: str, bridge: str) -> list[str]:
+    """Return what is wrong with the systems of a robot, and with the bridge to their topics.
+
+    Args:
+        urdf: the description, with `<gazebo>` tags.
+        bridge: the YAML text for ros_gz_bridge.
+    """
+    root = ET.fromstring(urdf)
+    problems = list(_check_systems(root))
+    names = [plugin.get("name", "") for plugin in root.iter("plugin")]
+    problems += [f"robot: system {name} is missing" for name in IN_EVERY_ROBOT if name not in names]
+    links = {link.get("name") for link in root.iter("link")}
+    for tag in root.findall("gazebo[@reference]"):
+        if tag.get("reference") not in links:
+            problems.append(f"gazebo: no link {tag.get('reference')} in the description")
+    problems += _check_bridge(bridge, dict(_topics(root)))
+    return problems
+
+
+def _check_world(world: ET.Element, models: Sequence[Path]) -> Iterator[str]:
+    names = [plugin.get("name") for plugin in world.findall("plugin")]
+    for name in IN_EVERY_WORLD:
+        if names.count(name) != 1:
+            yield f"world: system {name} is there {names.count(name)} times, and not once"
+    for place in ("physics/max_step_size", "physics/real_time_factor", "gravity"):
+        if world.find(place) is None:
+            yield f"world/{place}: must be stated, and not left to the default"
+    for uri in world.findall("include/uri"):
+        name = (uri.text or "").removeprefix("model://")
+        if not any((folder / name / "model.config").is_file() for folder in models):
+            yield f"world/include: no model {name}"
+
+
+def _check_config(path: Path) -> Iterator[str]:
+    config = path.parent / "model.config"
+    if not config.is_file():
+        yield "model.config is missing beside it"
+        return
+    entry = ET.parse(config).getroot().find("sdf")
+    if entry is None or entry.text != path.name or entry.get("version") != VERSION:
+        yield f"model.config does not name {path.name} with version {VERSION}"
+
+
+def _check_systems(root: ET.Element) -> Iterator[str]:
+    for plugin in root.iter("plugin"):
+        name, filename = plugin.get("name", ""), plugin.get("filename", "")
+        system = SYSTEMS.get(name)
+        if system is None:
+            yield f"plugin: {name} is no system that this workspace knows"
+            continue
+        if filename != system.filename:
+            yield f"plugin: {name} is in {system.filename}, not in {filename}"
+        for child in plugin:
+            if child.tag not in system.parameters:
+                yield f"plugin: {name} has no parameter {child.tag}"
+        for parameter in system.topics:
+            if not (plugin.findtext(parameter) or "").startswith("/"):
+                yield f"plugin: {name} needs a {parameter} that starts with /"
+
+
+def _topics(root: ET.Element) -> Iterator[tuple[str, tuple[str, str]]]:
+    for plugin in root.iter("plugin"):
+        system = SYSTEMS.get(plugin.get("name", ""))
+        for parameter, kind in (system.topics if system else {}).items():
+            yield plugin.findtext(parameter) or "", kind
+
+
+def _check_bridge(text: str, topics: dict[str, tuple[str, str]]) -> Iterator[str]:
+    try:
+        entries: list[dict[str, Any]] = yaml.safe_load(text)
+        bridged = {entry["gz_topic_name"]: entry for entry in entries}
+    except (yaml.YAMLError, TypeError, KeyError) as error:
+        yield f"bridge: it is no list of topics: {str(error).splitlines()[0]}"
+        return
+    for topic, entry in bridged.items():
+        for key in entry.keys() ^ (BRIDGE_KEYS & entry.keys()):
+            yield f"bridge: {topic}: unknown key {key}, which the bridge would ignore"
+        pair = (entry.get("ros_type_name"), entry.get("gz_type_name"))
+        if pair not in BRIDGE_TYPES:
+            yield f"bridge: {topic}: no bridge between {pair[0]} and {pair[1]}"
+        if topic not in topics:
+            yield f"bridge: {topic}: no system of the robot has this topic"
+        elif topics[topic] != (entry.get("gz_type_name"), entry.get("direction")):
+            yield f"bridge: {topic}: must be {topics[topic][0]}, {topics[topic][1]}"
+    for topic in topics.keys() - bridged.keys():
+        yield f"bridge: {topic} is a topic of the robot, and is not bridged"

@@ -1,0 +1,150 @@
+"""Every world, model and robot is right for Gazebo, and a wrong one is found.
+
+sdformat's own checker and schema are used where they are installed (Debian: ignition-tools,
+libsdformat-dev, sdformat-sdf); without them these parts are skipped, and say so.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from roboaccord.assembly import Setup
+from roboaccord.description import expand
+from roboaccord.gazebo import check_file, check_robot
+from roboaccord.gazebo.schema import schema_folder
+from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
+from roboaccord.robot import find_robot, robot_names
+from roboaccord.scenario import load_scenario, scenario_names
+from workspace import ROOT
+
+MODELS = [ROOT / "models"]
+FILES = sorted([*ROOT.glob("worlds/*.sdf"), *ROOT.glob("models/*/model.sdf")])
+TOOL = sdformat_tool()
+needs_tool = pytest.mark.skipif(
+    not TOOL, reason="sdformat's checker is not installed (ignition-tools, libsdformat-dev)"
+)
+needs_schema = pytest.mark.skipif(
+    not schema_folder(), reason="sdformat's schema is not installed (sdformat-sdf)"
+)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def robot_and_bridge(name: str) -> tuple[str, str]:
+    package = find_robot(name).package
+    setup = Setup.of(load_scenario(package, name, scenario_names(package)[0]))
+    bridge = ROOT / "src" / package / "config" / "bridge.yaml"
+    return expand(setup, base="free"), bridge.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_every_world_and_model_passes_our_check(path: Path) -> None:
+    assert check_file(path, MODELS) == []
+
+
+@needs_tool
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_every_world_and_model_passes_sdformats_checker(path: Path) -> None:
+    assert sdformat_problems(TOOL, path, MODELS) == []
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_every_robot_has_its_systems_and_their_bridge(name: str) -> None:
+    assert check_robot(*robot_and_bridge(name)) == []
+
+
+@needs_tool
+@pytest.mark.parametrize("name", robot_names())
+def test_every_robot_passes_sdformats_checker(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}.urdf"
+    path.write_text(robot_and_bridge(name)[0], encoding="utf-8")
+    assert sdformat_problems(TOOL, path, MODELS) == []
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.parent.name == "worlds"], ids=name_of)
+def test_a_world_says_how_it_is_tried(path: Path) -> None:
+    assert "gz sim -s -r worlds/" in path.read_text(encoding="utf-8")
+
+
+# Each is a mistake that Gazebo itself takes in silence, or that sdformat's checker calls valid.
+BROKEN = {
+    "version": ("flat", '<sdf version="1.9">', '<sdf version="1.10">', "version 1.10"),
+    "system missing": (
+        "flat",
+        '<plugin filename="gz-sim-user-commands-system" name="gz::sim::systems::UserCommands"/>',
+        "",
+        "UserCommands is there 0 times",
+    ),
+    "library": ("flat", "gz-sim-physics-system", "gz-sim-physic-system", "is in gz-sim-physics"),
+    "class": ("flat", "systems::Physics", "systems::Physic", "no system that this workspace"),
+    "model": ("flat", "model://ground", "model://grund", "no model grund"),
+    "gravity": ("pendulum", "<gravity>0 0 -9.81</gravity>", "", "world/gravity: must be stated"),
+}
+BROKEN_ELEMENTS = {
+    "element": ("flat", "max_step_size", "max_stepsize", "no such element"),
+    "attribute": ("flat", 'type="dart"', 'typ="dart"', "no attribute typ"),
+    "number": ("flat", ">0.001<", ">1 ms<", "'1 ms' is no double"),
+    "vector": ("flat", "0 0 -9.81", "-9.81", "1 numbers, a vector3 has 3"),
+    "place": ("flat", "<gravity>", "<friction><mu>1</mu></friction><gravity>", "no such element"),
+}
+
+
+def problems_after(world: str, old: str, new: str, folder: Path) -> list[str]:
+    text = (ROOT / "worlds" / f"{world}.sdf").read_text(encoding="utf-8")
+    assert old in text
+    path = folder / "broken.sdf"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return check_file(path, MODELS)
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_world_is_found(case: str, tmp_path: Path) -> None:
+    world, old, new, expected = BROKEN[case]
+    assert any(expected in line for line in problems_after(world, old, new, tmp_path))
+
+
+@needs_schema
+@pytest.mark.parametrize("case", BROKEN_ELEMENTS)
+def test_a_broken_element_is_found(case: str, tmp_path: Path) -> None:
+    world, old, new, expected = BROKEN_ELEMENTS[case]
+    assert any(expected in line for line in problems_after(world, old, new, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("ros_topic_name: /snake/gz/odom", "ros_topic: /snake/gz/odom", "unknown key ros_topic"),
+        ("gz.msgs.Odometry", "gz.msgs.OdometryWithCovariance", "must be gz.msgs.Odometry"),
+        ("direction: ROS_TO_GZ", "direction: GZ_TO_ROS", "ROS_TO_GZ"),
+        ("/model/snake/odometry", "/model/snake/odom", "is a topic of the robot, and is not"),
+    ],
+)
+def test_a_broken_bridge_is_found(old: str, new: str, expected: str) -> None:
+    urdf, bridge = robot_and_bridge("snake")
+    assert old in bridge
+    assert any(expected in line for line in check_robot(urdf, bridge.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("<odom_topic>", "<odom_tpic>", "no parameter odom_tpic"),
+        ("JointStatePublisher", "JointStatePublishr", "JointStatePublisher is missing"),
+        ('<gazebo reference="base_link">', '<gazebo reference="base">', "no link base"),
+    ],
+)
+def test_a_broken_robot_is_found(old: str, new: str, expected: str) -> None:
+    urdf, bridge = robot_and_bridge("snake")
+    assert old in urdf
+    end = old.replace("<", "</")
+    broken = urdf.replace(old, new).replace(end, new.replace("<", "</"))
+    assert any(expected in line for line in check_robot(broken, bridge))
+
+
+def test_a_model_needs_its_config(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "models" / "ground" / "model.sdf", tmp_path)
+    assert "model.config is missing beside it" in check_file(tmp_path / "model.sdf", MODELS)
