@@ -126,3 +126,33 @@ def serpenoid(time, amplitude, rate, lag, offset, ramp, q, qd, qdd):  # type: ig
         q[i] = g * base
         qd[i] = gd * base + g * cos
         qdd[i] = gdd * base + 2.0 * gd * cos - g * rate * rate * sin
+
+
+@kernel
+def follow_serpenoid(state, held, asked, step, bandwidth, q, qd, qdd):  # type: ignore[no-untyped-def]
+    """Advance the filters by `step` [s] under `held` (4,), and fill the shape under `asked` (4,).
+
+    `state` (9,) is the phase, then the filtered amplitude, rate 2 pi f, lag and offset, then their
+    derivatives; `held` and `asked` are set-points of these four. See gaits.VariableSerpenoid.
+    """
+    decay = math.exp(-bandwidth * step)
+    for k in range(4):
+        error = state[1 + k] - held[k]
+        slope = state[5 + k] + bandwidth * error
+        if k == 1:
+            swept = error * (1.0 - decay) / bandwidth
+            swept += slope * (1.0 - decay * (1.0 + bandwidth * step)) / bandwidth**2
+            state[0] += held[k] * step + swept
+        state[5 + k] = (state[5 + k] - bandwidth * slope * step) * decay
+        state[1 + k] = held[k] + (error + slope * step) * decay
+    a, rate, lag, offset, ad, rated, lagd, offsetd = state[1:]
+    pull = bandwidth**2 * (asked - state[1:5]) - 2.0 * bandwidth * state[5:]
+    for i in range(q.shape[0]):
+        phase = state[0] - lag * (i + 1)
+        first = rate - lagd * (i + 1)
+        second = rated - pull[2] * (i + 1)
+        sin, cos = math.sin(phase), math.cos(phase)
+        q[i] = a * sin + offset
+        qd[i] = ad * sin + a * cos * first + offsetd
+        qdd[i] = (pull[0] - a * first * first) * sin + pull[3]
+        qdd[i] += (2.0 * ad * first + a * second) * cos
