@@ -11,6 +11,7 @@ from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
 
 from snake.coordinates import PlanarSnake
+from snake.steering_metrics import steering_figures
 
 
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
@@ -41,6 +42,7 @@ def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
         "displacement_x": float(total[0]),
         "displacement_y": float(total[1]),
         "cost_of_transport": work / (p.mass * p.gravity * distance) if distance else float("inf"),
+        **steering_figures(setup, trajectory, centre),
     }
 
 

@@ -16,6 +16,7 @@ from snake.metrics import metrics
 from snake.parameters import SnakeParameters
 from snake.post import AsCoded, AsDescribed
 from snake.reference import SnakeReference
+from snake.steering import SteeringController
 
 
 def ellipse(
@@ -65,6 +66,7 @@ ROBOT = Robot(
     reference=SnakeReference,
     controllers={
         "serpenoid": SerpenoidController,
+        "steering": SteeringController,
         "as_described": AsDescribed,
         "as_coded": AsCoded,
     },
