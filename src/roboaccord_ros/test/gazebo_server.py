@@ -1,0 +1,134 @@
+"""A real Gazebo server for tests, and a relay that does in Python what ros_gz_bridge does.
+
+The relay reads the bridge file that ships, so that its topics and types are tried as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[3]
+START = 60.0  # s
+
+
+@contextmanager
+def gazebo(world: Path) -> Iterator[Any]:
+    """Run a server with a paused world, in a partition of its own; give a transport node."""
+    from gz.transport13 import Node
+
+    # The node and the command line tool both read it from the environment.
+    os.environ["GZ_PARTITION"] = uuid.uuid4().hex
+    os.environ["GZ_SIM_RESOURCE_PATH"] = str(ROOT / "models")
+    server = subprocess.Popen(["gz", "sim", "-s", "-v", "1", str(world)], start_new_session=True)
+    try:
+        node = Node()
+        end = time.monotonic() + START
+        while not any(name.endswith("/control") for name in node.service_list()):
+            assert server.poll() is None, "the server ended"
+            assert time.monotonic() < end, "the server does not answer"
+            time.sleep(0.1)
+        yield node
+    finally:
+        os.killpg(server.pid, 15)
+        server.wait(10)
+
+
+def message(name: str) -> Any:
+    """Return the class of a message, gz.msgs.JointTrajectory say."""
+    kind = name.rpartition(".")[2]
+    module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
+    return getattr(import_module(f"gz.msgs10.{module}_pb2"), kind)
+
+
+def request(node: Any, service: str, kind: str, **fields: Any) -> None:
+    """Ask a service that answers with a Boolean, and see that it is true."""
+    boolean = message("Boolean")
+    ask = message(kind)(**fields)
+    done, answer = node.request(service, ask, type(ask), boolean, 10000)
+    assert done and answer.data, service
+
+
+def put_in(node: Any, world: str, robot: str, urdf: str, z: float) -> None:
+    """Make a robot of its URDF."""
+    pose = {"position": {"z": z}}
+    service = f"/world/{world}/create"
+    request(node, service, "EntityFactory", sdf=urdf, name=robot, pose=pose)
+
+
+class Relay:
+    """Pass on what a bridge file names, between Gazebo's topics and those of a ROS node."""
+
+    def __init__(self, bridge: Path, gz_node: Any, ros_node: Any) -> None:
+        self._keep = []
+        for entry in yaml.safe_load(bridge.read_text(encoding="utf-8")):
+            package, _, kind = entry["ros_type_name"].split("/")
+            ros_type = getattr(import_module(f"{package}.msg"), kind)
+            gz_type = message(entry["gz_type_name"])
+            ros_topic, gz_topic = entry["ros_topic_name"], entry["gz_topic_name"]
+            if entry["direction"] == "GZ_TO_ROS":
+                publisher = ros_node.create_publisher(ros_type, ros_topic, 1000)
+
+                def to_ros(msg: Any, publisher: Any = publisher, kind: str = kind) -> None:
+                    publisher.publish(TO_ROS[kind](msg))
+
+                assert gz_node.subscribe(gz_type, gz_topic, to_ros)
+                self._keep.append(to_ros)
+            else:
+                gz_publisher = gz_node.advertise(gz_topic, gz_type)
+
+                def to_gz(msg: Any, publisher: Any = gz_publisher, kind: str = kind) -> None:
+                    publisher.publish(TO_GZ[kind](msg))
+
+                self._keep.append(ros_node.create_subscription(ros_type, ros_topic, to_gz, 100))
+
+
+def _stamp(header: Any, msg: Any) -> None:
+    header.stamp.sec, header.stamp.nanosec = msg.header.stamp.sec, msg.header.stamp.nsec
+
+
+def _joint_state(msg: Any) -> Any:
+    from sensor_msgs.msg import JointState
+
+    state = JointState()
+    _stamp(state.header, msg)
+    state.name = [joint.name for joint in msg.joint]
+    state.position = [joint.axis1.position for joint in msg.joint]
+    state.velocity = [joint.axis1.velocity for joint in msg.joint]
+    state.effort = [joint.axis1.force for joint in msg.joint]
+    return state
+
+
+def _odometry(msg: Any) -> Any:
+    from nav_msgs.msg import Odometry
+
+    odometry = Odometry()
+    _stamp(odometry.header, msg)
+    pairs = [
+        (odometry.pose.pose.position, msg.pose.position),
+        (odometry.pose.pose.orientation, msg.pose.orientation),
+        (odometry.twist.twist.linear, msg.twist.linear),
+        (odometry.twist.twist.angular, msg.twist.angular),
+    ]
+    for to, source in pairs:
+        to.x, to.y, to.z = source.x, source.y, source.z
+    odometry.pose.pose.orientation.w = msg.pose.orientation.w
+    return odometry
+
+
+def _joint_trajectory(msg: Any) -> Any:
+    points = [{"effort": list(point.effort)} for point in msg.points]
+    return message("JointTrajectory")(joint_names=msg.joint_names, points=points)
+
+
+TO_ROS = {"JointState": _joint_state, "Odometry": _odometry}
+TO_GZ = {"JointTrajectory": _joint_trajectory}

@@ -1,0 +1,115 @@
+"""The worlds that ship, in a real Gazebo server: the pendulum, and the snake driven by efforts."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+
+import numpy as np
+import pytest
+from scipy.special import ellipj, ellipk
+
+HAS_GAZEBO = shutil.which("gz") is not None
+if not HAS_GAZEBO:
+    pytest.skip("Gazebo Sim is not installed (not on PyPI nor in Debian)", allow_module_level=True)
+pytest.importorskip("gz.transport13", reason="the Python bindings of gz-transport 13 are missing")
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from gazebo_server import ROOT, Relay, gazebo, message, put_in, request
+
+STEP = 0.001  # s, of the worlds that ship
+THETA, RATE = 2.0, math.sqrt(1.5 * 9.81)  # start [rad]; small oscillations of the rod [rad/s]
+
+
+def pendulum(time):
+    """Return the exact angle from hanging [rad] at times (k,) [s]."""
+    k = math.sin(0.5 * THETA)
+    _, cn, dn, _ = ellipj(RATE * time, k * k)
+    return 2.0 * np.arcsin(k * cn / dn)
+
+
+def wait_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "Gazebo is silent"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def states():
+    """Run the pendulum's world, and return a function that gives t (k,), q (k,), qd (k,)."""
+
+    def run(iterations, effort=None):
+        got = []
+        with gazebo(ROOT / "worlds" / "pendulum.sdf") as node:
+            topic = "/model/pendulum/joint_state"
+            assert node.subscribe(message("Model"), topic, got.append)
+            if effort is not None:
+                kind = message("JointTrajectory")
+                publisher = node.advertise("/model/pendulum/joint_trajectory", kind)
+                wait_for(publisher.has_connections)
+                publisher.publish(kind(joint_names=["pivot"], points=[{"effort": [effort]}]))
+                time.sleep(0.5)
+            control = "/world/pendulum/control"
+            request(node, control, "WorldControl", pause=True, multi_step=iterations)
+            wait_for(lambda: len(got) >= iterations)
+        rows = [(m.header.stamp.sec + 1e-9 * m.header.stamp.nsec, m.joint[0].axis1) for m in got]
+        return np.array([(t, axis.position, axis.velocity) for t, axis in rows]).T
+
+    return run
+
+
+def test_the_pendulum_follows_the_analytic_one(states):
+    period = 4.0 * ellipk(math.sin(0.5 * THETA) ** 2) / RATE
+    t, q, _ = states(round(2 * period / STEP))
+    # A semi-implicit Euler step is off by half a step of the motion: h/2 of the largest speed.
+    speed = 2.0 * RATE * math.sin(0.5 * THETA)
+    assert np.abs(THETA + q - pendulum(t)).max() < 0.6 * STEP * speed
+    assert q.min() < -3.99  # it does swing to the other side
+
+
+def test_an_effort_on_the_topic_turns_the_pendulum(states):
+    _, _, qd = states(1, effort=3.0)
+    expected = 3.0 * 3.0 - RATE**2 * math.sin(THETA)  # (effort - m g L/2 sin th) / (m L^2 / 3)
+    assert qd[0] / STEP == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.fixture
+def crawl(graph, setup_for):
+    """Return a function that lets the snake crawl in its world, and gives the adapter."""
+    pytest.importorskip("snake", reason="the snake is not installed")
+    from roboaccord.description import expand
+    from roboaccord_ros.controller import ControllerShell
+    from roboaccord_ros.gazebo import World
+    from roboaccord_ros.gz_adapter import GazeboShell
+
+    def run(duration, *changes):
+        setup = setup_for(*changes, duration=duration)
+        world = World.find("flat")
+        with gazebo(world.path) as node:
+            put_in(node, world.name, "snake", expand(setup, base="free"), 0.05)
+            bridge = ROOT / "src" / "snake" / "config" / "bridge.yaml"
+            relay = Relay(bridge, node, graph.node("bridge"))
+            shell = GazeboShell(graph.node("gz_adapter"), setup, world, graph.run)
+            graph.run.expect()
+            controller = ControllerShell(
+                graph.node("controller"), setup, "", graph.run, [], lockstep=False
+            )
+            graph.spin()
+            controller.close()
+            shell.close()
+            del relay
+        return setup, shell
+
+    return run
+
+
+def test_the_snake_crawls_in_gazebo_as_fast_as_it_should(crawl):
+    from roboaccord.metrics import metrics_of
+
+    setup, shell = crawl(5.0)
+    figures = metrics_of(setup, shell.trajectory)
+    # 1.09 m/s: the same gait in Gazebo with joints moved exactly along it (the contact friction is
+    # a pyramid; the ellipse gives 1.066).
+    assert figures["speed"] == pytest.approx(1.09, rel=0.05)
