@@ -110,7 +110,7 @@ def optimise(
         options={"maxfev": POLISH, "xatol": 1e-4, "fatol": 1e-4,
                  "initial_simplex": simplex(found.x, box)},
     )  # fmt: skip
-    gait = gait_of(polished.x if polished.fun < found.fun else found.x)
+    gait = rounded(gait_of(polished.x if polished.fun < found.fun else found.x))
     figures = model.evaluate(gait)
     if excess(figures, task) > 0.01 or overlap(model, gait) > 0:
         raise AccordError(f"no gait keeps to {task.max_effort:g} N m and {task.min_speed:g} m/s")
@@ -127,6 +127,11 @@ def gait_of(x: Array) -> Gait:
     """
     amplitude, beyond, waves = (float(v) for v in x)
     return Gait(amplitude, beyond + math.copysign(FREQUENCY, beyond), waves)
+
+
+def rounded(gait: Gait) -> Gait:
+    """Return a gait with figures that can be typed again: 0.1 mrad, 1 mHz, 0.001 waves."""
+    return Gait(round(gait.amplitude, 4), round(gait.frequency, 3), round(gait.waves, 3))
 
 
 def bounds_of(parameters: SnakeParameters, task: Task) -> list[tuple[float, float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from snake.cli.gait import gait_command
+from snake.cli.optimise import optimise_command
 
 app = typer.Typer(help="Commands of the snake.", no_args_is_help=True)
 
@@ -15,3 +16,4 @@ def group() -> None:
 
 
 app.command("gait")(gait_command)
+app.command("optimise")(optimise_command)

@@ -1,0 +1,67 @@
+"""Run a gait in a simulator, and measure what it is worth once it has settled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.interfaces import Observer
+from roboaccord.loop import simulate
+from roboaccord.metrics import work_of
+from roboaccord.scenario import load_scenario
+from roboaccord.trajectory import Trajectory
+
+from snake.ideal import Figures, Gait
+from snake.metrics import body_motion
+
+SETTLE = 3.0  # s: of start, in which the amplitude rises and the speed settles
+MEASURE = 4.0  # s: at least, in whole periods
+
+
+def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:
+    """Return the serpenoid's setup with a gait and a ground, as long as a measurement takes."""
+    controller = f"{{name: serpenoid, amplitude: {gait.amplitude!r}"
+    controller += f", frequency: {gait.frequency!r}, waves: {gait.waves!r}}}"
+    changes = [
+        f"parameters.joints={joints}",
+        f"controller={controller}",
+        f"friction={{law: ellipse, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}",
+        f"duration={math.ceil(1e3 * sum(window(gait))) / 1e3!r}",
+    ]
+    return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+
+
+def window(gait: Gait) -> tuple[float, float]:
+    """Return how long to wait and how long to measure [s], whole periods both."""
+    period = 1.0 / abs(gait.frequency)
+    return math.ceil(SETTLE / period) * period, math.ceil(MEASURE / period) * period
+
+
+def run(setup: Setup, engine: str, observers: Sequence[Observer] = ()) -> Trajectory:
+    """Run a setup in an engine."""
+    scenario = setup.scenario
+    return simulate(
+        simulator=make_simulator(setup, engine),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=scenario.duration,
+        control_period=scenario.control_period,
+        seed=scenario.seed,
+        observers=observers,
+    )
+
+
+def steady_figures(setup: Setup, trajectory: Trajectory, start: float, length: float) -> Figures:
+    """Return speed, peak effort and cost of transport over `length` [s] from `start` [s] on."""
+    part = trajectory.window(start, start + length)
+    centre, heading = body_motion(setup, part)
+    mean = float(heading.mean())
+    forward = float((centre[-1] - centre[0]) @ (np.cos(mean), np.sin(mean)))
+    weight = setup.parameters.mass * setup.parameters.gravity
+    return Figures(
+        speed=forward / float(part.time[-1] - part.time[0]),
+        peak_effort=float(np.abs(part.effort[1:]).max()),
+        cost_of_transport=work_of(part) / (weight * abs(forward)) if forward else math.inf,
+    )
