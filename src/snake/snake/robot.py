@@ -11,6 +11,7 @@ from roboaccord.friction import EllipseFriction
 from roboaccord.robot import Robot
 from roboaccord.state import RobotState
 
+from snake.adaptive import AdaptiveController
 from snake.controllers import SerpenoidController
 from snake.metrics import metrics
 from snake.parameters import SnakeParameters
@@ -67,6 +68,7 @@ ROBOT = Robot(
     controllers={
         "serpenoid": SerpenoidController,
         "steering": SteeringController,
+        "adaptive": AdaptiveController,
         "as_described": AsDescribed,
         "as_coded": AsCoded,
     },
