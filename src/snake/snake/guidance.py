@@ -12,6 +12,7 @@ from roboaccord.state import Target
 from snake.heading import wrapped
 
 ACCEPTANCE = 0.3  # m; a waypoint that near counts as reached
+SLOWEST = 0.4  # part of the speed that is kept towards a waypoint at the side
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +79,27 @@ class HoldHeading:
 class FollowWaypoints:
     """Point the centre of mass at one waypoint after the other, and stop at the last.
 
+    Towards a waypoint at the side the snake slows down, for its turning circle shrinks with the
+    speed. One inside that circle cannot be reached by turning; the snake then goes straight on
+    until it is outside, and so never circles it.
+
     Args:
         speed: [m/s].
         waypoints: x, y of each [m].
         acceptance: distance at which a waypoint counts as reached [m].
+        radius: of the turning circle at the least speed [m].
     """
 
     def __init__(
-        self, speed: float, waypoints: Sequence[Sequence[float]], acceptance: float
+        self,
+        speed: float,
+        waypoints: Sequence[Sequence[float]],
+        acceptance: float,
+        radius: float,
     ) -> None:
         if acceptance <= 0 or any(len(point) != 2 for point in waypoints):
             raise ValueError("waypoints are pairs x, y in m, and acceptance is positive")
-        self._speed, self._acceptance = speed, acceptance
+        self._speed, self._acceptance, self._radius = speed, acceptance, radius
         self._points = [(float(x), float(y)) for x, y in waypoints]
         self.reset()
 
@@ -98,16 +108,26 @@ class FollowWaypoints:
         self.reached = 0
 
     def goal(self, motion: Motion) -> Goal:
-        """Return the bearing of the next waypoint; no speed after the last."""
-        if self.reached < len(self._points):
-            x, y = self._points[self.reached]
-            if math.hypot(x - motion.x, y - motion.y) <= self._acceptance:
-                self.reached += 1
+        """Return the bearing of the next waypoint, and the turn of the arc that leads to it.
+
+        The arc begins along the heading (pure pursuit, Coulter, CMU-RI-TR-92-01, 1992): curvature
+        2 sin(bearing) / distance. After the last waypoint the goal is to stop.
+        """
+        if self.reached < len(self._points) and self._way(motion)[0] <= self._acceptance:
+            self.reached += 1
         if self.reached == len(self._points):
             return Goal(0.0, motion.heading)
+        distance, aside = self._way(motion)
+        speed = self._speed * max(SLOWEST, math.cos(aside))
+        if distance < 2.0 * self._radius * abs(math.sin(aside)):
+            return Goal(speed, motion.heading)
+        return Goal(speed, motion.heading + aside, 2.0 * speed * math.sin(aside) / distance)
+
+    def _way(self, motion: Motion) -> tuple[float, float]:
+        """Return distance [m] and bearing from the heading [rad] of the next waypoint."""
         x, y = self._points[self.reached]
-        bearing = math.atan2(y - motion.y, x - motion.x)
-        return Goal(self._speed, motion.heading + wrapped(bearing - motion.heading))
+        x, y = x - motion.x, y - motion.y
+        return math.hypot(x, y), wrapped(math.atan2(y, x) - motion.heading)
 
 
 class FollowTwist:

@@ -35,33 +35,44 @@ class PeriodMean:
 
     def reset(self) -> None:
         """Forget the motion."""
-        # Rows of travelled phase [rad], time [s], integral of the heading [rad s], x and y [m].
-        self._rows: deque[tuple[float, float, float, float, float]] = deque()
-        self._phase = self._last = 0.0
-        self.heading, self.velocity, self.whole = 0.0, (0.0, 0.0), False
+        # Rows of travelled phase [rad], time [s], integrals of the heading and of the expected
+        # turn [rad s], x and y [m].
+        self._rows: deque[tuple[float, ...]] = deque()
+        self._phase = self._last = self._turned = 0.0
+        self.heading = self.present = 0.0
+        self.velocity, self.whole = (0.0, 0.0), False
 
-    def add(self, time: float, phase: float, heading: float, x: float, y: float) -> None:
+    def add(
+        self, time: float, phase: float, heading: float, x: float, y: float, turned: float = 0.0
+    ) -> None:
         """Take the mean heading of the links [rad], which may jump by 2 pi, and the centre [m].
 
         Then `heading` [rad] is the continuous mean over the period, `velocity` [m/s] the centre's,
-        and `whole` tells whether the window holds a whole period.
+        and `whole` tells whether the window holds a whole period. The mean of a turning body lags
+        by half a period. If the turn is expected to have been `turned` since the start [rad],
+        `present` is the mean heading without that lag:
+
+            present = turned + mean(heading - turned)
         """
         rows = self._rows
         if not rows:
-            rows.append((0.0, time, 0.0, x, y))
-            self._phase, self._last, self.heading = phase, heading, heading
+            rows.append((0.0, time, 0.0, 0.0, x, y))
+            self._phase, self._last, self._turned = phase, heading, turned
+            self.heading = self.present = heading
             return
         heading = self._last + wrapped(heading - self._last)
-        travel, before, integral, _, _ = rows[-1]
+        travel, before, area, expected, _, _ = rows[-1]
         travel += abs(phase - self._phase)
-        integral += 0.5 * (heading + self._last) * (time - before)
-        self._phase, self._last = phase, heading
-        rows.append((travel, time, integral, x, y))
+        area += 0.5 * (heading + self._last) * (time - before)
+        expected += 0.5 * (turned + self._turned) * (time - before)
+        self._phase, self._last, self._turned = phase, heading, turned
+        rows.append((travel, time, area, expected, x, y))
         start = self._start(travel - TURN, time - self._longest)
         elapsed = time - start[1]
         if elapsed > 0:
-            self.heading = (integral - start[2]) / elapsed
-            self.velocity = ((x - start[3]) / elapsed, (y - start[4]) / elapsed)
+            self.heading = (area - start[2]) / elapsed
+            self.present = self.heading + turned - (expected - start[3]) / elapsed
+            self.velocity = ((x - start[4]) / elapsed, (y - start[5]) / elapsed)
 
     def _start(self, travel: float, time: float) -> tuple[float, ...]:
         """Drop what is older than the window, and return the row at which it begins."""

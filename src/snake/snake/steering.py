@@ -11,6 +11,7 @@ from snake.controllers import Feedforward
 from snake.gaits import VariableSerpenoid
 from snake.guidance import (
     ACCEPTANCE,
+    SLOWEST,
     FollowTwist,
     FollowWaypoints,
     Goal,
@@ -21,6 +22,7 @@ from snake.guidance import (
 from snake.heading import Bearing, PeriodMean
 
 SLOW = 0.05  # Hz; below it the offset for a turn rate is faded out
+ROOM = 1.5  # the turning circle as it is taken, over the least possible
 CORRECTION = 0.3  # the speed loop changes the frequency by no more than this part
 
 
@@ -77,7 +79,7 @@ class SteeringController:
         max_frequency: float = 2.0,
         turn_rate_limit: float = 0.5,
         offset_limit: float = 0.15,
-        heading_gain: float = 0.5,
+        heading_gain: float = 0.8,
         speed_gain: float = 0.2,
         time_constant: float = 0.2,
         margin: float = 0.02,
@@ -97,11 +99,13 @@ class SteeringController:
         self.rate_limit, self.offset_limit = turn_rate_limit, offset_limit
         self.heading_gain, self.speed_gain = heading_gain, speed_gain
         self._turn_per_period = joints / waves  # rad of heading for a rad of offset
+        self._pitch = setup.parameters.pivot_behind_front + setup.parameters.pivot_ahead_of_rear
         self._bearing, self._feedforward = Bearing(setup), Feedforward(setup)
         self._mean = PeriodMean()
         self._own: Guidance = HoldHeading(speed, heading, turn_time)
         if waypoints:
-            self._own = FollowWaypoints(speed, waypoints, acceptance)
+            radius = max(self._pitch / offset_limit, SLOWEST * speed / turn_rate_limit)
+            self._own = FollowWaypoints(speed, waypoints, acceptance, ROOM * radius)
         self._twist = FollowTwist(turn_rate_limit)
         self.reset(0)
         self.update(setup.initial, None)  # compiles the kernels before the first tick
@@ -111,13 +115,15 @@ class SteeringController:
         """Forget the run; nothing is random."""
         for part in (self.gait, self._mean, self._own, self._twist):
             part.reset()
-        self._time, self._correction = 0.0, 0.0
+        self._time = self._correction = self._turned = 0.0
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the gait, steered."""
+        step, self._time = state.time - self._time, state.time
+        self._turned += self._turn_per_period * self.gait.frequency * self.gait.offset * step
         x, y, heading = self._bearing.of(state)
-        self._mean.add(state.time, self.gait.phase, heading, x, y)
-        motion = Motion(state.time, self._mean.heading, x, y)
+        self._mean.add(state.time, self.gait.phase, heading, x, y, self._turned)
+        motion = Motion(state.time, self._mean.present, x, y)
         if target is None:
             self._twist.reset()
             goal = self._own.goal(motion)
@@ -126,16 +132,15 @@ class SteeringController:
         q, qd, qdd = self.gait.advance(
             state.time,
             amplitude=self.amplitude if goal.speed else 0.0,
-            frequency=self._frequency(goal, state.time),
+            frequency=self._frequency(goal, step),
             waves=self.waves,
             offset=self._offset(goal),
         )
         effort = self.kp * (q - state.q) + self.kd * (qd - state.qd)
         return Command(effort + self._feedforward.efforts(state, q, qd, qdd))
 
-    def _frequency(self, goal: Goal, time: float) -> float:
+    def _frequency(self, goal: Goal, step: float) -> float:
         """Return the frequency [Hz] of a speed: feed-forward, times a slow correction."""
-        step, self._time = time - self._time, time
         ahead = goal.speed / self.per_hertz
         if ahead and self._mean.whole:
             missing = clipped(1.0 - self._mean.speed() / goal.speed, 1.0)
@@ -146,7 +151,7 @@ class SteeringController:
     def _offset(self, goal: Goal) -> float:
         """Return the mean joint angle [rad] that turns towards a goal."""
         frequency = self.gait.frequency
-        error = goal.heading - self._mean.heading
+        error = goal.heading - self._mean.present
         rate = goal.turn_rate + self.heading_gain * abs(frequency) * error
         rate = clipped(rate, self.rate_limit)
         per_period = rate * frequency / (frequency * frequency + SLOW * SLOW)
