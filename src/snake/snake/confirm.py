@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from roboaccord.assembly import Setup, make_controller, make_simulator
-from roboaccord.interfaces import Observer
+from roboaccord.interfaces import Controller, Observer
 from roboaccord.loop import simulate
 from roboaccord.metrics import work_of
 from roboaccord.scenario import load_scenario
@@ -39,12 +39,17 @@ def window(gait: Gait) -> tuple[float, float]:
     return math.ceil(SETTLE / period) * period, math.ceil(MEASURE / period) * period
 
 
-def run(setup: Setup, engine: str, observers: Sequence[Observer] = ()) -> Trajectory:
-    """Run a setup in an engine."""
+def run(
+    setup: Setup,
+    engine: str,
+    observers: Sequence[Observer] = (),
+    controller: Controller | None = None,
+) -> Trajectory:
+    """Run a setup in an engine, with its own controller or the one given."""
     scenario = setup.scenario
     return simulate(
         simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
+        controller=controller or make_controller(setup),
         initial=setup.initial,
         duration=scenario.duration,
         control_period=scenario.control_period,

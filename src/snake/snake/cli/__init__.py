@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from snake.cli.adapt import adapt_command
 from snake.cli.gait import gait_command
 from snake.cli.optimise import optimise_command
 
@@ -17,3 +18,4 @@ def group() -> None:
 
 app.command("gait")(gait_command)
 app.command("optimise")(optimise_command)
+app.command("adapt")(adapt_command)

@@ -1,0 +1,121 @@
+"""`accord snake adapt`: what it is worth to notice a change of ground."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.progress import Progress
+from rich.table import Table
+from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.cli.console import ProgressObserver, out, print_json, progress
+from roboaccord.scenario import load_scenario
+from roboaccord.trajectory import Trajectory
+from roboaccord.versions import versions
+
+from snake.adaptive import AdaptiveController
+from snake.confirm import run, steady_figures
+from snake.coordinates import PlanarSnake
+
+LAST = 4.0  # s: of the run, over which the speed on the second ground is taken
+GAIT = ("amplitude", "frequency", "waves")
+
+
+def adapt_command(
+    mu_along: Annotated[float, typer.Option(help="Of the second ground, along the body.")] = 0.5,
+    mu_across: Annotated[float, typer.Option(help="Of the second ground, across the body.")] = 1.0,
+    engine: Annotated[str, typer.Option(help="reference, dart or mujoco.")] = "reference",
+    duration: Annotated[float, typer.Option(min=8.0, help="In s.")] = 15.0,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of change_of_ground."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> None:
+    """Cross a change of ground with the adaptive controller, and with the same gait kept.
+
+    The scenario is change_of_ground. Speed and cost of transport are of the last 4 s.
+
+    Examples:
+
+      accord snake adapt
+
+      accord snake adapt --mu-along 1 --mu-across 0.1 --duration 20 --engine mujoco --json
+    """
+    ground = f"friction.beyond={{x: 3.0, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
+    given = [ground, f"duration={duration!r}", *(changes or [])]
+    setup = Setup.of(load_scenario("snake", "snake", "change_of_ground", given))
+    kept = ", ".join(f"{key}: {setup.scenario.controller[key]!r}" for key in GAIT)
+    fixed = Setup.of(
+        load_scenario(
+            "snake",
+            "snake",
+            "change_of_ground",
+            [*given, f"controller={{name: serpenoid, {kept}}}"],
+        )
+    )
+    controller = make_controller(setup)
+    assert isinstance(controller, AdaptiveController)
+    with progress(as_json) as bar:
+        figures, trajectory = measure(setup, controller, engine, bar, "adaptive")
+        figures_kept, _ = measure(fixed, make_controller(fixed), engine, bar, "kept")
+    reached, left = crossing(setup, trajectory)
+    data = {
+        "engine": engine,
+        "mu_along": mu_along,
+        "mu_across": mu_across,
+        "head_crosses": reached,
+        "tail_crosses": left,
+        "findings": [{**asdict(f), "gait": asdict(f.gait)} for f in controller.findings],
+        "adaptive": figures,
+        "kept": figures_kept,
+        "versions": versions(setup, [make_simulator(setup, engine)]),
+    }
+    if as_json:
+        print_json(data)
+    else:
+        show(data)
+
+
+def measure(
+    setup: Setup, controller: Any, engine: str, bar: Progress, label: str
+) -> tuple[dict[str, float], Trajectory]:
+    """Run a setup; return the figures of its end, and the motion."""
+    duration = setup.scenario.duration
+    trajectory = run(setup, engine, (ProgressObserver(bar, label, duration),), controller)
+    return asdict(steady_figures(setup, trajectory, duration - LAST, LAST)), trajectory
+
+
+def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float | None]:
+    """Return when the head and when the tail first come to the second ground [s]."""
+    p, line = setup.parameters, float(setup.scenario.friction["beyond"]["x"])
+    chain = PlanarSnake(p)
+    n, (a, b) = p.links, chain.body[:2]
+    found: list[float | None] = []
+    y = np.array([chain.pack(trajectory.state(i)) for i in range(len(trajectory))])
+    cosines = np.cos(y[:, 2 : n + 2])
+    tail = trajectory.position[:, 0]
+    for x in (tail + (a * cosines[:, :-1] + b * cosines[:, 1:]).sum(axis=1), tail):
+        there = np.flatnonzero(x > line)
+        found.append(float(trajectory.time[there[0]]) if len(there) else None)
+    return found[0], found[1]
+
+
+def show(data: dict[str, Any]) -> None:
+    """Print the result for people."""
+    events = Table("time s", "what", "mu along", "mu across", "A rad", "f Hz", "waves", box=None)
+    for key in ("head_crosses", "tail_crosses"):
+        if data[key] is not None:
+            events.add_row(f"{data[key]:.2f}", key.replace("_", " "))
+    for f in data["findings"]:
+        shape = (f"{f['gait'][key]:.4g}" for key in GAIT)
+        events.add_row(f"{f['time']:.2f}", f["kind"], *(f"{mu:.3g}" for mu in f["mu"]), *shape)
+    out.print(events)
+    table = Table("gait", "m/s", "N m", "cost", box=None)
+    for which in ("kept", "adaptive"):
+        g = data[which]
+        values = (g["speed"], g["peak_effort"], g["cost_of_transport"])
+        table.add_row(which, *(f"{v:.3g}" for v in values))
+    out.print(table)
