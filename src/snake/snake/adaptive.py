@@ -23,7 +23,7 @@ LOG = logging.getLogger(__name__)
 WINDOW = 0.5  # s: of the estimate
 INTERVAL = 0.05  # s: over which it takes changes of momentum
 FIT_PERIOD = 0.02  # s: between two Gauss-Newton steps
-SIGMAS = 3.0  # an estimate must be beyond the threshold by so many standard deviations
+SIGMAS = 3.0  # an estimate must be beyond the threshold by so many standard errors
 SETTLED = 0.05  # relative: the estimate has settled when it changes by less in a window
 CHUNK = 16  # integration steps of the model in a control tick
 
@@ -169,12 +169,15 @@ class AdaptiveController:
                 if self._adapt:
                     self._begin()
             return
-        away = np.abs(mu - self.believed) - SIGMAS * self._estimator.deviation
-        if not (away > self._threshold * self.believed).any():
+        away = np.abs(mu - self.believed) - self._threshold * self.believed
+        if not (away > 0).any():
             self._away_since = np.inf
             return
         self._away_since = min(self._away_since, time)
-        if time - self._away_since >= self._patience:
+        lasted = time - self._away_since
+        # Windows that do not overlap err independently, so what lasts need not be as clear.
+        doubt = SIGMAS * self._estimator.deviation / np.sqrt(1.0 + lasted / WINDOW)
+        if lasted >= self._patience and (away > doubt).any():
             self.believed = mu.copy()
             self._last, self._settled_since = mu.copy(), time
             self._away_since, self._changing, self._search = np.inf, True, None
