@@ -21,32 +21,38 @@ from snake.dynamics import solve_headings
 def solve_lcp(W, b):  # type: ignore[no-untyped-def]
     """Return lambda of a linear complementarity problem with W (k, k) positive definite.
 
-    Murty's least-index principal pivoting, which ends for such W; it starts from all held.
+    Block principal pivoting (Judice and Pires, 1994), which starts from all held: all that are
+    wrong change at once, and the last of them alone (Murty, which ends for such W) after ten
+    rounds in which they did not get fewer.
     """
     k = b.shape[0]
     held = np.ones(k, dtype=np.bool_)
+    wrong = np.zeros(k, dtype=np.bool_)
     result = np.zeros(k)
     scale = 1e-300
     for i in range(k):
         scale = max(scale, abs(b[i]))
+    fewest, patience = k + 1, 10
     for _ in range(50 * k + 50):
         solve_held(W, b, held, result)
-        wrong = -1
+        count, last = 0, -1
         for i in range(k):
-            if held[i]:
-                if result[i] < 0.0:
-                    wrong = i
-                    break
-            else:
-                rate = -b[i]
-                for j in range(k):
-                    rate += W[i, j] * result[j]
-                if rate < -1e-12 * scale:
-                    wrong = i
-                    break
-        if wrong < 0:
+            rate = -b[i]
+            for j in range(k):
+                rate += W[i, j] * result[j]
+            wrong[i] = result[i] < 0.0 if held[i] else rate < -1e-12 * scale
+            if wrong[i]:
+                count += 1
+                last = i
+        if count == 0:
             break
-        held[wrong] = not held[wrong]
+        if count < fewest:
+            fewest, patience = count, 10
+        else:
+            patience -= 1
+        for i in range(k):
+            if wrong[i] and (patience > 0 or i == last):
+                held[i] = not held[i]
     for i in range(k):
         result[i] = max(result[i], 0.0)
     return result

@@ -62,11 +62,11 @@ def test_time_and_impulse_of_the_impact_are_those_of_the_closed_form(two_links):
 def test_impacts_take_energy_and_no_joint_passes_its_stop(setup_with, drive):
     """Bang-bang for 0.4 s: energy stays below work, linear momentum is kept, stops hold.
 
-    Angular momentum is kept by each impact, but joints that hit in turn faster than impacts are
-    located are moved back by projection, which keeps it to first order only. The motion is
-    chaotic; over eight seeds the error came to 0.2 to 2 % of the scale sqrt(2 E I) at 0.3 N m,
-    and 5 % is a bound that a wrong impact law exceeds. At 10 N m links turn by 0.4 rad in a
-    step, which is not resolved.
+    Angular momentum is kept by each impact, and by the impulses of steps with too many of them to
+    locate. What is left is the integrator's error between impacts: over four seeds up to 0.013 %
+    of the scale sqrt(2 E I) at 0.3 N m. Moving joints inside without regard to momentum, instead
+    of by impulses, gave 0.2 to 2 %; 0.1 % tells the two apart. At 10 N m links turn by 0.4 rad in
+    a step, which is not resolved: 2 to 7 %.
     """
     setup = setup_with("friction={law: none}")
     p = setup.parameters
@@ -88,7 +88,7 @@ def test_impacts_take_energy_and_no_joint_passes_its_stop(setup_with, drive):
     assert 0 < energy < work
     if drive < 1:
         inertia = p.mass * (p.links * 0.1) ** 2 / 12
-        assert abs(angular) < 0.05 * np.sqrt(2 * energy * inertia)
+        assert abs(angular) < 1e-3 * np.sqrt(2 * energy * inertia)
 
 
 def test_one_impact_keeps_angular_momentum_to_round_off(setup_with, random_state):
