@@ -1,25 +1,47 @@
 """The gait of eight configurations, as the post describes it and as its author's code does it.
 
 Each configuration holds for a while and gives every segment (head, body1, body2, tail) a twist:
-+-2 towards a stop, +-1 towards half of it. Four configurations start the wave, four are looped.
++-2 for the stop, +-1 for half of it. Four configurations start the wave, four are looped.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from roboaccord.assembly import Setup
 from roboaccord.state import Array, Command, RobotState, Target
 
+SEGMENTS = ("head", "body1", "body2", "tail")
 START = ((0, 0, 0, 2), (0, 0, 2, -1), (0, 2, -1, -2), (2, -1, -2, 1))
 LOOP = ((-1, -2, 1, 2), (-2, 1, 2, -1), (1, 2, -1, -2), (2, -1, -2, 1))
-SEGMENTS = 4
-CODED_JOINTS = 5  # a segment; the code drives five joints of each, so M21 never moves
+CODED_JOINTS = (5, 5, 5, 5)  # five joints of each segment; so M21 is never driven
 
 
-def segment_of(joints: int) -> Array:
-    """Return the segment of each joint (n,): four of equal size, what is left over in the tail."""
-    size = max(joints // SEGMENTS, 1)
-    return np.minimum(np.arange(joints) // size, SEGMENTS - 1)
+def segment_of(joints: int, segments: Sequence[int] = ()) -> Array:
+    """Return the segment of each joint (n,): 0 for the head to 3 for the tail, 4 for none.
+
+    Args:
+        joints: number n of joints.
+        segments: number of joints of the four segments, from the head; empty for four of equal
+            size, with what is left over in the tail.
+
+    Raises:
+        ValueError: for other than four segments, or ones that the robot has no joints for.
+    """
+    if isinstance(segments, (str, int, float)) or len(segments) not in (0, len(SEGMENTS)):
+        raise ValueError(f"segments must be {len(SEGMENTS)} numbers of joints: head to tail")
+    counts = list(segments)
+    if not counts:
+        size = joints // len(SEGMENTS)
+        counts = [size, size, size, joints - 3 * size]
+    for name, count in zip(SEGMENTS, counts, strict=True):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise ValueError(f"segments: {name} has {count!r} joints, and must have 0 or more")
+    if sum(counts) > joints:
+        raise ValueError(f"segments have {sum(counts)} joints, and the robot has {joints}")
+    counts.append(joints - sum(counts))
+    return np.repeat(np.arange(len(counts)), counts)
 
 
 class AsDescribed:
@@ -30,43 +52,53 @@ class AsDescribed:
 
     Args:
         setup: robot and scenario.
+        segments: number of joints of head, body1, body2 and tail; joints behind them stay limp.
         effort: largest effort [N m].
-        hold: time of a configuration [s].
-        kp, kd: stiffness [N m/rad] and damping [N m s/rad] near the wanted angle.
+        hold: time of a looped configuration [s].
+        start: time of a starting configuration [s]; `hold` where 0.
+        kp: stiffness near the wanted angle [N m/rad].
+        kd: damping [N m s/rad]. An effort held over a control period T acts T/2 late, which takes
+            kp T/2 from the damping: with kp 100 nothing of .05 is left at 1 ms, and joints chatter.
     """
 
     def __init__(
         self,
         setup: Setup,
+        segments: Sequence[int] = (),
         effort: float = 10.0,
         hold: float = 0.15,
-        kp: float = 100.0,
+        start: float = 0.0,
+        kp: float = 20.0,
         kd: float = 0.05,
     ) -> None:
-        if effort <= 0 or hold <= 0:
-            raise ValueError("effort and hold must be positive")
-        self.effort, self.hold, self.kp, self.kd = float(effort), float(hold), float(kp), float(kd)
+        _check_positive(effort=effort, hold=hold)
+        if min(start, kp, kd) < 0:
+            raise ValueError("start, kp and kd must not be negative")
+        self.effort, self.kp, self.kd = float(effort), float(kp), float(kd)
+        self.hold, self.start = float(hold), float(start or hold)
         self.limit: float = setup.parameters.joint_limit
-        self._segment = segment_of(len(setup.joints)).astype(int)
+        self._segment = segment_of(len(setup.joints), segments)
 
     def reset(self, seed: int) -> None:
         """Do nothing: the gait depends on time and state alone."""
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts towards the present configuration."""
-        twist = np.array(configuration(state.time, self.hold))[self._segment]
+        twists = (*configuration(state.time, self.hold, self.start), 0)
+        twist = np.array(twists)[self._segment]
         wanted = 0.5 * twist * self.limit
         effort = self.kp * (wanted - state.q) - self.kd * state.qd
         effort = np.clip(effort, -self.effort, self.effort)
         return Command(np.where(twist == 0, 0.0, effort))
 
 
-def configuration(time: float, hold: float) -> tuple[int, ...]:
-    """Return the twists of the four segments at a time [s]."""
-    number = int(time / hold + 1e-9)
+def configuration(time: float, hold: float, start: float = 0.0) -> tuple[int, ...]:
+    """Return the twists of the four segments at a time [s]; `start` is `hold` where 0."""
+    start = start or hold
+    number = int(time / start + 1e-9)
     if number < len(START):
         return START[number]
-    return LOOP[(number - len(START)) % len(LOOP)]
+    return LOOP[int((time - len(START) * start) / hold + 1e-9) % len(LOOP)]
 
 
 class AsCoded:
@@ -74,12 +106,14 @@ class AsCoded:
 
     A joint short of its stop gets the full effort and one at it none; `shrink`, for +-1, pushes a
     joint that is beyond half of its range further out, so it never comes to half. The wave starts
-    at link 01, looped states last 151 updates, and joints beyond four times five get nothing.
+    at link 01, looped states last one update more, and joints behind the segments get nothing.
 
     Args:
         setup: robot and scenario.
+        segments: number of joints of head, body1, body2 and tail; the code's five each as far as
+            the robot has them.
         effort: [N m].
-        updates: of a starting state.
+        updates: of a starting state; a looped one has one more.
         update_period: [s].
     """
 
@@ -90,15 +124,17 @@ class AsCoded:
     def __init__(
         self,
         setup: Setup,
+        segments: Sequence[int] = (),
         effort: float = 10.0,
         updates: int = 150,
         update_period: float = 0.001,
     ) -> None:
-        if effort <= 0 or updates < 1 or update_period <= 0:
-            raise ValueError("effort, updates and update_period must be positive")
+        _check_positive(effort=effort, updates=updates, update_period=update_period)
         self.effort, self.updates, self.period = float(effort), int(updates), float(update_period)
         self.limit: float = setup.parameters.joint_limit
-        self._segment = np.arange(len(setup.joints)) // CODED_JOINTS
+        joints = len(setup.joints)
+        coded = CODED_JOINTS if joints >= sum(CODED_JOINTS) else ()
+        self._segment = segment_of(joints, segments or coded)
 
     def reset(self, seed: int) -> None:
         """Do nothing: the gait depends on time and state alone."""
@@ -106,7 +142,7 @@ class AsCoded:
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that the plugin sets in this update."""
         states = (*self.action(round(state.time / self.period)), self.NONE)
-        action = np.array(states)[np.minimum(self._segment, SEGMENTS)]
+        action = np.array(states)[self._segment]
         q, half = state.q, 0.5 * self.limit
         effort = np.zeros(len(q))
         effort[(action == self.LEFT) & (q < self.limit)] = self.effort
@@ -121,3 +157,23 @@ class AsCoded:
             return self.START[update // self.updates]
         looped = (update - len(self.START) * self.updates) // (self.updates + 1)
         return self.LOOP[looped % len(self.LOOP)]
+
+
+def cycle_of(name: str, spec: dict[str, float]) -> tuple[float, float]:
+    """Return how long the four starting configurations and a loop of four last [s].
+
+    Args:
+        name: `as_described` or `as_coded`.
+        spec: the controller's keys in the scenario.
+    """
+    if name == "as_coded":
+        updates, period = spec.get("updates", 150), spec.get("update_period", 0.001)
+        return len(AsCoded.START) * updates * period, len(AsCoded.LOOP) * (updates + 1) * period
+    hold = spec.get("hold", 0.15)
+    return len(START) * (spec.get("start", 0.0) or hold), len(LOOP) * hold
+
+
+def _check_positive(**values: float) -> None:
+    for name, value in values.items():
+        if not value > 0:
+            raise ValueError(f"{name} is {value:g}, and must be positive")
