@@ -62,7 +62,7 @@ class Setup:
         given = self.scenario.initial
         state = RobotState(
             time=0.0,
-            q=self._by_joint(given.q, "initial.q"),
+            q=self._by_joint(given.q, "initial.q") + self._spread(given.spread_q),
             qd=self._by_joint(given.qd, "initial.qd"),
             effort=np.zeros(len(self.joints)),
             position=np.array(given.position),
@@ -83,6 +83,12 @@ class Setup:
             raise AccordError(f"unknown friction law {law}{did_you_mean(law, ['none', *laws])}")
         made: ForceLaw = _build(laws[law], self, spec, "friction")
         return made
+
+    def _spread(self, width: float) -> Array:
+        if not width:
+            return np.zeros(len(self.joints))
+        rng = np.random.default_rng(self.scenario.seed)
+        return rng.uniform(-width, width, len(self.joints))
 
     def _by_joint(self, values: Mapping[str, float], key: str) -> Array:
         for name in values:

@@ -15,6 +15,8 @@ UNITS = {
     "heading": "rad",
     "displacement_x": "m",
     "displacement_y": "m",
+    "travel_per_cycle": "m",
+    "travel_per_cycle_spread": "m",
 }
 
 

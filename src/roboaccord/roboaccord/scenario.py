@@ -20,13 +20,18 @@ from roboaccord.resources import share
 
 
 class Initial(BaseModel, extra="forbid", frozen=True):
-    """Where a run starts: joints by name [rad, rad/s], and the base."""
+    """Where a run starts: joints by name [rad, rad/s], and the base.
+
+    `spread_q` is drawn anew for each seed: every joint starts uniformly within plus and minus it
+    of its angle [rad].
+    """
 
     q: dict[str, float] = {}
     qd: dict[str, float] = {}
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     yaw: float = 0.0
     twist: tuple[float, float, float, float, float, float] = (0.0,) * 6
+    spread_q: float = Field(0.0, ge=0, lt=float("inf"))
 
 
 class Tolerances(BaseModel, extra="forbid", frozen=True):

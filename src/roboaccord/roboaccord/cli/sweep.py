@@ -1,0 +1,170 @@
+"""`accord sweep`: one scenario from many seeds, and what its figures are on average."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from roboaccord.assembly import Setup, make_simulator
+from roboaccord.cli.console import COMPILING, out, print_json, progress
+from roboaccord.cli.crosscheck import choose_engines
+from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
+from roboaccord.errors import AccordError
+from roboaccord.metrics import UNITS
+from roboaccord.output import fresh, make_folder, plain
+from roboaccord.report.sweep import render_sweep
+from roboaccord.sweep import Cell, sweep
+from roboaccord.versions import versions
+
+
+def sweep_command(
+    robot: RobotName,
+    scenario: ScenarioName,
+    seeds: Annotated[int, typer.Option(min=2, help="Number of runs: seeds 0, 1, ...")] = 20,
+    engines: Annotated[
+        str, typer.Option(metavar="LIST", help="Engines, separated by commas.")
+    ] = "reference",
+    physics_steps: Annotated[
+        str,
+        typer.Option(metavar="LIST", help="In s, separated by commas. Default: the scenario's."),
+    ] = "",
+    figure: Annotated[
+        str, typer.Option(metavar="NAME", help="A figure that `accord run` prints.")
+    ] = "speed",
+    changes: Changes = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Default: under runs/.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario from many seeds: mean, spread and confidence of a figure.
+
+    What is random in the scenario depends on the seed: the start, with `initial.spread_q`. A run
+    that diverges is counted and named, and has no part in the mean.
+
+    Examples:
+
+      accord sweep snake lateral_undulation --figure travel_per_cycle
+
+      accord sweep snake lateral_undulation --engines reference,dart --physics-steps 0.001,0.0005
+
+      accord sweep snake serpenoid --set initial.spread_q=0.01 --seeds 5 --json
+    """
+    chosen = choose_engines(engines, quiet=as_json)
+    steps = parse_steps(physics_steps)
+    setup = load_setup(robot, scenario, changes or [])
+    with progress(as_json) as bar:
+        jobs = len(chosen) * seeds * max(len(steps), 1)
+        task = bar.add_task(COMPILING, total=jobs)
+        cells = sweep(
+            setup,
+            figure=figure,
+            engines=chosen,
+            physics_steps=steps,
+            seeds=seeds,
+            done=lambda engine, step, seed: bar.update(
+                task, advance=1, description=f"{engine} {1e3 * step:g} ms"
+            ),
+        )
+    place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_sweep")
+    result = summarise(setup, figure, seeds, cells)
+    report = write_result(result, place)
+    if as_json:
+        print_json({**result, "report": str(report)})
+        return
+    out.print(table_of(result))
+    for cell in result["cells"]:
+        for seed, reason in cell["failures"].items():
+            out.print(f"seed {seed} has no value: {escape(reason)}", highlight=False)
+    out.print(f"report: {report}", soft_wrap=True)
+
+
+def parse_steps(text: str) -> list[float]:
+    """Return the numbers of a list.
+
+    Raises:
+        AccordError: if one is no number above 0.
+    """
+    try:
+        steps = [float(word) for word in text.split(",") if word.strip()]
+    except ValueError:
+        steps = [0.0]
+    if not all(step > 0 for step in steps):
+        raise AccordError(f"--physics-steps takes seconds with commas between, not {text!r}")
+    return steps
+
+
+def summarise(setup: Setup, figure: str, seeds: int, cells: list[Cell]) -> dict[str, Any]:
+    """Return all that a sweep found, as plain data."""
+    engines = dict.fromkeys(cell.engine for cell in cells)
+    data = {
+        "robot": setup.robot.name,
+        "scenario": setup.scenario.name,
+        "figure": figure,
+        "unit": UNITS.get(figure, ""),
+        "seeds": seeds,
+        "cells": [cell_data(cell) for cell in cells],
+        "scenario_data": setup.scenario.data(),
+        "versions": versions(setup, [make_simulator(setup, engine) for engine in engines]),
+        "command": shlex.join(["accord", *sys.argv[1:]]),
+    }
+    result: dict[str, Any] = plain(data)
+    return result
+
+
+def cell_data(cell: Cell) -> dict[str, Any]:
+    """Return a cell as plain data, seeds as text as JSON has them."""
+    return {
+        "engine": cell.engine,
+        "physics_step": cell.physics_step,
+        **asdict(cell.statistics),
+        "values": {str(seed): value for seed, value in cell.values.items()},
+        "failures": {str(seed): reason for seed, reason in cell.failures.items()},
+    }
+
+
+def write_result(result: dict[str, Any], place: Path) -> Path:
+    """Write summary.json and report.html, and return the latter."""
+    make_folder(place)
+    (place / "summary.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
+    report = place / "report.html"
+    report.write_text(render_sweep(result), encoding="utf-8")
+    return report
+
+
+def table_of(result: dict[str, Any]) -> Table:
+    """Return the statistics as a table."""
+    unit = f" [{result['unit']}]" if result["unit"] else ""
+    title = f"{result['robot']} {result['scenario']}: {result['figure']}{unit}"
+    table = Table(title=escape(title), title_justify="left")
+    table.add_column("engine", no_wrap=True)
+    headings = ("step\nms", "runs", "mean", "standard\ndeviation", "95 % interval")
+    for heading in (*headings, "above\n0", "no\nvalue"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for cell in result["cells"]:
+        mean, width = cell["mean"], cell["half_width"]
+        spread = None in (mean, width)
+        table.add_row(
+            cell["engine"],
+            f"{1e3 * cell['physics_step']:g}",
+            str(cell["n"]),
+            number(mean),
+            number(cell["deviation"]),
+            "–" if spread else f"{mean - width:.3g} to {mean + width:.3g}",
+            "–" if cell["positive"] is None else f"{100 * cell['positive']:.0f} %",
+            str(len(cell["failures"])),
+        )
+    return table
+
+
+def number(value: float | None) -> str:
+    """Return a number, or a dash for none."""
+    return "–" if value is None else f"{value:.4g}"

@@ -1,0 +1,54 @@
+"""The page of a sweep: a table, and every run as a dot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+
+from roboaccord.report.curves import axis, colour_of
+
+Figure = dict[str, Any]
+
+
+def render_sweep(result: Mapping[str, Any]) -> str:
+    """Return the page of a sweep as HTML; `result` is what summary.json holds."""
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    text = files(__package__).joinpath("sweep.html").read_text(encoding="utf-8")
+    return environment.from_string(text).render(
+        result=result,
+        figure=dots_figure(result),
+        plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text(encoding="utf-8"),
+    )
+
+
+def dots_figure(result: Mapping[str, Any]) -> Figure:
+    """Draw the value of every run, a column for each engine and step, and the mean with its bar."""
+    engines = list(dict.fromkeys(cell["engine"] for cell in result["cells"]))
+    data = []
+    for cell in result["cells"]:
+        label = f"{cell['engine']}, {1e3 * cell['physics_step']:g} ms"
+        colour = colour_of(cell["engine"], engines)
+        seeds, values = list(cell["values"]), list(cell["values"].values())
+        data.append(
+            {
+                "type": "box", "name": label, "y": values, "boxpoints": "all", "jitter": 0.6,
+                "pointpos": 0, "fillcolor": "rgba(0,0,0,0)", "line": {"color": "rgba(0,0,0,0)"},
+                "marker": {"color": colour, "size": 7, "opacity": 0.6},
+                "text": [f"seed {seed}" for seed in seeds], "showlegend": False,
+            }
+        )  # fmt: skip
+        data.append(
+            {
+                "type": "scatter", "x": [label], "y": [cell["mean"]], "mode": "markers",
+                "error_y": {"type": "data", "array": [cell["half_width"]], "color": colour},
+                "marker": {"symbol": "line-ew-open", "size": 26, "color": colour},
+                "hovertemplate": "mean %{y:.4g}<extra></extra>", "showlegend": False,
+            }
+        )  # fmt: skip
+    unit = f" [{result['unit']}]" if result["unit"] else ""
+    title = result["figure"].replace("_", " ") + unit
+    return {"data": data, "layout": {"yaxis": axis(title), "xaxis": {"type": "category"}}}
