@@ -86,6 +86,8 @@ def test_colcon_install_works(built: Path, sourced: Shell) -> None:
     assert "serpenoid" in sourced("accord list")
     result = read_json(sourced(shlex.join(["accord", *SHORT_RUN])))
     assert result["steps"] == 20
+    checked = read_json(sourced("accord check --json"))["files"]
+    assert {"worlds/flat.sdf", "ground/model.sdf", "robot snake"} <= checked.keys()
 
 
 def test_colcon_install_has_its_files(built: Path, sourced: Shell, python: Path) -> None:

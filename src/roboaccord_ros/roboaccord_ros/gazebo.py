@@ -55,9 +55,8 @@ class World:
         Raises:
             AccordError: naming both.
         """
-        count_steps(
-            control_period, self.physics_step, f"control_period over the step of {self.name}"
-        )
+        what = f"control_period over the step of world {self.name}"
+        count_steps(control_period, self.physics_step, what)
 
 
 def gazebo_version() -> str:
