@@ -29,7 +29,7 @@ class PeriodMean:
         longest: of a window [s].
     """
 
-    def __init__(self, longest: float = 4.0) -> None:
+    def __init__(self, longest: float = 10.0) -> None:
         self._longest = longest
         self.reset()
 
