@@ -1,0 +1,202 @@
+"""Estimating the ground, noticing that it changes, and crawling better for it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
+from snake.confirm import steady_figures
+from snake.coordinates import PlanarSnake, friction_of
+from snake.ground_estimate import GroundEstimator, normal_equations, sample
+from snake.ideal import IdealModel
+
+LIMIT = 3.0  # N m, of the scenario
+
+
+def crawl(setup, engine="reference"):
+    """Run a setup; return the motion and the controller."""
+    try:
+        simulator = make_simulator(setup, engine)
+    except AccordError as error:
+        pytest.skip(str(error))
+    controller, s = make_controller(setup), setup.scenario
+    trajectory = simulate(
+        simulator=simulator, controller=controller, initial=setup.initial,
+        duration=s.duration, control_period=s.control_period,
+    )  # fmt: skip
+    return trajectory, controller
+
+
+def change(*changes):
+    """Return the setup of change_of_ground with changes."""
+    return Setup.of(load_scenario("snake", "snake", "change_of_ground", changes))
+
+
+def estimates(setup, trajectory, start, noise=0.0):
+    """Return every estimate (k, 2) after the first second of a motion, and the deviations.
+
+    Noise 1 is 1 mrad, 20 mrad/s, and 10 mm/s and 10 mrad/s for the base, white, in each sample.
+    """
+    rng = np.random.default_rng(0)
+    chain = PlanarSnake(setup.parameters)
+    estimator = GroundEstimator(
+        setup.parameters, period=1e-3, window=0.5, interval=0.05, slip_speed=0.01
+    )
+    estimator.restart(np.array(start))
+    found = []
+    for i in range(len(trajectory)):
+        state = trajectory.state(i)
+        state = replace(
+            state,
+            q=state.q + noise * 1e-3 * rng.normal(size=len(state.q)),
+            qd=state.qd + noise * 2e-2 * rng.normal(size=len(state.q)),
+            twist=state.twist + noise * 1e-2 * rng.normal(size=6),
+        )
+        estimator.add(state.time, chain.pack(state))
+        if estimator.full and i % 20 == 0:
+            estimator.fit()
+            if state.time > 1.0:
+                found.append([estimator.mu, estimator.deviation])
+    mu, deviation = np.array(found).transpose(1, 0, 2)
+    return mu, deviation
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_estimator_finds_grounds_drawn_at_random(setup_with, seed):
+    """Within 0.1 %: momenta are exact, and friction is integrated from samples every 1 ms."""
+    mu = np.random.default_rng(seed).uniform(0.1, 1.2, 2)
+    setup = setup_with(f"friction.mu_along={mu[0]}", f"friction.mu_across={mu[1]}", "duration=1.3")
+    trajectory, _ = crawl(setup)
+    found, _ = estimates(setup, trajectory, start=(0.5, 0.5))
+    np.testing.assert_allclose(found, np.tile(mu, (len(found), 1)), rtol=1e-3)
+
+
+def test_estimator_degrades_gracefully_with_noise(setup_with):
+    """The error stays in proportion to the noise, and the estimate's own deviation covers it."""
+    mu = np.array([0.3, 0.5])
+    setup = setup_with("friction.mu_along=0.3", "friction.mu_across=0.5", "duration=3")
+    trajectory, _ = crawl(setup)
+    before = 0.0
+    for noise in (0.01, 0.03, 0.1):
+        found, deviation = estimates(setup, trajectory, start=(0.1, 1.0), noise=noise)
+        assert np.abs(found / mu - 1.0).max() < noise
+        assert (np.abs(found - mu) < 3.0 * deviation).mean() > 0.95
+        assert deviation.mean() > before
+        before = deviation.mean()
+
+
+def test_gauss_newton_takes_the_gradient_of_the_residual(setup_with, random_state):
+    """Half the derivative of the squared residual, against central differences."""
+    setup = setup_with()
+    chain, rng = PlanarSnake(setup.parameters), np.random.default_rng(4)
+    rows = np.empty((21, 3 + 6 * setup.parameters.links))
+    for row in rows:
+        sample(chain.body, chain.pack(random_state(setup, rng)[0]), row)
+    times = np.linspace(0, 0.02, 21)
+
+    def residual(mu):
+        normal, right = np.empty((2, 2)), np.empty(2)
+        squared = normal_equations(rows, times, 5, np.array(mu), 1.47, 0.3, 0.6, normal, right)
+        return squared, right
+
+    for mu in ((0.2, 0.9), (0.8, 0.3)):
+        _, right = residual(mu)
+        for k in range(2):
+            step = 1e-6 * np.eye(2)[k]
+            slope = (residual(mu + step)[0] - residual(mu - step)[0]) / 2e-6
+            assert right[k] == pytest.approx(-0.5 * slope, rel=1e-5)
+
+
+def test_momenta_are_those_of_the_links(setup_with, random_state):
+    """Linear and angular momentum, against the sum over the links of the description."""
+    setup = setup_with()
+    state, _ = random_state(setup, np.random.default_rng(8))
+    from roboaccord.description import Tree, expand
+    from roboaccord.kinematics import TreeKinematics
+    from roboaccord.rotations import quaternion_matrix
+
+    p = setup.parameters
+    rotation = quaternion_matrix(state.orientation)
+    twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
+    kinematics = TreeKinematics(Tree.parse(expand(setup, {})), setup.joints)
+    motion = kinematics.move(state.q, state.qd, state.position, rotation, twist)
+    links = [kinematics.names.index(name) for name in p.link_names]
+    v, r, w = motion.linear[links], motion.position[links], motion.angular[links]
+    r = r - r.mean(axis=0)
+    row = np.empty(3 + 6 * p.links)
+    chain = PlanarSnake(p)
+    sample(chain.body, chain.pack(state), row)
+    np.testing.assert_allclose(row[:2], p.link_mass * v.sum(axis=0)[:2], rtol=1e-10)
+    spin = p.link_mass * np.cross(r, v)[:, 2].sum() + p.inertia_vertical * w[:, 2].sum()
+    assert row[2] == pytest.approx(spin, rel=1e-10)
+
+
+@pytest.mark.parametrize(("engine", "duration"), [("reference", 20), ("dart", 6)])
+def test_no_false_alarm_on_constant_ground(engine, duration):
+    """Nothing is noticed, the start from rest included."""
+    setup = change("friction.beyond=null", f"duration={duration}")
+    _, controller = crawl(setup, engine)
+    assert controller.findings == []
+
+
+@pytest.mark.parametrize("engine", ["reference", "dart", "mujoco"])
+def test_a_change_of_ground_is_noticed_measured_and_answered(engine):
+    """Noticed within 4 periods, measured within 3 %, and twice the speed of the gait kept.
+
+    3 % leaves room for DART's integrator, of first order; the speed of the gait kept is the
+    ideal one.
+    """
+    setup = change("duration=7.5")
+    trajectory, controller = crawl(setup, engine)
+    noticed, measured, *_ = controller.findings
+    p = setup.parameters
+    line = setup.scenario.friction["beyond"]["x"]
+    # The body is nearly straight, so the head is a body's length ahead of the tail.
+    reached = trajectory.time[np.argmax(trajectory.position[:, 0] + 0.1 * (p.links - 1) > line)]
+    assert noticed.kind == "noticed"
+    assert 0 < noticed.time - reached < 4 / noticed.gait.frequency
+    assert measured.kind == "measured"
+    assert measured.mu == pytest.approx((0.5, 1.0), rel=0.03)
+    friction, points = friction_of(setup)
+    friction[:2] = friction[5:]
+    kept = IdealModel(p, friction, points).evaluate(noticed.gait)
+    after = steady_figures(setup, trajectory, 6.0, 1.5)
+    assert after.speed > 2.0 * kept.speed
+    assert after.peak_effort < LIMIT
+
+
+def test_ground_that_grips_along_the_body_turns_the_wave_round():
+    """Where the gait kept would stop at the border, the snake goes on."""
+    setup = change("friction.beyond={x: 3.0, mu_along: 1.0, mu_across: 0.1}", "duration=16")
+    trajectory, controller = crawl(setup)
+    assert controller.gait.frequency < 0
+    assert controller.believed == pytest.approx([1.0, 0.1], rel=0.03)
+    assert steady_figures(setup, trajectory, 14.0, 2.0).speed > 0.4
+
+
+def test_the_true_ground_is_not_read():
+    """Controllers that are told the same answer the same states alike, whatever the ground is."""
+    setups = [change("duration=0.7"), change("duration=0.7", "friction.mu_along=0.7")]
+    trajectory, _ = crawl(setups[1])
+    one, two = (make_controller(setup) for setup in setups)
+    for i in range(len(trajectory)):
+        state = trajectory.state(i)
+        np.testing.assert_array_equal(
+            one.update(state, None).effort, two.update(state, None).effort
+        )
+
+
+def test_after_a_reset_the_run_is_the_same_to_the_bit():
+    """The search included."""
+    setup = change("duration=1.5", "controller.mu_along=0.3")
+    simulator, controller = make_simulator(setup), make_controller(setup)
+    hashes, counts = set(), set()
+    for _ in range(2):
+        run = simulate(
+            simulator=simulator, controller=controller, initial=setup.initial,
+            duration=1.5, control_period=1e-3,
+        )  # fmt: skip
+        hashes.add(run.sha256())
+        counts.add(len(controller.findings))
+    assert len(hashes) == 1
+    assert counts.pop() > 0

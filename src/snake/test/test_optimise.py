@@ -1,0 +1,163 @@
+"""The ideally tracked gait against independent figures, and the search against chance."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from roboaccord import AccordError
+from roboaccord.cli.main import add_robot_groups, app
+from snake import optimise as search
+from snake.confirm import run, setup_of, steady_figures, window
+from snake.coordinates import friction_of
+from snake.ideal import Gait, IdealModel
+from snake.optimise import DEFAULT_GAIT, Task, optimise
+from typer.testing import CliRunner
+
+
+def model_on(mu_along, mu_across, joints=21):
+    """Return the ideal model of a snake on a ground."""
+    setup = setup_of(DEFAULT_GAIT, joints=joints, mu_along=mu_along, mu_across=mu_across)
+    return IdealModel(setup.parameters, *friction_of(setup))
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Make the search short: the tests' snakes are short as well."""
+    monkeypatch.setattr(search, "POPULATION", 6)
+    monkeypatch.setattr(search, "GENERATIONS", 3)
+    monkeypatch.setattr(search, "POLISH", 50)
+
+
+@pytest.mark.parametrize(
+    ("joints", "mu", "speed"),
+    [
+        (21, (0.1, 1.0), 1.066),
+        (20, (0.1, 1.0), 1.03),
+        (20, (0.3, 0.9), 0.69),
+        (20, (0.5, 1.0), 0.40),
+        (20, (1.0, 1.0), -0.07),
+        (20, (1.0, 0.1), -0.38),
+    ],
+)
+def test_speed_is_that_of_an_independent_computation(joints, mu, speed):
+    """Within 1 %, or half of the last digit that the independent figures have."""
+    figures = model_on(*mu, joints=joints).evaluate(DEFAULT_GAIT)
+    assert figures.speed == pytest.approx(speed, rel=0.01, abs=0.005)
+
+
+@pytest.mark.parametrize(("frequency", "effort"), [(1.0, 1.3), (2.0, 4.4), (3.0, 9.7)])
+def test_peak_effort_is_that_of_an_independent_computation(frequency, effort):
+    """Within half of the last digit."""
+    figures = model_on(0.1, 1.0, joints=20).evaluate(Gait(0.4, frequency, 1.5))
+    assert figures.peak_effort == pytest.approx(effort, abs=0.05)
+
+
+def test_full_simulation_does_what_the_ideal_gait_says():
+    """Held efforts and feedback change speed, effort and cost by less than 0.5 %."""
+    setup = setup_of(DEFAULT_GAIT, joints=21, mu_along=0.1, mu_across=1.0)
+    real = steady_figures(setup, run(setup, "reference"), *window(DEFAULT_GAIT))
+    ideal = model_on(0.1, 1.0).evaluate(DEFAULT_GAIT)
+    assert real.speed == pytest.approx(ideal.speed, rel=5e-3)
+    assert real.peak_effort == pytest.approx(ideal.peak_effort, rel=5e-3)
+    assert real.cost_of_transport == pytest.approx(ideal.cost_of_transport, rel=5e-3)
+
+
+def test_both_signs_reversed_are_the_same_gait():
+    """sin(-(2 pi f t - beta i)) is the wave half a period later, seen in a mirror."""
+    model = model_on(0.3, 0.9, joints=8)
+    one, other = (model.evaluate(Gait(0.3, s * 1.2, s * 1.1), 1e-7) for s in (1, -1))
+    assert one.speed == pytest.approx(other.speed, rel=1e-5)
+    assert one.peak_effort == pytest.approx(other.peak_effort, rel=1e-5)
+
+
+def test_in_portions_or_at_once_is_the_same():
+    """Looking at a gait beside the control of a robot gives the same figures, to round-off."""
+    model = model_on(0.1, 1.0, joints=8)
+    work = model.evaluating(DEFAULT_GAIT, 7)
+    try:
+        while True:
+            next(work)
+    except StopIteration as end:
+        portions = end.value
+    assert portions.speed == pytest.approx(model.evaluate(DEFAULT_GAIT).speed, rel=1e-9)
+
+
+def test_clearance_of_a_straight_and_of_a_curled_body():
+    """Next but one links are 0.2 m apart when straight; half a turn in 10 joints is a semicircle.
+
+    Links of 0.1 m and 18 degrees lie on a circle of 0.1 / (2 sin 9 deg); the ends are the nearest
+    of all but neighbours only when the circle closes.
+    """
+    assert model_on(0.1, 1, joints=10).clearance(Gait(0.0, 1.0, 1.0)) == pytest.approx(0.2)
+    closed = model_on(0.1, 1, joints=20).clearance(Gait(math.radians(18), 1.0, 1e-6))
+    assert closed < 0.01
+
+
+def test_no_gait_drawn_at_random_is_better(short):
+    """Of 60 drawn from the same box none keeps the limit and is faster."""
+    model, task = model_on(0.2, 0.8, joints=8), Task(objective="speed", max_effort=0.3)
+    found = optimise(model, task)
+    assert found.figures.speed > 1.05 * model.evaluate(DEFAULT_GAIT).speed
+    assert found.figures.peak_effort < task.max_effort
+    rng = np.random.default_rng(0)
+    low, high = np.array(search.bounds_of(model.parameters, task)).T
+    for x in rng.uniform(low, high, (60, 3)):
+        gait = search.gait_of(x)
+        figures = model.evaluate(gait, 1e-3)
+        allowed = search.excess(figures, task) == 0 and search.overlap(model, gait) == 0
+        assert not allowed or figures.speed < found.figures.speed * 1.001
+
+
+def test_on_ground_that_grips_along_the_body_the_wave_runs_forwards(short):
+    """There the default gait goes backwards, and the search turns the wave round."""
+    model = model_on(1.0, 0.1, joints=8)
+    assert model.evaluate(DEFAULT_GAIT).speed < 0
+    found = optimise(model, Task(objective="speed", max_effort=0.5))
+    assert found.gait.frequency < 0
+    assert found.figures.speed > abs(model.evaluate(DEFAULT_GAIT).speed)
+
+
+def test_the_cheap_gait_is_cheaper_and_not_slower_than_asked(short):
+    """Less than half the default gait's speed does not count."""
+    model = model_on(0.3, 0.9, joints=6)
+    default = model.evaluate(DEFAULT_GAIT)
+    task = Task(objective="cost", max_effort=1.0, min_speed=0.5 * default.speed)
+    found = optimise(model, task)
+    assert found.figures.cost_of_transport < 0.9 * default.cost_of_transport
+    assert found.figures.speed >= 0.99 * task.min_speed
+
+
+def test_the_same_search_twice_gives_the_same_gait(short, monkeypatch):
+    """To the bit, for one seed."""
+    monkeypatch.setattr(search, "GENERATIONS", 1)
+    model, task = model_on(0.3, 0.9, joints=4), Task(objective="speed", max_effort=0.5, seed=3)
+    assert optimise(model, task) == optimise(model, task)
+
+
+def test_what_cannot_be_done_is_said_in_one_line(short, monkeypatch):
+    """Limits that no gait keeps, and questions without sense."""
+    monkeypatch.setattr(search, "GENERATIONS", 1)
+    monkeypatch.setattr(search, "POLISH", 10)
+    with pytest.raises(AccordError, match="no gait keeps to"):
+        optimise(model_on(0.5, 1, joints=4), Task(objective="cost", max_effort=1, min_speed=9.0))
+    with pytest.raises(AccordError, match="unknown objective"):
+        Task(objective="beauty", max_effort=1.0)
+    with pytest.raises(AccordError, match="must be positive"):
+        Task(objective="speed", max_effort=0.0)
+
+
+def test_command_confirms_the_gain_in_dart(short):
+    """`accord snake optimise`: the keys that scripts use, and a gain in full simulation."""
+    pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
+    add_robot_groups(["snake"])
+    arguments = "--joints 6 --mu-along 0.5 --mu-across 1 --max-effort 0.3 --engines dart --json"
+    result = CliRunner().invoke(app, ["snake", "optimise", *arguments.split()])
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    shape = {"amplitude", "frequency", "waves", "speed", "cost_of_transport", "peak_effort"}
+    assert set(data["optimum"]) == set(data["default"]) == shape
+    dart = data["confirmed"]["dart"]
+    assert dart["optimum"]["speed"] > 1.05 * dart["default"]["speed"]
+    assert dart["gain"] == pytest.approx(data["gain"], abs=0.2 * data["gain"])
+    assert dart["optimum"]["peak_effort"] < data["max_effort"]
