@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 from roboaccord.assembly import Setup
@@ -61,7 +62,7 @@ def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -
     count = max(int((time[-1] - start + 1e-9) / cycle), 0)
     ends = np.searchsorted(time, start + cycle * np.arange(count + 1) - 1e-9)
     travel = np.empty(count)
-    for i, (first, last) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for i, (first, last) in enumerate(pairwise(ends)):
         mean = heading[first : last + 1].mean()
         travel[i] = (centre[last] - centre[first]) @ (np.cos(mean), np.sin(mean))
     return travel

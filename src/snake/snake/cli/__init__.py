@@ -7,6 +7,7 @@ import typer
 from snake.cli.adapt import adapt_command
 from snake.cli.gait import gait_command
 from snake.cli.optimise import optimise_command
+from snake.cli.shapes import shapes_command
 
 app = typer.Typer(help="Commands of the snake.", no_args_is_help=True)
 
@@ -19,3 +20,4 @@ def group() -> None:
 app.command("gait")(gait_command)
 app.command("optimise")(optimise_command)
 app.command("adapt")(adapt_command)
+app.command("shapes")(shapes_command)
