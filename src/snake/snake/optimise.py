@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from roboaccord.errors import AccordError
 from roboaccord.state import Array
-from scipy.optimize import differential_evolution, minimize
 
 from snake.ideal import Figures, Gait, IdealModel
 from snake.parameters import SnakeParameters
@@ -88,6 +87,9 @@ def optimise(
     Raises:
         AccordError: if no gait keeps within the limits.
     """
+    # It takes a third of a second to import, and the adaptive controller does without.
+    from scipy.optimize import differential_evolution, minimize
+
     total = 3 * POPULATION * (GENERATIONS + 1) + POLISH
     count = 0
 

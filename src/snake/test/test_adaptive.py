@@ -1,14 +1,17 @@
 """Estimating the ground, noticing that it changes, and crawling better for it."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord.cli.main import add_robot_groups, app
 from snake.confirm import steady_figures
 from snake.coordinates import PlanarSnake, friction_of
 from snake.ground_estimate import GroundEstimator, normal_equations, sample
 from snake.ideal import IdealModel
+from typer.testing import CliRunner
 
 LIMIT = 3.0  # N m, of the scenario
 
@@ -172,6 +175,17 @@ def test_ground_that_grips_along_the_body_turns_the_wave_round():
     assert controller.gait.frequency < 0
     assert controller.believed == pytest.approx([1.0, 0.1], rel=0.03)
     assert steady_figures(setup, trajectory, 14.0, 2.0).speed > 0.4
+
+
+def test_command_sets_adapting_beside_keeping_the_gait():
+    """`accord snake adapt`: the times in their order, and the gain."""
+    add_robot_groups(["snake"])
+    result = CliRunner().invoke(app, ["snake", "adapt", "--duration", "8", "--json"])
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    times = [finding["time"] for finding in data["findings"]]
+    assert data["head_crosses"] < times[0] < data["tail_crosses"] < times[1]
+    assert data["adaptive"]["speed"] > 1.5 * data["kept"]["speed"]
 
 
 def test_the_true_ground_is_not_read():
