@@ -27,6 +27,8 @@ class SerpenoidController:
         kp: [N m/rad]; below about 15 the chain slowly buckles out of the gait (measured).
         kd: [N m s/rad]; above .095 an explicit 1 ms loop is unstable.
         feedforward: whether to add the inverse dynamics.
+        bandwidth: of feedback through the inverse dynamics [rad/s], see `track`. With it the
+            gait keeps through commands that come late; kp and kd may then be 0.
     """
 
     def __init__(
@@ -40,12 +42,16 @@ class SerpenoidController:
         kp: float = 20.0,
         kd: float = 0.05,
         feedforward: bool = True,
+        bandwidth: float = 0.0,
     ) -> None:
-        if min(kp, kd) < 0:
-            raise ValueError("kp and kd must not be negative")
+        if min(kp, kd, bandwidth) < 0:
+            raise ValueError("kp, kd and bandwidth must not be negative")
+        if bandwidth and not feedforward:
+            raise ValueError("bandwidth needs feedforward, through which it acts")
         self.gait = Serpenoid(len(setup.joints), amplitude, frequency, waves, offset, ramp)
         self.kp = float(kp)
         self.kd = float(kd)
+        self.bandwidth = float(bandwidth)
         self._feedforward = Feedforward(setup) if feedforward else None
         self.update(setup.initial, None)  # compiles the kernels before the first tick
 
@@ -54,11 +60,16 @@ class SerpenoidController:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the gait."""
-        q, qd, qdd = self.gait.shape(state.time)
-        effort = self.kp * (q - state.q) + self.kd * (qd - state.qd)
-        if self._feedforward:
-            effort = effort + self._feedforward.efforts(state, q, qd, qdd)
-        return Command(effort)
+        return Command(
+            track(
+                state,
+                self.gait.shape(state.time),
+                self._feedforward,
+                kp=self.kp,
+                kd=self.kd,
+                bandwidth=self.bandwidth,
+            )
+        )
 
 
 class Feedforward:
@@ -75,3 +86,30 @@ class Feedforward:
         y = chain.pack(state)
         tracking_efforts(chain.body, y, q, qd, qdd, self._friction, self._points, efforts)
         return efforts
+
+
+def track(
+    state: RobotState,
+    shape: tuple[Array, Array, Array],
+    feedforward: Feedforward | None,
+    *,
+    kp: float,
+    kd: float,
+    bandwidth: float,
+) -> Array:
+    """Return the efforts (n,) [N m] that bring a state to a desired shape q, q', q''.
+
+        tau = ID(q, q', q'' + w^2 e + 2 w e') + kp e + kd e',     e = q_desired - q_measured
+
+    Through the inverse dynamics (computed torque) every mode of the chain gets the bandwidth w,
+    though their inertias span four decades. With a PD the fastest mode bounds the gains, and what
+    the bound leaves to the slow ones is too little: the chain bows.
+    """
+    q, qd, qdd = shape
+    error, rate = q - state.q, qd - state.qd
+    effort = kp * error + kd * rate
+    if feedforward is None:
+        return effort
+    if bandwidth:
+        qdd = qdd + bandwidth * (bandwidth * error + 2.0 * rate)
+    return effort + feedforward.efforts(state, q, qd, qdd)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from roboaccord.assembly import Setup
 from roboaccord.state import Command, RobotState, Target
 
-from snake.controllers import Feedforward
+from snake.controllers import Feedforward, track
 from snake.gaits import VariableSerpenoid
 from snake.guidance import (
     ACCEPTANCE,
@@ -62,7 +62,8 @@ class SteeringController:
         speed_gain: change of frequency per period over what the speed error needs [1].
         time_constant: of amplitude, frequency and offset [s]; see gaits.VariableSerpenoid.
         margin: of the joint angles to their stops [rad].
-        kp, kd: gains about the gait [N m/rad, N m s/rad]; see controllers.SerpenoidController.
+        bandwidth: w of the feedback through the inverse dynamics [rad/s], see controllers.track.
+        kp, kd: gains of a PD beside it [N m/rad, N m s/rad].
     """
 
     def __init__(
@@ -83,10 +84,14 @@ class SteeringController:
         speed_gain: float = 0.2,
         time_constant: float = 0.2,
         margin: float = 0.02,
-        kp: float = 20.0,
-        kd: float = 0.05,
+        bandwidth: float = 50.0,
+        kp: float = 0.0,
+        kd: float = 0.0,
     ) -> None:
-        if min(kp, kd, heading_gain, speed_gain, turn_rate_limit, offset_limit, margin) < 0:
+        if (
+            min(bandwidth, kp, kd, heading_gain, speed_gain, turn_rate_limit, offset_limit, margin)
+            < 0
+        ):
             raise ValueError("gains, limits and margin must not be negative")
         if speed_per_hertz == 0 or max_frequency <= 0:
             raise ValueError("speed_per_hertz must not be 0, and max_frequency be positive")
@@ -94,7 +99,8 @@ class SteeringController:
         self.gait = VariableSerpenoid(
             joints, 0.0, 0.0, waves, time_constant=time_constant, limit=limit
         )
-        self.amplitude, self.waves, self.kp, self.kd = amplitude, waves, kp, kd
+        self.amplitude, self.waves = amplitude, waves
+        self._gains = {"kp": kp, "kd": kd, "bandwidth": bandwidth}
         self.per_hertz, self.max_frequency = speed_per_hertz, max_frequency
         self.rate_limit, self.offset_limit = turn_rate_limit, offset_limit
         self.heading_gain, self.speed_gain = heading_gain, speed_gain
@@ -129,15 +135,14 @@ class SteeringController:
             goal = self._own.goal(motion)
         else:
             goal = self._twist.follow(motion, target)
-        q, qd, qdd = self.gait.advance(
+        shape = self.gait.advance(
             state.time,
             amplitude=self.amplitude if goal.speed else 0.0,
             frequency=self._frequency(goal, step),
             waves=self.waves,
             offset=self._offset(goal),
         )
-        effort = self.kp * (q - state.q) + self.kd * (qd - state.qd)
-        return Command(effort + self._feedforward.efforts(state, q, qd, qdd))
+        return Command(track(state, shape, self._feedforward, **self._gains))
 
     def _frequency(self, goal: Goal, step: float) -> float:
         """Return the frequency [Hz] of a speed: feed-forward, times a slow correction."""
