@@ -55,11 +55,31 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     trajectory: dict[str, float] = {}
 
 
+class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
+    """How a chaotic motion is compared: by the mean of a figure over seeds.
+
+    Args:
+        figure: name of a figure of the run.
+        seeds: number of runs of each engine.
+        allowance: difference of the means, in the figure's unit, that the engines' own stops and
+            integrators may make; 0 for none.
+    """
+
+    figure: str
+    seeds: int = Field(20, ge=3)
+    allowance: float = Field(0.0, ge=0)
+
+
 class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
-    """How a scenario is cross-checked: run length [s], number of random states, tolerances."""
+    """How a scenario is cross-checked: run length [s], number of random states, tolerances.
+
+    With `statistics` the motion counts as chaotic: engines are compared by a figure's mean over
+    seeds, in runs of the scenario's own duration, and not by steps and trajectories.
+    """
 
     duration: float = Field(5.0, gt=0)
     states: int = Field(100, ge=1)
+    statistics: StatisticsSpec | None = None
     tolerances: Tolerances = Tolerances()
 
 

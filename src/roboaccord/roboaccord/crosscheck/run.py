@@ -12,9 +12,15 @@ from typing import Any
 from roboaccord.assembly import Setup, make_simulator
 from roboaccord.bag.recording import write_trajectory
 from roboaccord.crosscheck.acceleration import check_acceleration, check_masses
-from roboaccord.crosscheck.convergence import check_convergence, run_all
+from roboaccord.crosscheck.chaotic import (
+    WHY,
+    StatisticsCheck,
+    check_statistics,
+    statistics_data,
+)
+from roboaccord.crosscheck.convergence import ConvergenceCheck, check_convergence, run_all
 from roboaccord.crosscheck.energy import energy_of
-from roboaccord.crosscheck.one_step import check_one_steps
+from roboaccord.crosscheck.one_step import OneStepCheck, check_one_steps
 from roboaccord.crosscheck.verdict import judge
 from roboaccord.description import Tree, expand
 from roboaccord.metrics import metrics_of
@@ -52,6 +58,7 @@ class CrosscheckResult:
             "trajectory": {
                 e: {k: c[k] for k in ("dt", "error", "order")} for e, c in d["trajectory"].items()
             },
+            **({"statistics": d["statistics"]} if d["statistics"] else {}),
             "versions": d["versions"],
             "report": str(self.report),
         }
@@ -88,28 +95,41 @@ def run_crosscheck(
     reference = make_simulator(setup, REFERENCE)
     simulators = {e: make_simulator(setup, e, mass_scale=scales.get(e)) for e in others}
     make_folder(out)
-    steps = [scenario.physics_step / 2**i for i in range(refine)]
+    chaotic = spec.statistics
+    steps = [scenario.physics_step / 2**i for i in range(1 if chaotic else refine)]
     truth_step = scenario.physics_step / 2**refine
     # Longest first, so that the processes end together.
     jobs = [(e, dt) for dt in sorted(steps) for e in [*others, REFERENCE]]
-    jobs.append((REFERENCE, truth_step))
-    started(len(jobs))
+    if not chaotic:
+        jobs.append((REFERENCE, truth_step))
+    names = [REFERENCE, *others]
+    started(len(jobs) + (chaotic.seeds * len(names) if chaotic else 0))
     runs = run_all(setup, jobs, spec.duration, scales, done, min(os.cpu_count() or 1, len(jobs)))
-    truth = runs[REFERENCE, truth_step]
     tree = Tree.parse(expand(setup))
-    shown = {e: runs[e, scenario.physics_step] for e in [REFERENCE, *others]}
+    shown = {e: runs[e, scenario.physics_step] for e in names}
     acceleration = {
         e: check_acceleration(setup, reference, s, spec.states, scenario.seed)
         for e, s in simulators.items()
     }
     masses = {e: check_masses(reference, s) for e, s in simulators.items()}
-    one_step = {e: check_one_steps(reference, {dt: runs[e, dt] for dt in steps}) for e in others}
-    order = {REFERENCE: reference.order, **{e: s.order for e, s in simulators.items()}}
-    trajectory = {
-        e: check_convergence(tree, truth, {dt: runs[e, dt] for dt in steps}, order[e])
-        for e in shown
-    }
-    findings = judge(spec.tolerances, masses, acceleration, one_step, trajectory)
+    one_step: dict[str, OneStepCheck] = {}
+    trajectory: dict[str, ConvergenceCheck] = {}
+    statistics: dict[str, StatisticsCheck] = {}
+    if chaotic:
+        statistics = check_statistics(
+            setup, chaotic, names, scales, lambda engine, step, seed: done(engine, step)
+        )
+    else:
+        one_step = {
+            e: check_one_steps(reference, {dt: runs[e, dt] for dt in steps}) for e in others
+        }
+        order = {REFERENCE: reference.order, **{e: s.order for e, s in simulators.items()}}
+        truth = runs[REFERENCE, truth_step]
+        trajectory = {
+            e: check_convergence(tree, truth, {dt: runs[e, dt] for dt in steps}, order[e])
+            for e in shown
+        }
+    findings = judge(spec.tolerances, masses, acceleration, one_step, trajectory, statistics)
     reasons = [f"{f.engine}: {f.reason}" for f in findings if f.reason]
     within: dict[str, dict[str, bool]] = {}
     for finding in findings:
@@ -132,6 +152,8 @@ def run_crosscheck(
         "masses": {e: asdict(c) for e, c in masses.items()},
         "one_step": {e: {**asdict(c), "unit": "rad/s"} for e, c in one_step.items()},
         "trajectory": {e: asdict(c) for e, c in trajectory.items()},
+        "statistics": statistics_data(statistics),
+        "not_compared": WHY if chaotic else None,
         "energy": {e: energy_of(tree, run) for e, run in shown.items()},
         "tolerances": scenario.data()["crosscheck"]["tolerances"],
         "metrics": {e: metrics_of(setup, run) for e, run in shown.items()},

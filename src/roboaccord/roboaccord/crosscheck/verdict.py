@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from roboaccord.crosscheck.acceleration import AccelerationCheck, MassCheck
+from roboaccord.crosscheck.chaotic import StatisticsCheck, judge_statistics
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.scenario import Tolerances
@@ -26,6 +27,7 @@ def judge(
     acceleration: Mapping[str, AccelerationCheck],
     one_step: Mapping[str, OneStepCheck],
     trajectory: Mapping[str, ConvergenceCheck],
+    statistics: Mapping[str, StatisticsCheck],
 ) -> list[Finding]:
     """Return a finding for every figure that can be judged."""
     return [
@@ -33,6 +35,7 @@ def judge(
         *_accelerations(tolerances, acceleration),
         *(Finding("one_step", e, judge_step(tolerances, c)) for e, c in one_step.items()),
         *_trajectories(tolerances, trajectory),
+        *(Finding("statistics", e, judge_statistics(c)) for e, c in statistics.items()),
     ]
 
 

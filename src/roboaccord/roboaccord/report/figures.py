@@ -22,11 +22,12 @@ def figures_of(
     engines = result["engines"]
     figures = {
         "path": path_figure(trajectories, engines),
-        "one_step": one_step_figure(result["one_step"], engines),
-        "convergence": convergence_figure(result["trajectory"], engines),
-        "distance": distance_figure(result["trajectory"], engines),
         "energy": energy_figure(result["energy"], engines),
     }
+    if not result.get("not_compared"):
+        figures["one_step"] = one_step_figure(result["one_step"], engines)
+        figures["convergence"] = convergence_figure(result["trajectory"], engines)
+        figures["distance"] = distance_figure(result["trajectory"], engines)
     if any(result["events"].values()):
         figures["events"] = events_figure(result["events"], engines)
     return figures

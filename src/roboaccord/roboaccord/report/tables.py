@@ -31,26 +31,10 @@ class Level:
 def levels_of(result: Mapping[str, Any]) -> list[Level]:
     """Return the tables of the masses and of the three levels."""
     allowed, within = result["tolerances"], result["within"]
+    if result.get("statistics"):
+        return [*_models(result), _statistics(result)]
     return [
-        Level(
-            "Level 1: accelerations",
-            "Both are put in the same random states and asked for accelerations; no time passes, "
-            "so anything above round-off is a difference between the models.",
-            ("engine", "largest error, relative", "states", "allowed"),
-            [
-                (engine, _acceleration(check, allowed), within.get("acceleration", {}).get(engine))
-                for engine, check in result["acceleration"].items()
-            ],
-        ),
-        Level(
-            "Level 1: masses",
-            "What each engine believes it carries; the link furthest off is named.",
-            ("engine", "total [kg]", "reference [kg]", "furthest off", "allowed"),
-            [
-                (engine, _mass(check, allowed), within.get("masses", {}).get(engine))
-                for engine, check in result["masses"].items()
-            ],
-        ),
+        *_models(result),
         Level(
             "Level 2: one step",
             "The reference starts from every recorded state and predicts the next one. The error "
@@ -77,6 +61,67 @@ def levels_of(result: Mapping[str, Any]) -> list[Level]:
                 for engine, check in result["trajectory"].items()
             ],
         ),
+    ]
+
+
+def _models(result: Mapping[str, Any]) -> list[Level]:
+    allowed, within = result["tolerances"], result["within"]
+    return [
+        Level(
+            "Level 1: accelerations",
+            "Both are put in the same random states and asked for accelerations; no time passes, "
+            "so anything above round-off is a difference between the models.",
+            ("engine", "largest error, relative", "states", "allowed"),
+            [
+                (engine, _acceleration(check, allowed), within.get("acceleration", {}).get(engine))
+                for engine, check in result["acceleration"].items()
+            ],
+        ),
+        Level(
+            "Level 1: masses",
+            "What each engine believes it carries; the link furthest off is named.",
+            ("engine", "total [kg]", "reference [kg]", "furthest off", "allowed"),
+            [
+                (engine, _mass(check, allowed), within.get("masses", {}).get(engine))
+                for engine, check in result["masses"].items()
+            ],
+        ),
+    ]
+
+
+def _statistics(result: Mapping[str, Any]) -> Level:
+    within = result["within"].get("statistics", {})
+    checks = result["statistics"]
+    first = next(iter(checks.values()))
+    unit = f" [{first['unit']}]" if first["unit"] else ""
+    return Level(
+        "Level 3: statistics over seeds",
+        f"{result['not_compared']} The difference of the means is given with 95 % confidence "
+        "(Welch); an engine fails where it is larger than allowed throughout.",
+        (
+            "engine",
+            f"mean {first['figure'].replace('_', ' ')}{unit}",
+            "standard deviation",
+            "runs",
+            "above 0",
+            "difference from the reference",
+            "allowed",
+        ),
+        [(engine, statistics_cells(check), within.get(engine)) for engine, check in checks.items()],
+    )
+
+
+def statistics_cells(check: Mapping[str, Any]) -> list[str]:
+    """Return mean, deviation, runs, share above 0, difference and what is allowed, as text."""
+    mean, width = check["mean"], check["half_width"]
+    positive, apart = check["positive"], check["difference"]
+    return [
+        "–" if width is None else f"{mean:.3g} ± {width:.2g}",
+        _number(check["deviation"], "2g"),
+        str(check["n"]),
+        "–" if positive is None else f"{100 * positive:.0f} %",
+        "–" if apart is None else f"{apart[0]:.2g} to {apart[1]:.2g}",
+        "" if apart is None else f"{check['allowance']:g}",
     ]
 
 

@@ -1,0 +1,79 @@
+"""Statistics against closed forms, and the page and verdict that are made from them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from roboaccord.crosscheck.chaotic import compare_cells, judge_statistics
+from roboaccord.report.sweep import dots_figure, render_sweep
+from roboaccord.scenario import StatisticsSpec
+from roboaccord.statistics import difference_of, statistics_of
+from roboaccord.sweep import Cell
+from scipy.stats import ttest_ind
+
+
+def cell(values: list[float], engine: str = "dart", failures: dict[int, str] | None = None) -> Cell:
+    return Cell(engine, 1e-3, dict(enumerate(values)), failures or {})
+
+
+def test_statistics_of_a_sample_are_those_of_the_textbook() -> None:
+    """2, 4, 4, 4, 6: mean 4, deviation sqrt(2); t of 4 degrees at 97.5 % is 2.776."""
+    found = statistics_of([2.0, 4.0, 4.0, 4.0, 6.0])
+    assert (found.n, found.mean, found.positive) == (5, 4.0, 1.0)
+    assert found.deviation == pytest.approx(math.sqrt(2))
+    assert found.half_width == pytest.approx(2.776 * math.sqrt(2 / 5), rel=1e-3)
+    assert statistics_of([-1.0, 0.0, 1.0, 2.0]).positive == 0.5
+    assert math.isnan(statistics_of([1.0]).half_width)
+    assert math.isnan(statistics_of([]).mean)
+
+
+def test_the_interval_of_a_difference_is_welchs() -> None:
+    """As scipy's test with unequal variances has it; without spread it is the difference."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.0, 1.0, 12), rng.normal(0.5, 3.0, 20)
+    expected = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    found = difference_of(statistics_of(a.tolist()), statistics_of(b.tolist()))
+    assert found == pytest.approx((expected.low, expected.high))
+    assert difference_of(statistics_of([1.0, 1.0]), statistics_of([3.0, 3.0])) == (-2.0, -2.0)
+
+
+def test_an_interval_holds_the_true_mean_as_often_as_it_says() -> None:
+    """95 of 100 intervals; over 2000 of them, four standard errors are 2 %."""
+    rng = np.random.default_rng(1)
+    samples = [statistics_of(rng.normal(3.0, 2.0, 8).tolist()) for _ in range(2000)]
+    share = np.mean([abs(s.mean - 3.0) < s.half_width for s in samples])
+    assert share == pytest.approx(0.95, abs=0.02)
+
+
+def test_the_verdict_fails_beyond_the_allowance_and_for_runs_without_a_value() -> None:
+    reference = cell([0.9, 1.0, 1.1, 1.0], "reference")
+    spec = StatisticsSpec(figure="speed", seeds=4, allowance=0.1)
+    near, far = cell([1.0, 1.1, 1.2, 1.1]), cell([2.0, 2.1, 1.9, 2.0])
+    assert not judge_statistics(compare_cells(reference, near, spec))
+    assert "mean speed differs" in judge_statistics(compare_cells(reference, far, spec))
+    strict = StatisticsSpec(figure="speed", seeds=4)
+    tight = cell([1.3, 1.31, 1.3, 1.31])
+    assert judge_statistics(compare_cells(reference, tight, strict))
+    lost = cell([1.0, 1.0, 1.0], failures={3: "dart diverged at t = 1 s"})
+    assert "1 runs have no speed" in judge_statistics(compare_cells(reference, lost, spec))
+    assert not judge_statistics(compare_cells(reference, reference, spec))
+
+
+def test_the_page_of_a_sweep_stands_alone_and_names_runs_without_a_value() -> None:
+    result = {
+        "robot": "arm", "scenario": "swing", "figure": "travel_per_cycle", "unit": "m",
+        "seeds": 3, "command": "accord sweep arm swing", "versions": {"python": "3"},
+        "cells": [
+            {"engine": "dart", "physics_step": 5e-4, "n": 2, "mean": 0.25, "deviation": 0.07,
+             "half_width": 0.6, "positive": 1.0, "values": {"0": 0.2, "2": 0.3},
+             "failures": {"1": "dart diverged </script>"}},
+        ],
+    }  # fmt: skip
+    page = render_sweep(result)
+    assert "seed 1: dart diverged &lt;/script&gt;" in page
+    assert "src=" not in page.split("<script>")[0]
+    dots = dots_figure(result)["data"][0]
+    assert dots["y"] == [0.2, 0.3]
+    assert dots["text"] == ["seed 0", "seed 2"]

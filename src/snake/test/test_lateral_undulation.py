@@ -1,0 +1,108 @@
+"""The scenario of the post's gait: random starts, sweeps, direction of travel, its picture."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from roboaccord import Setup, load_scenario
+from roboaccord.crosscheck.run import run_crosscheck
+from roboaccord.errors import AccordError
+from roboaccord.sweep import sweep
+from snake.metrics import travel_of_cycles
+from snake.shapes import outlines, raster, svg
+
+SHORT = ["duration=1.2", "physics_step=0.001"]  # the start and a cycle
+
+
+def scenario_with(*changes):
+    """Return the setup of the scenario with changes."""
+    return Setup.of(load_scenario("snake", "snake", "lateral_undulation", changes))
+
+
+def test_starts_are_uniform_reproducible_and_off_by_default(setup_with):
+    """Mean 0 and variance s^2 / 3 within four standard errors of 200 x 21 draws."""
+    assert not setup_with("seed=3").initial.q.any()
+    draws = np.array([scenario_with(f"seed={seed}").initial.q for seed in range(200)])
+    assert np.array_equal(draws[7], scenario_with("seed=7").initial.q)
+    assert not np.array_equal(draws[7], draws[8])
+    count, s = draws.size, 1e-3
+    assert np.abs(draws).max() <= s
+    assert abs(draws.mean()) < 4 * s / np.sqrt(3 * count)
+    # The variance of x^2 of a uniform x is s^4 (1/5 - 1/9).
+    assert abs((draws**2).mean() - s**2 / 3) < 4 * s**2 * np.sqrt((1 / 5 - 1 / 9) / count)
+    moved = scenario_with("initial.q.joint_03=0.2", "seed=7").initial.q
+    assert moved[2] == pytest.approx(0.2 + draws[7, 2], abs=1e-15)
+    with pytest.raises(AccordError, match=r"initial\.spread_q"):
+        scenario_with("initial.spread_q=-1")
+
+
+def test_travel_of_a_robot_on_a_circle_is_the_chord_of_each_cycle():
+    """Forwards at constant speed and turning rate; the mean heading in a cycle is the chord's."""
+    setup = scenario_with()
+    time = np.arange(0, 3001) * 1e-3
+    heading = 0.7 * time
+    centre = np.column_stack([np.sin(heading), 1 - np.cos(heading)]) * (0.4 / 0.7)
+    travel = travel_of_cycles(setup, time, centre, heading)
+    chord = 2 * (0.4 / 0.7) * np.sin(0.5 * 0.7 * 0.6)
+    assert travel == pytest.approx([chord] * 4, rel=1e-9)
+    assert travel_of_cycles(setup, time, -centre, heading) == pytest.approx([-chord] * 4, rel=1e-9)
+
+
+def test_the_table_moves_it_tail_first_and_the_code_head_first():
+    """The wave runs from the tail to the head in the table, the other way in the code.
+
+    Where ground grips across the body and not along it, a body goes against its wave (Hirose).
+    """
+    for name, sign, cycle in (("as_described", -1, 0.6), ("as_coded", 1, 0.604)):
+        setup = scenario_with(*SHORT, f"controller={{name: {name}}}", f"duration={0.6 + cycle}")
+        (cell,) = sweep(setup, figure="travel_per_cycle", seeds=2, workers=1)
+        assert [np.sign(value) for value in cell.values.values()] == [sign] * 2
+        again = sweep(setup, figure="travel_per_cycle", seeds=1, workers=1)[0]
+        assert again.values == {0: cell.values[0]}
+
+
+def test_a_sweep_refuses_an_unknown_figure_and_step():
+    """One line each."""
+    with pytest.raises(AccordError, match="unknown figure travel; there is cost_of"):
+        sweep(scenario_with(*SHORT, "duration=0.01"), figure="travel", seeds=2, workers=1)
+    with pytest.raises(AccordError, match="no whole multiple"):
+        sweep(scenario_with(*SHORT), figure="speed", seeds=2, physics_steps=[3e-4])
+
+
+def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(tmp_path):
+    """Levels 2 and 3 give way to means over seeds; level 1 still finds 1 % of mass."""
+    pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
+    few = ["crosscheck.statistics.seeds=3", "crosscheck.duration=0.2", "crosscheck.states=5"]
+    setup = scenario_with(*SHORT, *few)
+    result = run_crosscheck(
+        setup, ["dart"], refine=3, out=tmp_path, mass_scale={"dart": {"*": 1.01}}
+    )
+    data = result.to_json()
+    assert data["one_step"] == data["trajectory"] == {}
+    assert data["statistics"]["reference"]["n"] == data["statistics"]["dart"]["n"] == 3
+    assert any("mass of every link" in reason for reason in data["reasons"])
+    assert "chaotic" in result.report.read_text(encoding="utf-8")
+    json.dumps(data, allow_nan=False)
+
+
+def test_shapes_are_chains_of_links_with_the_angles_of_the_table():
+    """Neighbours turn by the joint's angle; the picture has every link and the head's mark."""
+    p = scenario_with().parameters
+    angles = np.repeat([0.4, -0.2, -0.4, 0.2], [5, 5, 5, 6])
+    links = outlines(p, angles)
+    along = links[:, 0] - links[:, 3]
+    heading = np.unwrap(np.arctan2(along[:, 1], along[:, 0]))
+    assert heading[:-1] - heading[1:] == pytest.approx(angles)
+    assert np.linalg.norm(along, axis=1) == pytest.approx(p.link_length)
+    text = svg(p)
+    rules, configurations = 8, 8
+    assert len(re.findall("<polygon", text)) == rules + configurations * (p.links + 1)
+    assert raster(p, zoom=1).width == 800
+
+
+def test_no_whole_cycle_gives_no_travel():
+    """A run shorter than the start and a cycle."""
+    setup = scenario_with()
+    time = np.arange(0, 1000) * 1e-3
+    assert len(travel_of_cycles(setup, time, np.zeros((1000, 2)), np.zeros(1000))) == 0
