@@ -15,6 +15,10 @@ UNITS = {
     "heading": "rad",
     "displacement_x": "m",
     "displacement_y": "m",
+    "settling_time": "s",
+    "heading_overshoot": "rad",
+    "heading_error_max": "rad",
+    "waypoints_time": "s",
     "travel_per_cycle": "m",
     "travel_per_cycle_spread": "m",
 }

@@ -97,8 +97,10 @@ class FollowWaypoints:
         acceptance: float,
         radius: float,
     ) -> None:
-        if acceptance <= 0 or any(len(point) != 2 for point in waypoints):
-            raise ValueError("waypoints are pairs x, y in m, and acceptance is positive")
+        if any(len(point) != 2 for point in waypoints):
+            raise ValueError("waypoints are pairs x, y in m")
+        if speed <= 0 or acceptance <= 0:
+            raise ValueError("speed and acceptance must be positive for waypoints")
         self._speed, self._acceptance, self._radius = speed, acceptance, radius
         self._points = [(float(x), float(y)) for x, y in waypoints]
         self.reset()

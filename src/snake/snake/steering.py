@@ -88,13 +88,10 @@ class SteeringController:
         kp: float = 0.0,
         kd: float = 0.0,
     ) -> None:
-        if (
-            min(bandwidth, kp, kd, heading_gain, speed_gain, turn_rate_limit, offset_limit, margin)
-            < 0
-        ):
-            raise ValueError("gains, limits and margin must not be negative")
-        if speed_per_hertz == 0 or max_frequency <= 0:
-            raise ValueError("speed_per_hertz must not be 0, and max_frequency be positive")
+        if min(bandwidth, kp, kd, heading_gain, speed_gain, margin) < 0:
+            raise ValueError("gains and margin must not be negative")
+        if min(turn_rate_limit, offset_limit, max_frequency) <= 0 or speed_per_hertz == 0:
+            raise ValueError("limits must be positive, and speed_per_hertz not 0")
         joints, limit = len(setup.joints), setup.parameters.joint_limit - margin
         self.gait = VariableSerpenoid(
             joints, 0.0, 0.0, waves, time_constant=time_constant, limit=limit

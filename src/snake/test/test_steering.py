@@ -204,6 +204,8 @@ def test_the_same_controller_runs_again_to_the_bit():
         ("controller.speed_per_hertz=0", "speed_per_hertz"),
         ("controller.waypoints=[[1, 2, 3]]", "pairs"),
         ("controller.acceptance=0", "acceptance"),
+        ("controller.speed=-1", "positive"),
+        ("controller.offset_limit=0", "limits"),
     ],
 )
 def test_what_it_refuses(change, word):
