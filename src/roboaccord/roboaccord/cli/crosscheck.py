@@ -163,13 +163,16 @@ def statistics_table(data: dict[str, Any]) -> Table:
     title = f"{data['robot']} {data['scenario']}: {first['figure']}{unit} over seeds"
     table = Table(title=escape(title), title_justify="left")
     table.add_column("engine", no_wrap=True)
-    headings = ("accelerations\nrelative", "mean", "deviation", "runs", "above\n0")
-    for heading in (*headings, "difference", "allowed"):
+    headings = ("accelerations\nrelative", "mean", "runs", "above\n0", "difference")
+    for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     for engine, check in checks.items():
         acceleration = data["acceleration"].get(engine, {}).get("max")
         first_cell = "" if acceleration is None else f"{acceleration:.1e}"
-        table.add_row(engine, first_cell, *statistics_cells(check))
+        mean, _, runs, positive, difference, _ = statistics_cells(check)
+        table.add_row(engine, first_cell, mean, runs, positive, difference)
+    table.caption = escape(f"difference: 95 % confidence; allowed {first['allowance']:g}{unit}")
+    table.caption_justify = "left"
     return table
 
 
