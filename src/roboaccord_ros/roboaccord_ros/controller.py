@@ -63,8 +63,10 @@ class ControllerShell:
             graph.ODOMETRY: self._on_odometry,
             graph.STATES: self._on_joint_states,
         }
+        # Where nobody waits, an answer to an old state does harm: a backlog would only grow.
+        qos = graph.RELIABLE if lockstep else graph.NEWEST
         for name, take in takes.items():
-            graph.subscribe(node, robot, name, run.guard(take))
+            graph.subscribe(node, robot, name, run.guard(take), qos=qos)
         node.create_timer(POLL, run.guard(self._look))
 
     def close(self) -> None:
@@ -114,9 +116,8 @@ def build(node: Node, run: Run) -> ControllerShell:
         node, "robot", "scenario", "set", "duration", "controller", "peers", "lockstep"
     )
     setup = setup_of(values)
-    lockstep = values["lockstep"]
-    peers = {*values["peers"], *(["simulator"] if lockstep else [])}
-    return ControllerShell(node, setup, values["controller"], run, sorted(peers), lockstep=lockstep)
+    lockstep, peers = values["lockstep"], values["peers"]
+    return ControllerShell(node, setup, values["controller"], run, peers, lockstep=lockstep)
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ class CrosscheckShell:
         takes = {graph.ODOMETRY: inlet.take_odometry, graph.STATES: inlet.take_joint_states}
         for name, take in takes.items():
             check = self._run.guard(lambda data, take=take: self._check(take(data)))
-            graph.subscribe(self._node, self._robot, name, check, live=True)
+            graph.subscribe(self._node, self._robot, name, check, qos=graph.LIVE)
 
     def _on_result(self, data: bytes) -> None:
         if self._setup is not None:

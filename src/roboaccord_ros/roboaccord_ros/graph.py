@@ -23,6 +23,7 @@ DELIVERY = 5.0  # s; a message lost on the wire is asked for again within Fast D
 RELIABLE = QoSProfile(depth=HISTORY)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
+NEWEST = QoSProfile(depth=1)
 
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
@@ -66,9 +67,12 @@ def advertise_clock(node: Node) -> Send:
     return send
 
 
-def subscribe(node: Node, robot: str, name: str, take: Take, *, live: bool = False) -> Any:
-    """Subscribe to the bytes of a robot's topic; `live` loses messages rather than wait."""
-    qos = LATCHED if name in ALL_LATCHED else LIVE if live else RELIABLE
+def subscribe(node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile = RELIABLE) -> Any:
+    """Subscribe to the bytes of a robot's topic.
+
+    With `LIVE` messages are lost rather than waited for; with `NEWEST` old ones are left out.
+    """
+    qos = LATCHED if name in ALL_LATCHED else qos
     return node.create_subscription(TYPES[name], f"/{robot}/{name}", take, qos, raw=True)
 
 

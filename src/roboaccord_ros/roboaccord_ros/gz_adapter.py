@@ -8,26 +8,30 @@ command is in force before the first step, and zero efforts at the end.
 from __future__ import annotations
 
 import dataclasses
+import json
+import logging
 import sys
 import time
 from collections.abc import Sequence
-from subprocess import Popen
 
 import numpy as np
 from rclpy.node import Node
 from roboaccord.assembly import Setup
-from roboaccord.cdr import EffortCodec
+from roboaccord.cdr import EffortCodec, OdometryCodec
 from roboaccord.errors import LockstepError
 from roboaccord.loop import NANOSECONDS, check_command, check_state, clip_efforts, count_steps
-from roboaccord.state import Array, Command, RobotState
+from roboaccord.state import Command, RobotState
 from roboaccord.trajectory import Trajectory
 
 from roboaccord_ros import graph
-from roboaccord_ros.gazebo import World, body_twist, gazebo_version, set_running
+from roboaccord_ros.gazebo import World, body_twist, gazebo_version
+from roboaccord_ros.gazebo_link import FreeLink, Link, LockstepLink
 from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.outlet import Outlet
 from roboaccord_ros.parameters import declare, setup_of
 from roboaccord_ros.shell import POLL, Run, main_of
+
+_log = logging.getLogger(__name__)
 
 
 class GazeboShell:
@@ -37,6 +41,7 @@ class GazeboShell:
         node, run: where it lives.
         setup: robot and scenario.
         world: must be paused, and have the robot in it.
+        link: how efforts reach Gazebo, in lockstep or free.
         peers: nodes that must receive the states before the world runs.
         timeout: how long Gazebo may be silent [s of wall time].
     """
@@ -46,11 +51,13 @@ class GazeboShell:
         node: Node,
         setup: Setup,
         world: World,
+        link: Link,
         run: Run,
         peers: Sequence[str] = ("controller",),
         timeout: float = 30.0,
     ) -> None:
         self._node, self._setup, self._world, self._run = node, setup, world, run
+        self._link = link
         self._peers, self._timeout = peers, timeout
         period = setup.scenario.control_period
         world.check_period(period)
@@ -60,16 +67,12 @@ class GazeboShell:
         self._outlet = Outlet(node, setup, "gz", gazebo_version(), "ros_gz", clock=False)
         self._codec, self._inlet = EffortCodec(setup.joints), Inlet(setup.joints)
         self._effort = np.zeros(len(setup.joints))
-        self._pose, self._seen = (
-            np.array([*setup.initial.position, *setup.initial.orientation]),
-            0.0,
-        )
+        self._pose = np.array([*setup.initial.position, *setup.initial.orientation])
+        self._posed = self._seen = 0.0  # times of the pose kept, and of the last state
         self._motion: list[RobotState] = []
         self._delays: list[int] = []
-        self._gazebo: Popen[str] | None = None
         self._started = self._heard = time.monotonic()
         self.result: dict[str, object] = {}
-        self._to_gazebo, self._send = graph.advertise(node, self._robot, graph.GZ_EFFORTS)
         takes = {
             graph.EFFORTS: self._on_command,
             graph.GZ_ODOMETRY: lambda data: self._on_state(self._inlet.take_odometry(data)),
@@ -81,8 +84,8 @@ class GazeboShell:
 
     def close(self) -> None:
         """Leave no effort in force, and say how it ended."""
-        self._force(np.zeros_like(self._effort))
-        graph.deliver(self._to_gazebo)
+        self._link.force(np.zeros_like(self._effort))
+        self._link.deliver()
         if not self.result:
             self._finish(str(self._run.error or "interrupted"))
         self._outlet.deliver()
@@ -97,50 +100,47 @@ class GazeboShell:
             elif silent > 2 * self._timeout:
                 raise LockstepError(f"{missing} within {2 * self._timeout:g} s")
         elif silent > self._timeout:
-            said = self._gazebo.communicate()[0] if self._gazebo and self._gazebo.poll() else ""
             topic = f"/{self._robot}/{graph.GZ_STATES}"
-            raise LockstepError(
-                f"no states on {topic} for {self._timeout:g} s {said.strip()}".strip()
-            )
+            raise LockstepError(f"no states on {topic} for {self._timeout:g} s")
 
     def _missing(self) -> str:
         for publisher in self._outlet.state_publishers:
             missing = graph.missing_peers(self._node, publisher, self._peers)
             if missing:
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
-        if not self._to_gazebo.get_subscription_count():
-            return f"no bridge has subscribed to {self._to_gazebo.topic_name}"
-        return ""
+        return self._link.missing()
 
     def _begin(self) -> None:
         """Publish the initial state; its answer starts the world."""
         initial = self._setup.initial
         zeros = np.zeros(len(self._joints))  # Gazebo has no way to start with bent joints
+        state = RobotState(0.0, zeros, zeros, zeros, initial.position, initial.orientation)
+        # Gazebo gives no odometry of the first step: until the second, the base is where it was.
+        first = dataclasses.replace(state, time=self._world.physics_step)
+        self._inlet.take_odometry(OdometryCodec().encode(first))
         self._heard = self._started = time.monotonic()
-        self._publish(RobotState(0.0, zeros, zeros, zeros, initial.position, initial.orientation))
+        self._publish(state)
 
     def _on_command(self, data: bytes) -> None:
         stamp, effort = self._codec.decode(data)
         check_command(Command(effort), self._joints, "the controller", stamp)
-        if self.result:
+        if self.result or not self._motion:
             return
-        self._force(clip_efforts(effort, self._setup.effort_limits))
+        self._effort = clip_efforts(effort, self._setup.effort_limits)
+        self._link.force(self._effort)
         self._delays.append(round((self._seen - stamp) / self._world.physics_step))
-        if self._gazebo is None and self._motion:
-            self._heard = time.monotonic()
-            self._gazebo = set_running(self._world)
-
-    def _force(self, effort: Array) -> None:
-        self._effort = effort
-        self._send(self._codec.encode(0.0, effort))
+        self._heard = time.monotonic()
+        self._link.go_on()
 
     def _on_state(self, state: RobotState | None) -> None:
-        if state is None or self.result or not self._motion:
-            return
+        if state is None or self.result or not self._motion or state.time <= self._seen:
+            return  # a paused world repeats its state
         self._heard = time.monotonic()
-        pose = np.array([*state.position, *state.orientation])
-        twist = body_twist(self._pose, pose, max(state.time - self._seen, self._world.physics_step))
-        self._pose, self._seen = pose, state.time
+        self._seen = state.time
+        pose, step = np.array([*state.position, *state.orientation]), self._world.physics_step
+        twist = body_twist(self._pose, pose, max(state.time - self._posed, step))
+        if state.time > 1.5 * step:
+            self._pose, self._posed = pose, state.time
         if round(state.time * NANOSECONDS) % self._period_ns:
             return
         complete = dataclasses.replace(state, effort=self._effort, twist=twist)
@@ -174,17 +174,37 @@ class GazeboShell:
 
 def build(node: Node, run: Run) -> GazeboShell:
     """Make the adapter that the parameters of a node ask for."""
-    values = declare(
-        node, "robot", "scenario", "set", "duration", "world", "peers", "start_timeout"
-    )
+    names = ("scenario", "set", "duration", "world", "lockstep", "peers", "start_timeout")
+    values = declare(node, "robot", *names)
     setup = setup_of(values)
     world = World.find(values["world"] or setup.scenario.world)
-    return GazeboShell(node, setup, world, run, values["peers"], values["start_timeout"])
+    link = make_link(node, setup, world, lockstep=values["lockstep"])
+    peers = values["peers"]
+    return GazeboShell(node, setup, world, link, run, peers, values["start_timeout"])
+
+
+def make_link(node: Node, setup: Setup, world: World, *, lockstep: bool) -> Link:
+    """Make the link in lockstep if asked and possible, else the free one."""
+    if lockstep:
+        try:
+            return LockstepLink(setup, world)
+        except ImportError:
+            _log.warning("no lockstep: the Python bindings of gz-transport 13 are not installed")
+    return FreeLink(node, setup, world)
 
 
 def main() -> None:
-    """Run the adapter node."""
-    sys.exit(main_of("gz_adapter", build))
+    """Run the adapter node; the result goes to stdout as JSON."""
+    shells: list[GazeboShell] = []
+
+    def build_and_keep(node: Node, run: Run) -> GazeboShell:
+        shells.append(build(node, run))
+        return shells[0]
+
+    status = main_of("gz_adapter", build_and_keep)
+    if shells and not status:
+        sys.stdout.write(json.dumps(shells[0].result) + "\n")
+    sys.exit(status)
 
 
 if __name__ == "__main__":

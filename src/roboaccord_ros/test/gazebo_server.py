@@ -5,8 +5,11 @@ The relay reads the bridge file that ships, so that its topics and types are tri
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -16,6 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from roboaccord.assembly import Setup
+from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.description import expand
+from roboaccord.resources import share
+from roboaccord.scenario import Scenario
+from roboaccord_ros.domain import private_domain
+from roboaccord_ros.gazebo import World
 
 ROOT = Path(__file__).resolve().parents[3]
 START = 60.0  # s
@@ -65,11 +75,63 @@ def put_in(node: Any, world: str, robot: str, urdf: str, z: float) -> None:
     request(node, service, "EntityFactory", sdf=urdf, name=robot, pose=pose)
 
 
+def crawl(scenario: Scenario, world: World, folder: Path) -> BagRun:
+    """Let a robot run in a world with the nodes of a launch, each a process; return its bag."""
+    setup = Setup.of(scenario)
+    file, bag = folder / "scenario.yaml", folder / "bag"
+    file.write_text(yaml.safe_dump(json.loads(json.dumps(scenario.data()))), encoding="utf-8")
+    run = ["-p", f"robot:={scenario.robot}", "-p", f"scenario:={file}"]
+    parameters = {
+        "recorder": ["-p", f"robot:={scenario.robot}", "-p", f"bag:={bag}"],
+        "controller": [*run, "-p", "peers:=[recorder, gz_adapter]"],
+        "gz_adapter": [*run, "-p", f"world:={world.path}", "-p", "peers:=[recorder, controller]"],
+    }
+    with private_domain() as domain, gazebo(world.path) as node, relayed(domain, setup, node):
+        urdf, z = expand(setup, base="free"), float(setup.initial.position[2])
+        put_in(node, world.name, scenario.robot, urdf, z)
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-m", f"roboaccord_ros.{name}", "--ros-args", *given],
+                stdout=subprocess.DEVNULL,
+            )
+            for name, given in parameters.items()
+        ]
+        try:
+            assert [process.wait(600) for process in processes] == [0, 0, 0]
+        finally:
+            for process in processes:
+                process.kill()
+    return read_run(bag)
+
+
+@contextmanager
+def relayed(domain: int, setup: Setup, gz_node: Any) -> Iterator[None]:
+    """Run the relay of a robot's bridge file in a thread."""
+    from rclpy.context import Context
+    from rclpy.node import Node
+    from roboaccord_ros.shell import Run, session, spin
+
+    run, context = Run(), Context()
+    with session(context, domain_id=domain) as nodes:
+        nodes.append(Node("bridge", context=context))
+        nodes[0].create_timer(0.05, lambda: None)  # so that it notices the end
+        relay = Relay(share(setup.robot.package) / "config" / "bridge.yaml", gz_node, nodes[0])
+        thread = threading.Thread(target=spin, args=(context, nodes, run))
+        thread.start()
+        try:
+            yield
+        finally:
+            relay.close()
+            run.stop()
+            thread.join()
+
+
 class Relay:
     """Pass on what a bridge file names, between Gazebo's topics and those of a ROS node."""
 
     def __init__(self, bridge: Path, gz_node: Any, ros_node: Any) -> None:
-        self._keep = []
+        self._keep: list[Any] = []
+        self._gz_node, self._gz_topics = gz_node, []
         for entry in yaml.safe_load(bridge.read_text(encoding="utf-8")):
             package, _, kind = entry["ros_type_name"].split("/")
             ros_type = getattr(import_module(f"{package}.msg"), kind)
@@ -82,7 +144,7 @@ class Relay:
                     publisher.publish(TO_ROS[kind](msg))
 
                 assert gz_node.subscribe(gz_type, gz_topic, to_ros)
-                self._keep.append(to_ros)
+                self._gz_topics.append(gz_topic)
             else:
                 gz_publisher = gz_node.advertise(gz_topic, gz_type)
 
@@ -90,6 +152,11 @@ class Relay:
                     publisher.publish(TO_GZ[kind](msg))
 
                 self._keep.append(ros_node.create_subscription(ros_type, ros_topic, to_gz, 100))
+
+    def close(self) -> None:
+        """Hear nothing more from Gazebo."""
+        for topic in self._gz_topics:
+            self._gz_node.unsubscribe(topic)
 
 
 def _stamp(header: Any, msg: Any) -> None:

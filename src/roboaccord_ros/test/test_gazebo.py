@@ -16,7 +16,9 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
-from gazebo_server import ROOT, Relay, gazebo, message, put_in, request
+from gazebo_server import ROOT, crawl, gazebo, message, request
+from roboaccord.metrics import metrics_of
+from roboaccord_ros.gazebo import World
 
 STEP = 0.001  # s, of the worlds that ship
 THETA, RATE = 2.0, math.sqrt(1.5 * 9.81)  # start [rad]; small oscillations of the rod [rad/s]
@@ -75,41 +77,10 @@ def test_an_effort_on_the_topic_turns_the_pendulum(states):
     assert qd[0] / STEP == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.fixture
-def crawl(graph, setup_for):
-    """Return a function that lets the snake crawl in its world, and gives the adapter."""
+def test_the_snake_crawls_in_gazebo_as_fast_as_it_should(setup_for, tmp_path):
     pytest.importorskip("snake", reason="the snake is not installed")
-    from roboaccord.description import expand
-    from roboaccord_ros.controller import ControllerShell
-    from roboaccord_ros.gazebo import World
-    from roboaccord_ros.gz_adapter import GazeboShell
-
-    def run(duration, *changes):
-        setup = setup_for(*changes, duration=duration)
-        world = World.find("flat")
-        with gazebo(world.path) as node:
-            put_in(node, world.name, "snake", expand(setup, base="free"), 0.05)
-            bridge = ROOT / "src" / "snake" / "config" / "bridge.yaml"
-            relay = Relay(bridge, node, graph.node("bridge"))
-            shell = GazeboShell(graph.node("gz_adapter"), setup, world, graph.run)
-            graph.run.expect()
-            controller = ControllerShell(
-                graph.node("controller"), setup, "", graph.run, [], lockstep=False
-            )
-            graph.spin()
-            controller.close()
-            shell.close()
-            del relay
-        return setup, shell
-
-    return run
-
-
-def test_the_snake_crawls_in_gazebo_as_fast_as_it_should(crawl):
-    from roboaccord.metrics import metrics_of
-
-    setup, shell = crawl(5.0)
-    figures = metrics_of(setup, shell.trajectory)
+    setup = setup_for(duration=5.0)
+    run = crawl(setup.scenario, World.find("flat"), tmp_path)
     # 1.09 m/s: the same gait in Gazebo with joints moved exactly along it (the contact friction is
     # a pyramid; the ellipse gives 1.066).
-    assert figures["speed"] == pytest.approx(1.09, rel=0.05)
+    assert metrics_of(setup, run.trajectory)["speed"] == pytest.approx(1.09, rel=0.05)

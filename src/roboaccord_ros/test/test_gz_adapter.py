@@ -13,6 +13,7 @@ pytest.importorskip("snake", reason="the snake, by which the adapter is tested, 
 
 from roboaccord.errors import AccordError, LockstepError
 from roboaccord_ros.gazebo import World, body_twist
+from roboaccord_ros.gazebo_link import FreeLink
 from roboaccord_ros.gz_adapter import GazeboShell
 
 three = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)
@@ -55,16 +56,15 @@ def test_an_unknown_world_gives_one_line():
         World.find("flatt")
 
 
-def test_a_control_period_that_is_no_multiple_of_the_step_is_refused(graph, setup_for):
-    setup = setup_for("control_period=0.0005", "physics_step=0.0005")
+def test_a_control_period_that_is_no_multiple_of_the_step_is_refused():
     with pytest.raises(AccordError, match=r"control_period over the step of world flat"):
-        GazeboShell(graph.node("gz_adapter"), setup, World.find("flat"), graph.run)
+        World.find("flat").check_period(0.0005)
 
 
 def test_without_a_bridge_it_says_so(graph, setup_for):
-    shell = GazeboShell(
-        graph.node("gz_adapter"), setup_for(), World.find("flat"), graph.run, peers=(), timeout=0.1
-    )
+    node, world, setup = graph.node("gz_adapter"), World.find("flat"), setup_for()
+    link = FreeLink(node, setup, world)
+    shell = GazeboShell(node, setup, world, link, graph.run, peers=(), timeout=0.1)
     graph.controller(setup_for())
     with pytest.raises(LockstepError, match="no bridge has subscribed to /snake/gz/joint_traj"):
         graph.spin()
