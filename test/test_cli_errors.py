@@ -109,7 +109,7 @@ def test_unknown_words(words: str, said: str, tmp_path: Path) -> None:
         ("parameters.link_mas=1", "unknown key parameters.link_mas; did you mean link_mass?"),
         ("initial.q.joint_99=1", "unknown key initial.q.joint_99"),
         ("duration.foo=1", "unknown key duration.foo: duration has no keys below it"),
-        ("controller.kp=abc", "controller.kp: 'abc' is no number"),
+        ("controller.bandwidth=abc", "controller.bandwidth: 'abc' is no number"),
         ("parameters.joints=abc", "parameters.joints: "),
         ("initial.q.joint_01=.nan", "initial.q.joint_01: nan is no angle or rate"),
         ("duration=.inf", "duration"),

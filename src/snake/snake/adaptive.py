@@ -11,12 +11,12 @@ from roboaccord.assembly import Setup
 from roboaccord.state import Array, Command, RobotState, Target
 
 from snake.compass import compass_search
+from snake.controllers import BANDWIDTH, Tracker
 from snake.coordinates import PlanarSnake
 from snake.gaits import VariableSerpenoid
 from snake.ground_estimate import GroundEstimator
 from snake.ideal import Gait, IdealModel
 from snake.optimise import AMPLITUDE, Task
-from snake.tracking import tracking_efforts
 
 LOG = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class AdaptiveController:
         patience: time for which it must last [s].
         adapt: whether to look for a better gait; False only watches.
         time_constant: of changes of the gait [s].
-        kp, kd: [N m/rad, N m s/rad].
+        bandwidth: of the tracking [rad/s].
     """
 
     def __init__(
@@ -84,8 +84,7 @@ class AdaptiveController:
         patience: float = 0.1,
         adapt: bool = True,
         time_constant: float = 0.25,
-        kp: float = 20.0,
-        kd: float = 0.05,
+        bandwidth: float = BANDWIDTH,
     ) -> None:
         p = setup.parameters
         if min(mu_along, mu_across, slip_speed, threshold) <= 0:
@@ -100,7 +99,7 @@ class AdaptiveController:
             min_speed=min_speed,
         )
         self._threshold, self._patience, self._adapt = threshold, patience, adapt
-        self._gains = float(kp), float(kd)
+        self._tracker = Tracker(setup, bandwidth)
         self._chain = PlanarSnake(p)
         self._slip, self._points = slip_speed, np.zeros((1, 2))
         self._serpenoid = VariableSerpenoid(
@@ -140,17 +139,14 @@ class AdaptiveController:
         if self._search is not None:
             self._go_on(state.time)
         gait = self.gait
-        q, qd, qdd = self._serpenoid.advance(
+        shape = self._serpenoid.advance(
             state.time,
             amplitude=gait.amplitude,
             frequency=gait.frequency,
             waves=gait.waves,
             offset=0.0,
         )
-        efforts = np.empty(len(q))
-        tracking_efforts(self._chain.body, y, q, qd, qdd, self._friction(), self._points, efforts)
-        kp, kd = self._gains
-        return Command(efforts + kp * (q - state.q) + kd * (qd - state.qd))
+        return Command(self._tracker.efforts(state, shape, (self._friction(), self._points)))
 
     def _friction(self) -> Array:
         p = self._chain.parameters

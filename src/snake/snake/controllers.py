@@ -1,4 +1,4 @@
-"""Controllers of the snake: the serpenoid gait."""
+"""Tracking of a desired shape, and the controller of the serpenoid gait."""
 
 from __future__ import annotations
 
@@ -10,12 +10,58 @@ from snake.coordinates import PlanarSnake, friction_of
 from snake.gaits import Serpenoid
 from snake.tracking import tracking_efforts
 
+# rad/s; the gait is at 6. A delay of 4 ms takes 24 of its 76 degrees of phase margin.
+BANDWIDTH = 50.0
+
+Shape = tuple[Array, Array, Array]
+
+
+class Tracker:
+    """Bring the joints to a desired shape q, q', q'' through the inverse dynamics.
+
+        tau = ID(q, q', q'' + w^2 e + 2 w e'),     e = q - q_measured
+
+    With this computed torque every mode of the chain gets the bandwidth w, critically damped,
+    though their inertias span four decades. With a PD the fastest mode bounds the gains, and what
+    the bound leaves to the slow ones is too little: the chain slowly bows.
+
+    Args:
+        setup: robot and scenario.
+        bandwidth: w [rad/s].
+
+    Raises:
+        ValueError: for a negative bandwidth.
+    """
+
+    def __init__(self, setup: Setup, bandwidth: float) -> None:
+        if bandwidth < 0:
+            raise ValueError("bandwidth must not be negative")
+        self.bandwidth = float(bandwidth)
+        self._chain = PlanarSnake(setup.parameters)
+        self._friction, self._points = friction_of(setup)
+
+    def efforts(
+        self, state: RobotState, shape: Shape, friction: tuple[Array, Array] | None = None
+    ) -> Array:
+        """Return the efforts (n,) [N m] that bring a state to a shape.
+
+        Args:
+            state: where the robot is; the friction follows from its motion.
+            shape: desired angles, rates and accelerations, each (n,).
+            friction: believed of the ground, as `friction_of` gives it; None: the scenario's.
+        """
+        q, qd, qdd = shape
+        w = self.bandwidth
+        wanted = qdd + w * (w * (q - state.q) + 2.0 * (qd - state.qd))
+        law, points = friction or (self._friction, self._points)
+        efforts = np.empty(len(q))
+        body, y = self._chain.body, self._chain.pack(state)
+        tracking_efforts(body, y, q, qd, wanted, law, points, efforts)
+        return efforts
+
 
 class SerpenoidController:
-    """Track the serpenoid gait with computed efforts and a small PD.
-
-    The feed-forward is the inverse dynamics of the desired shape, with the friction that the
-    measured motion of the base implies.
+    """Track the serpenoid gait.
 
     Args:
         setup: robot and scenario.
@@ -24,11 +70,7 @@ class SerpenoidController:
         waves: number of waves on the body.
         offset: mean joint angle, which makes the snake turn [rad].
         ramp: time over which the amplitude rises smoothly from 0 [s].
-        kp: [N m/rad]; below about 15 the chain slowly buckles out of the gait (measured).
-        kd: [N m s/rad]; above .095 an explicit 1 ms loop is unstable.
-        feedforward: whether to add the inverse dynamics.
-        bandwidth: of feedback through the inverse dynamics [rad/s], see `track`. With it the
-            gait keeps through commands that come late; kp and kd may then be 0.
+        bandwidth: of the tracking [rad/s].
     """
 
     def __init__(
@@ -39,20 +81,10 @@ class SerpenoidController:
         waves: float = 1.5,
         offset: float = 0.0,
         ramp: float = 1.0,
-        kp: float = 20.0,
-        kd: float = 0.05,
-        feedforward: bool = True,
-        bandwidth: float = 0.0,
+        bandwidth: float = BANDWIDTH,
     ) -> None:
-        if min(kp, kd, bandwidth) < 0:
-            raise ValueError("kp, kd and bandwidth must not be negative")
-        if bandwidth and not feedforward:
-            raise ValueError("bandwidth needs feedforward, through which it acts")
         self.gait = Serpenoid(len(setup.joints), amplitude, frequency, waves, offset, ramp)
-        self.kp = float(kp)
-        self.kd = float(kd)
-        self.bandwidth = float(bandwidth)
-        self._feedforward = Feedforward(setup) if feedforward else None
+        self._tracker = Tracker(setup, bandwidth)
         self.update(setup.initial, None)  # compiles the kernels before the first tick
 
     def reset(self, seed: int) -> None:
@@ -60,56 +92,4 @@ class SerpenoidController:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the gait."""
-        return Command(
-            track(
-                state,
-                self.gait.shape(state.time),
-                self._feedforward,
-                kp=self.kp,
-                kd=self.kd,
-                bandwidth=self.bandwidth,
-            )
-        )
-
-
-class Feedforward:
-    """Give the efforts of a desired shape, by the planar model."""
-
-    def __init__(self, setup: Setup) -> None:
-        self._chain = PlanarSnake(setup.parameters)
-        self._friction, self._points = friction_of(setup)
-
-    def efforts(self, state: RobotState, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return the efforts (n,) [N m] of a desired shape, where the robot is."""
-        chain = self._chain
-        efforts = np.empty(len(q))
-        y = chain.pack(state)
-        tracking_efforts(chain.body, y, q, qd, qdd, self._friction, self._points, efforts)
-        return efforts
-
-
-def track(
-    state: RobotState,
-    shape: tuple[Array, Array, Array],
-    feedforward: Feedforward | None,
-    *,
-    kp: float,
-    kd: float,
-    bandwidth: float,
-) -> Array:
-    """Return the efforts (n,) [N m] that bring a state to a desired shape q, q', q''.
-
-        tau = ID(q, q', q'' + w^2 e + 2 w e') + kp e + kd e',     e = q_desired - q_measured
-
-    Through the inverse dynamics (computed torque) every mode of the chain gets the bandwidth w,
-    though their inertias span four decades. With a PD the fastest mode bounds the gains, and what
-    the bound leaves to the slow ones is too little: the chain bows.
-    """
-    q, qd, qdd = shape
-    error, rate = q - state.q, qd - state.qd
-    effort = kp * error + kd * rate
-    if feedforward is None:
-        return effort
-    if bandwidth:
-        qdd = qdd + bandwidth * (bandwidth * error + 2.0 * rate)
-    return effort + feedforward.efforts(state, q, qd, qdd)
+        return Command(self._tracker.efforts(state, self.gait.shape(state.time)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from roboaccord.assembly import Setup
 from roboaccord.state import Command, RobotState, Target
 
-from snake.controllers import Feedforward, track
+from snake.controllers import BANDWIDTH, Tracker
 from snake.gaits import VariableSerpenoid
 from snake.guidance import (
     ACCEPTANCE,
@@ -62,8 +62,7 @@ class SteeringController:
         speed_gain: change of frequency per period over what the speed error needs [1].
         time_constant: of amplitude, frequency and offset [s]; see gaits.VariableSerpenoid.
         margin: of the joint angles to their stops [rad].
-        bandwidth: w of the feedback through the inverse dynamics [rad/s], see controllers.track.
-        kp, kd: gains of a PD beside it [N m/rad, N m s/rad].
+        bandwidth: of the tracking [rad/s].
     """
 
     def __init__(
@@ -84,11 +83,9 @@ class SteeringController:
         speed_gain: float = 0.2,
         time_constant: float = 0.2,
         margin: float = 0.02,
-        bandwidth: float = 50.0,
-        kp: float = 0.0,
-        kd: float = 0.0,
+        bandwidth: float = BANDWIDTH,
     ) -> None:
-        if min(bandwidth, kp, kd, heading_gain, speed_gain, margin) < 0:
+        if min(heading_gain, speed_gain, margin) < 0:
             raise ValueError("gains and margin must not be negative")
         if min(turn_rate_limit, offset_limit, max_frequency) <= 0 or speed_per_hertz == 0:
             raise ValueError("limits must be positive, and speed_per_hertz not 0")
@@ -97,13 +94,12 @@ class SteeringController:
             joints, 0.0, 0.0, waves, time_constant=time_constant, limit=limit
         )
         self.amplitude, self.waves = amplitude, waves
-        self._gains = {"kp": kp, "kd": kd, "bandwidth": bandwidth}
         self.per_hertz, self.max_frequency = speed_per_hertz, max_frequency
         self.rate_limit, self.offset_limit = turn_rate_limit, offset_limit
         self.heading_gain, self.speed_gain = heading_gain, speed_gain
         self._turn_per_period = joints / waves  # rad of heading for a rad of offset
         self._pitch = setup.parameters.pivot_behind_front + setup.parameters.pivot_ahead_of_rear
-        self._bearing, self._feedforward = Bearing(setup), Feedforward(setup)
+        self._bearing, self._tracker = Bearing(setup), Tracker(setup, bandwidth)
         self._mean = PeriodMean()
         self._own: Guidance = HoldHeading(speed, heading, turn_time)
         if waypoints:
@@ -139,7 +135,7 @@ class SteeringController:
             waves=self.waves,
             offset=self._offset(goal),
         )
-        return Command(track(state, shape, self._feedforward, **self._gains))
+        return Command(self._tracker.efforts(state, shape))
 
     def _frequency(self, goal: Goal, step: float) -> float:
         """Return the frequency [Hz] of a speed: feed-forward, times a slow correction."""

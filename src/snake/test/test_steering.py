@@ -200,7 +200,7 @@ def test_the_same_controller_runs_again_to_the_bit():
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ("controller.kp=-1", "negative"),
+        ("controller.bandwidth=-1", "negative"),
         ("controller.speed_per_hertz=0", "speed_per_hertz"),
         ("controller.waypoints=[[1, 2, 3]]", "pairs"),
         ("controller.acceptance=0", "acceptance"),
