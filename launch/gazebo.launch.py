@@ -6,21 +6,22 @@ The world starts paused. The robot is made of its URDF; then gz_adapter waits fo
 and lets the world run with the first command.
 """
 
+from os import environ, pathsep
+
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
-    IncludeLaunchDescription,
+    ExecuteProcess,
     OpaqueFunction,
     RegisterEventHandler,
     Shutdown,
 )
 from launch.event_handlers import OnProcessExit
 from launch.events.process import ProcessExited
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
 from roboaccord.description import expand
 from roboaccord.resources import share
 from roboaccord.rotations import quaternion_yaw
@@ -33,6 +34,7 @@ ARGUMENTS = {
     "world": ("", "a world of worlds/, or a path that ends in .sdf; empty: the scenario's"),
     "headless": ("false", "without a window"),
     "duration": ("0", "length of the run [s]; 0: the scenario's"),
+    "lockstep": ("true", "step the world when the command has come; false: let it run free"),
     "peers": ("['controller']", "nodes that must be there before the world runs"),
     "log_level": ("warning", "debug, info, warning or error"),
 }
@@ -46,12 +48,15 @@ def start(context: LaunchContext) -> list:
     run["duration"] = float(given["duration"])
     setup = setup_of({**run, "set": []})
     world = World.find(given["world"] or setup.scenario.world)
-    server = IncludeLaunchDescription(
-        PathJoinSubstitution([FindPackageShare("ros_gz_sim"), "launch", "gz_sim.launch.py"]),
-        launch_arguments={
-            "gz_args": ("-s " if given["headless"] == "true" else "") + str(world.path),
-            "on_exit_shutdown": "true",
-        }.items(),
+    # Not by gz_sim.launch.py: its shell would take the signals, and leave the server running.
+    models = str(share("roboaccord_ros") / "models")
+    server = ExecuteProcess(
+        cmd=["gz", "sim", *(["-s"] if given["headless"] == "true" else []), str(world.path)],
+        name="gazebo",
+        additional_env={
+            "GZ_SIM_RESOURCE_PATH": pathsep.join([models, environ.get("GZ_SIM_RESOURCE_PATH", "")])
+        },
+        on_exit=Shutdown(),
     )
     clock = Node(
         package="ros_gz_bridge",
@@ -80,6 +85,7 @@ def start(context: LaunchContext) -> list:
             {
                 **run,
                 "world": str(world.path),
+                "lockstep": given["lockstep"] == "true",
                 "peers": ParameterValue(LaunchConfiguration("peers")),
                 "log": given["log_level"],
             }

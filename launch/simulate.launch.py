@@ -29,6 +29,7 @@ ARGUMENTS = {
     "world": ("", "world of worlds/, for Gazebo; empty: the scenario's"),
     "headless": ("false", "Gazebo without a window"),
     "rviz": ("false", "show the robot in RViz"),
+    "lockstep": ("true", "wait for the command that answers each state; false: run free"),
     "record": ("false", "record a bag into ./runs"),
     "crosscheck": ("false", "compare each step with the reference, live"),
     "duration": ("0", "length of the run [s]; 0: the scenario's"),
@@ -42,7 +43,9 @@ def generate_launch_description() -> LaunchDescription:
     gazebo = EqualsSubstitution(given["sim"], "gz")
     recorder = ["(['recorder'] if '", given["record"], "' == 'true' else [''])"]
     controller = ["(['controller'] if '", given["controller"], "' != 'none' else [''])"]
+    simulator = ["(['gz_adapter'] if '", given["sim"], "' == 'gz' else ['simulator'])"]
     peers = PythonExpression([*controller, " + ", *recorder])
+    lockstep = ParameterValue(given["lockstep"], value_type=bool)
     gazebo_launch = PathJoinSubstitution([FindPackageShare(PACKAGE), "launch", "gazebo.launch.py"])
     robot = {"robot": given["robot"], "log": given["log_level"]}
     run = {
@@ -59,7 +62,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             IncludeLaunchDescription(
                 gazebo_launch,
-                launch_arguments={"peers": peers}.items(),
+                launch_arguments={"peers": peers, **given}.items(),
                 condition=IfCondition(gazebo),
             ),
             Node(
@@ -81,8 +84,8 @@ def generate_launch_description() -> LaunchDescription:
                     {
                         **run,
                         "controller": given["controller"],
-                        "lockstep": ParameterValue(NotSubstitution(gazebo), value_type=bool),
-                        "peers": ParameterValue(PythonExpression(recorder)),
+                        "lockstep": lockstep,
+                        "peers": ParameterValue(PythonExpression([*simulator, " + ", *recorder])),
                     }
                 ],
                 condition=IfCondition(NotEqualsSubstitution(given["controller"], "none")),
@@ -91,7 +94,14 @@ def generate_launch_description() -> LaunchDescription:
             Node(
                 package=PACKAGE,
                 executable="simulator",
-                parameters=[{**run, "engine": given["sim"], "peers": ParameterValue(peers)}],
+                parameters=[
+                    {
+                        **run,
+                        "engine": given["sim"],
+                        "lockstep": lockstep,
+                        "peers": ParameterValue(peers),
+                    }
+                ],
                 condition=IfCondition(NotSubstitution(gazebo)),
                 on_exit=Shutdown(),
             ),

@@ -17,7 +17,7 @@ import yaml
 from rclpy.node import Node
 from roboaccord.assembly import Setup
 from roboaccord.cdr import EffortCodec
-from roboaccord.errors import LockstepError
+from roboaccord.errors import AccordError, LockstepError
 from roboaccord.resources import share
 from roboaccord.state import Array
 
@@ -72,7 +72,7 @@ class LockstepLink:
     """Send efforts over Gazebo's transport, and step the paused world by control periods.
 
     Raises:
-        ImportError: without the Python bindings of gz-transport 13.
+        AccordError: without the Python bindings of gz-transport 13.
     """
 
     def __init__(self, setup: Setup, world: World) -> None:
@@ -80,7 +80,7 @@ class LockstepLink:
         self._steps = round(setup.scenario.control_period / world.physics_step)
         self._trajectory, self._joints = _message("JointTrajectory"), setup.joints
         self._request, self._answer = _message("WorldControl"), _message("Boolean")
-        self._node = importlib.import_module("gz.transport13").Node()
+        self._node = _import("gz.transport13").Node()
         self._topic = _gazebo_topic(setup)
         self._publisher = self._node.advertise(self._topic, self._trajectory)
         self._connected = 0.0
@@ -116,4 +116,14 @@ def _gazebo_topic(setup: Setup) -> str:
 
 def _message(kind: str) -> Any:
     module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
-    return getattr(importlib.import_module(f"gz.msgs10.{module}_pb2"), kind)
+    return getattr(_import(f"gz.msgs10.{module}_pb2"), kind)
+
+
+def _import(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise AccordError(
+            "lockstep with Gazebo needs the Python bindings of gz-transport 13 "
+            "(ros-jazzy-gz-transport-vendor from 0.0.9 on); or let it run free: lockstep:=false"
+        ) from None

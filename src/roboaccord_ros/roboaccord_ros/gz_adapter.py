@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import logging
 import sys
 import time
 from collections.abc import Sequence
@@ -30,8 +29,6 @@ from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.outlet import Outlet
 from roboaccord_ros.parameters import declare, setup_of
 from roboaccord_ros.shell import POLL, Run, main_of
-
-_log = logging.getLogger(__name__)
 
 
 class GazeboShell:
@@ -178,19 +175,8 @@ def build(node: Node, run: Run) -> GazeboShell:
     values = declare(node, "robot", *names)
     setup = setup_of(values)
     world = World.find(values["world"] or setup.scenario.world)
-    link = make_link(node, setup, world, lockstep=values["lockstep"])
-    peers = values["peers"]
-    return GazeboShell(node, setup, world, link, run, peers, values["start_timeout"])
-
-
-def make_link(node: Node, setup: Setup, world: World, *, lockstep: bool) -> Link:
-    """Make the link in lockstep if asked and possible, else the free one."""
-    if lockstep:
-        try:
-            return LockstepLink(setup, world)
-        except ImportError:
-            _log.warning("no lockstep: the Python bindings of gz-transport 13 are not installed")
-    return FreeLink(node, setup, world)
+    link = LockstepLink(setup, world) if values["lockstep"] else FreeLink(node, setup, world)
+    return GazeboShell(node, setup, world, link, run, values["peers"], values["start_timeout"])
 
 
 def main() -> None:
