@@ -28,6 +28,7 @@ from roboaccord.rotations import quaternion_yaw
 from roboaccord_ros.gazebo import World
 from roboaccord_ros.parameters import setup_of
 
+CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 ARGUMENTS = {
     "robot": (None, "name of the robot"),
     "scenario": (None, "name of a scenario of the robot, or the path of a YAML file"),
@@ -58,18 +59,10 @@ def start(context: LaunchContext) -> list:
         },
         on_exit=Shutdown(),
     )
-    clock = Node(
-        package="ros_gz_bridge",
-        executable="parameter_bridge",
-        name="clock_bridge",
-        arguments=["/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"],
-    )
-    topics = Node(
-        package="ros_gz_bridge",
-        executable="parameter_bridge",
-        name="bridge",
-        parameters=[{"config_file": str(share(setup.robot.package) / "config" / "bridge.yaml")}],
-    )
+    bridge = {"package": "ros_gz_bridge", "executable": "parameter_bridge"}
+    clock = Node(name="clock_bridge", arguments=[CLOCK], **bridge)
+    topics = str(share(setup.robot.package) / "config" / "bridge.yaml")
+    states = Node(name="bridge", parameters=[{"config_file": topics}], **bridge)
     x, y, z = (float(value) for value in setup.initial.position)
     place = {"x": x, "y": y, "z": z, "Y": quaternion_yaw(setup.initial.orientation)}
     urdf = ParameterValue(expand(setup, base="free"), value_type=str)
@@ -98,7 +91,7 @@ def start(context: LaunchContext) -> list:
         return [failed if event.returncode else adapter]
 
     created = RegisterEventHandler(OnProcessExit(target_action=create, on_exit=go_on))
-    return [server, clock, topics, create, created]
+    return [server, clock, states, create, created]
 
 
 def look_for_gazebo() -> None:
