@@ -13,7 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -60,35 +60,48 @@ def message(name: str) -> Any:
     return getattr(import_module(f"gz.msgs10.{module}_pb2"), kind)
 
 
-def request(node: Any, service: str, kind: str, **fields: Any) -> None:
-    """Ask a service that answers with a Boolean, and see that it is true."""
-    boolean = message("Boolean")
-    ask = message(kind)(**fields)
-    done, answer = node.request(service, ask, type(ask), boolean, 10000)
-    assert done and answer.data, service
+def step(world: str, count: int) -> None:
+    """Step a paused world."""
+    # By the command line tool: the Python bindings hold the interpreter while they wait for an
+    # answer, and a process that has subscriptions can then wait in vain.
+    command = ["gz", "service", "-s", f"/world/{world}/control", "--timeout", "20000"]
+    command += ["--reqtype", "gz.msgs.WorldControl", "--reptype", "gz.msgs.Boolean"]
+    subprocess.run([*command, "--req", f"pause: true, multi_step: {count}"], check=True)
 
 
 def put_in(node: Any, world: str, robot: str, urdf: str, z: float) -> None:
-    """Make a robot of its URDF."""
-    pose = {"position": {"z": z}}
-    service = f"/world/{world}/create"
-    request(node, service, "EntityFactory", sdf=urdf, name=robot, pose=pose)
+    """Make a robot of its URDF; the node must not have subscriptions yet."""
+    factory, boolean = message("EntityFactory"), message("Boolean")
+    ask = factory(sdf=urdf, name=robot, pose={"position": {"z": z}})
+    done, answer = node.request(f"/world/{world}/create", ask, factory, boolean, 10000)
+    assert done and answer.data
 
 
-def crawl(scenario: Scenario, world: World, folder: Path) -> BagRun:
-    """Let a robot run in a world with the nodes of a launch, each a process; return its bag."""
+def crawl(scenario: Scenario, folder: Path, lockstep: str = "true") -> BagRun:
+    """Let a robot run in its world with the nodes of a launch, each a process; return its bag."""
+    world = World.find(scenario.world)
+    folder.mkdir(exist_ok=True)
     setup = Setup.of(scenario)
     file, bag = folder / "scenario.yaml", folder / "bag"
     file.write_text(yaml.safe_dump(json.loads(json.dumps(scenario.data()))), encoding="utf-8")
     run = ["-p", f"robot:={scenario.robot}", "-p", f"scenario:={file}"]
     parameters = {
         "recorder": ["-p", f"robot:={scenario.robot}", "-p", f"bag:={bag}"],
-        "controller": [*run, "-p", "peers:=[recorder, gz_adapter]"],
-        "gz_adapter": [*run, "-p", f"world:={world.path}", "-p", "peers:=[recorder, controller]"],
+        "controller": [*run, "-p", f"lockstep:={lockstep}", "-p", "peers:=[recorder, gz_adapter]"],
+        "gz_adapter": [
+            *run,
+            "-p",
+            f"lockstep:={lockstep}",
+            "-p",
+            f"world:={world.path}",
+            "-p",
+            "peers:=[recorder, controller]",
+        ],
     }
-    with private_domain() as domain, gazebo(world.path) as node, relayed(domain, setup, node):
+    with private_domain() as domain, gazebo(world.path) as node, ExitStack() as stack:
         urdf, z = expand(setup, base="free"), float(setup.initial.position[2])
         put_in(node, world.name, scenario.robot, urdf, z)
+        stack.enter_context(relayed(domain, setup, node))
         processes = [
             subprocess.Popen(
                 [sys.executable, "-m", f"roboaccord_ros.{name}", "--ros-args", *given],

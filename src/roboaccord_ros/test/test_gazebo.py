@@ -12,13 +12,13 @@ from scipy.special import ellipj, ellipk
 
 pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
 pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("snake", reason="the snake is not installed")
 
 if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
-from gazebo_server import ROOT, crawl, gazebo, message, request
+from gazebo_server import ROOT, crawl, gazebo, message, step
 from roboaccord.metrics import metrics_of
-from roboaccord_ros.gazebo import World
 
 STEP = 0.001  # s, of the worlds that ship
 THETA, RATE = 2.0, math.sqrt(1.5 * 9.81)  # start [rad]; small oscillations of the rod [rad/s]
@@ -38,6 +38,10 @@ def wait_for(condition, seconds=60.0):
         time.sleep(0.01)
 
 
+def nanoseconds(msg):
+    return msg.header.stamp.sec * 1_000_000_000 + msg.header.stamp.nsec
+
+
 @pytest.fixture
 def states():
     """Run the pendulum's world, and return a function that gives t (k,), q (k,), qd (k,)."""
@@ -53,11 +57,12 @@ def states():
                 wait_for(publisher.has_connections)
                 publisher.publish(kind(joint_names=["pivot"], points=[{"effort": [effort]}]))
                 time.sleep(0.5)
-            control = "/world/pendulum/control"
-            request(node, control, "WorldControl", pause=True, multi_step=iterations)
-            wait_for(lambda: len(got) >= iterations)
-        rows = [(m.header.stamp.sec + 1e-9 * m.header.stamp.nsec, m.joint[0].axis1) for m in got]
-        return np.array([(t, axis.position, axis.velocity) for t, axis in rows]).T
+            step("pendulum", iterations)
+            wait_for(lambda: got and nanoseconds(got[-1]) >= iterations * 1_000_000)
+        axes = {nanoseconds(m): m.joint[0].axis1 for m in got}  # paused, it repeats a state
+        rows = [(1e-9 * t, axis.position, axis.velocity) for t, axis in axes.items() if t]
+        assert len(rows) == iterations
+        return np.array(rows).T
 
     return run
 
@@ -69,6 +74,11 @@ def test_the_pendulum_follows_the_analytic_one(states):
     speed = 2.0 * RATE * math.sin(0.5 * THETA)
     assert np.abs(THETA + q - pendulum(t)).max() < 0.6 * STEP * speed
     assert q.min() < -3.99  # it does swing to the other side
+    theta, rate = THETA, 0.0
+    for angle in THETA + q:  # and beside the scheme nothing is lost
+        rate -= STEP * RATE**2 * math.sin(theta)
+        theta += STEP * rate
+        assert angle == pytest.approx(theta, abs=1e-9)
 
 
 def test_an_effort_on_the_topic_turns_the_pendulum(states):
@@ -78,9 +88,21 @@ def test_an_effort_on_the_topic_turns_the_pendulum(states):
 
 
 def test_the_snake_crawls_in_gazebo_as_fast_as_it_should(setup_for, tmp_path):
-    pytest.importorskip("snake", reason="the snake is not installed")
-    setup = setup_for(duration=5.0)
-    run = crawl(setup.scenario, World.find("flat"), tmp_path)
+    setup = setup_for(duration=3.0)
+    run = crawl(setup.scenario, tmp_path)
     # 1.09 m/s: the same gait in Gazebo with joints moved exactly along it (the contact friction is
     # a pyramid; the ellipse gives 1.066).
     assert metrics_of(setup, run.trajectory)["speed"] == pytest.approx(1.09, rel=0.05)
+
+
+def test_in_lockstep_a_run_in_gazebo_repeats_bit_for_bit(setup_for, tmp_path):
+    scenario = setup_for(duration=0.2).scenario
+    first, second = (crawl(scenario, tmp_path / name).trajectory for name in "ab")
+    assert len(first) == 201
+    assert first.sha256() == second.sha256()
+
+
+def test_free_efforts_go_over_the_bridge(setup_for, tmp_path):
+    trajectory = crawl(setup_for(duration=0.2).scenario, tmp_path, lockstep="false").trajectory
+    assert trajectory.time[-1] == 0.2
+    assert np.abs(trajectory.q[-1]).max() > 0.01  # the wave has begun
