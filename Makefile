@@ -71,7 +71,7 @@ ros: ## build on a machine with ROS 2 Jazzy
 	    >&2; exit 2; }; done
 	@$(MAKE) --no-print-directory $(ROS_VENV)/.ros
 	$(ROS_VENV)/bin/python -m colcon build --symlink-install
-	@echo "now: source install/setup.bash && ros2 launch snake serpenoid.launch.py sim:=dart"
+	@echo "now: source install/setup.bash && ros2 launch snake lateral_undulation.launch.py"
 
 .PHONY: lock
 lock: ## choose anew the versions in requirements/*.txt

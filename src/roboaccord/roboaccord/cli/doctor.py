@@ -22,6 +22,7 @@ OPTIONAL = {
     "rclpy": "transport ros; from ROS 2 Jazzy, or make",
     "viser": "accord view in the browser; pip install viser yourdfpy",
     "launch": "ros2 launch; from ROS 2 Jazzy",
+    "gz.transport13": "sim:=gz in lockstep; from ros-jazzy-gz-transport-vendor 0.0.9",
 }
 
 
