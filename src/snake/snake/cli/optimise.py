@@ -9,7 +9,6 @@ from functools import partial
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE
 from rich.progress import Progress
 from rich.table import Table
 from roboaccord.assembly import Setup, make_simulator
@@ -148,7 +147,8 @@ def gain(pair: Mapping[str, Mapping[str, float]], objective: str) -> float:
 
 def show(data: dict[str, Any], found: Optimum) -> None:
     """Print the result for people."""
-    table = Table(*COLUMNS, box=SIMPLE)
+    table = Table(*COLUMNS, box=None)
+    table.columns[1].no_wrap = True
     for which in ("default", "optimum"):
         g = data[which]
         shape = (f"{g['amplitude']:.4g}", f"{g['frequency']:.4g}", f"{g['waves']:.4g}")
