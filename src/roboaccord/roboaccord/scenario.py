@@ -61,8 +61,8 @@ class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
     Args:
         figure: name of a figure of the run.
         seeds: number of runs of each engine.
-        allowance: difference of the means, in the figure's unit, that the engines' own stops and
-            integrators may make; 0 for none.
+        allowance: difference of the means, in the figure's unit, that is allowed beside what the
+            physics step makes; 0 for none.
     """
 
     figure: str

@@ -51,14 +51,29 @@ def test_the_verdict_fails_beyond_the_allowance_and_for_runs_without_a_value() -
     reference = cell([0.9, 1.0, 1.1, 1.0], "reference")
     spec = StatisticsSpec(figure="speed", seeds=4, allowance=0.1)
     near, far = cell([1.0, 1.1, 1.2, 1.1]), cell([2.0, 2.1, 1.9, 2.0])
-    assert not judge_statistics(compare_cells(reference, near, spec))
-    assert "mean speed differs" in judge_statistics(compare_cells(reference, far, spec))
+    assert not judge_statistics(compare_cells(reference, near, spec, {}))
+    assert "mean speed differs" in judge_statistics(compare_cells(reference, far, spec, {}))
     strict = StatisticsSpec(figure="speed", seeds=4)
     tight = cell([1.3, 1.31, 1.3, 1.31])
-    assert judge_statistics(compare_cells(reference, tight, strict))
+    assert judge_statistics(compare_cells(reference, tight, strict, {}))
     lost = cell([1.0, 1.0, 1.0], failures={3: "dart diverged at t = 1 s"})
-    assert "1 runs have no speed" in judge_statistics(compare_cells(reference, lost, spec))
-    assert not judge_statistics(compare_cells(reference, reference, spec))
+    assert "1 runs have no speed" in judge_statistics(compare_cells(reference, lost, spec, {}))
+    assert not judge_statistics(compare_cells(reference, reference, spec, {}))
+
+
+def test_means_may_differ_by_what_the_step_moves_them_and_must_be_known() -> None:
+    """Moves of 0.2 and 0.1 allow 0.3; moves or spread of the size of the mean allow no verdict."""
+    strict = StatisticsSpec(figure="speed", seeds=4)
+    reference = cell([0.99, 1.0, 1.01, 1.0], "reference")
+    other = cell([1.29, 1.3, 1.31, 1.3])
+    assert "differs" in judge_statistics(compare_cells(reference, other, strict, {"dart": -0.2}))
+    moved = compare_cells(reference, other, strict, {"dart": -0.2, "reference": 0.1})
+    assert moved.allowance == pytest.approx(0.3)
+    assert not judge_statistics(moved)
+    still = compare_cells(reference, cell([1.0, 1.0, 1.0, 1.01]), strict, {"dart": 0.6})
+    assert "take more seeds or a smaller step" in judge_statistics(still)
+    wild = compare_cells(reference, cell([-1.0, 2.0, -1.0, 3.0]), strict, {})
+    assert "take more seeds or a smaller step" in judge_statistics(wild)
 
 
 def test_the_page_of_a_sweep_stands_alone_and_names_runs_without_a_value() -> None:

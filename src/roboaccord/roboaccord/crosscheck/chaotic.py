@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from roboaccord.assembly import Setup
+from roboaccord.errors import AccordError
+from roboaccord.loop import count_steps
 from roboaccord.metrics import UNITS
 from roboaccord.scenario import StatisticsSpec
 from roboaccord.statistics import difference_of
@@ -16,6 +18,10 @@ WHY = (
     "The motion is chaotic: trajectories part whatever the step, and impacts on stops end in "
     "different velocities wherever stops differ. So levels 2 and 3 give way to means over seeds."
 )
+
+# A difference must be known to this part of the reference's mean: then engines that pass go the
+# same way, and at least half as far.
+KNOWN = 0.5
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,11 @@ class StatisticsCheck:
         n, mean, deviation, half_width, positive: as in `Statistics`.
         difference: 95 % confidence interval of engine - reference (Welch); None for the
             reference itself, and where there are too few runs.
+        by_step: change of the mean from twice the physics step to the step; None where twice the
+            step does not divide the control period.
         allowance: what the difference may be.
+        unsettled: the precision of the difference, allowance and half the interval, where it is
+            too poor to judge by; else 0.
         failures: by seed, why there is no value.
     """
 
@@ -40,7 +50,9 @@ class StatisticsCheck:
     half_width: float
     positive: float
     difference: tuple[float, float] | None
+    by_step: float | None
     allowance: float
+    unsettled: float
     failures: dict[str, str]
 
 
@@ -51,36 +63,69 @@ def check_statistics(
     mass_scale: Mapping[str, Mapping[str, float]],
     done: Callable[[str, float, int], None],
 ) -> dict[str, StatisticsCheck]:
-    """Run every engine from `spec.seeds` seeds, and compare each to the first, the reference."""
+    """Run every engine from `spec.seeds` seeds, and compare each to the first, the reference.
+
+    At the scenario's physics step, and at twice that step to see what the step does to the means.
+    """
+    steps = steps_of(setup)
     cells = sweep(
         setup,
         figure=spec.figure,
         engines=engines,
+        physics_steps=steps,
         seeds=spec.seeds,
         mass_scale=mass_scale,
         done=done,
     )
-    return {cell.engine: compare_cells(cells[0], cell, spec) for cell in cells}
+    fine, coarse = cells[:: len(steps)], cells[1 :: len(steps)] if len(steps) > 1 else []
+    by_step = {
+        cell.engine: cell.statistics.mean - rough.statistics.mean
+        for cell, rough in zip(fine, coarse, strict=False)
+    }
+    return {cell.engine: compare_cells(fine[0], cell, spec, by_step) for cell in fine}
 
 
-def compare_cells(reference: Cell, cell: Cell, spec: StatisticsSpec) -> StatisticsCheck:
-    """Compare the runs of one engine to the reference's."""
+def steps_of(setup: Setup) -> list[float]:
+    """Return the physics step, and twice that if the control period is a multiple of it [s]."""
+    scenario = setup.scenario
+    step = scenario.physics_step
+    try:
+        count_steps(scenario.control_period, 2 * step, "control period over twice the step")
+    except AccordError:
+        return [step]
+    return [step, 2 * step]
+
+
+def compare_cells(
+    reference: Cell, cell: Cell, spec: StatisticsSpec, by_step: Mapping[str, float]
+) -> StatisticsCheck:
+    """Compare the runs of one engine to the reference's.
+
+    A scheme of first order, as all are through impacts, has at a step the error by which the mean
+    moves from twice that step (Richardson). So the means may differ by what both move.
+    """
     own, other = cell.statistics, reference.statistics
-    difference = None
+    moves = [abs(by_step.get(c.engine, 0.0)) for c in (cell, reference)]
+    allowance = spec.allowance + sum(moves)
+    difference, unsettled = None, 0.0
     if cell is not reference and min(own.n, other.n) > 1:
-        difference = difference_of(own, other)
+        low, high = difference = difference_of(own, other)
+        precision = allowance + 0.5 * (high - low)
+        unsettled = precision if precision > KNOWN * abs(other.mean) else 0.0
     return StatisticsCheck(
         figure=spec.figure,
         unit=UNITS.get(spec.figure, ""),
         **asdict(own),
         difference=difference,
-        allowance=spec.allowance,
+        by_step=by_step.get(cell.engine),
+        allowance=allowance,
+        unsettled=unsettled,
         failures={str(seed): reason for seed, reason in cell.failures.items()},
     )
 
 
 def judge_statistics(check: StatisticsCheck) -> str:
-    """Return why the means cannot be the same but for the allowance, or nothing.
+    """Return why the means cannot be the same but for the allowance, or are not known; or nothing.
 
     Runs without a value count against an engine: it must give one for every seed.
     """
@@ -90,13 +135,18 @@ def judge_statistics(check: StatisticsCheck) -> str:
         )
     if check.difference is None:
         return ""
+    if check.unsettled:
+        return (
+            f"the difference of mean {check.figure} is known to +-{check.unsettled:.2g} "
+            f"{check.unit} only, from seeds and physics step: take more seeds or a smaller step"
+        )
     low, high = check.difference
     if low <= check.allowance and high >= -check.allowance:
         return ""
     return (
         f"mean {check.figure} differs from the reference's by {low:.3g} to {high:.3g} "
         f"{check.unit}".rstrip()
-        + f" with 95 % confidence, allowed {check.allowance:g}"
+        + f" with 95 % confidence, allowed {check.allowance:.2g}"
     )
 
 

@@ -17,6 +17,7 @@ from roboaccord.crosscheck.chaotic import (
     StatisticsCheck,
     check_statistics,
     statistics_data,
+    steps_of,
 )
 from roboaccord.crosscheck.convergence import ConvergenceCheck, check_convergence, run_all
 from roboaccord.crosscheck.energy import energy_of
@@ -103,7 +104,8 @@ def run_crosscheck(
     if not chaotic:
         jobs.append((REFERENCE, truth_step))
     names = [REFERENCE, *others]
-    started(len(jobs) + (chaotic.seeds * len(names) if chaotic else 0))
+    samples = chaotic.seeds * len(names) * len(steps_of(setup)) if chaotic else 0
+    started(len(jobs) + samples)
     runs = run_all(setup, jobs, spec.duration, scales, done, min(os.cpu_count() or 1, len(jobs)))
     tree = Tree.parse(expand(setup))
     shown = {e: runs[e, scenario.physics_step] for e in names}

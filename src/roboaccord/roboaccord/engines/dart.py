@@ -20,6 +20,8 @@ from roboaccord.rotations import (
 )
 from roboaccord.state import Array, RobotState
 
+STOP_RETURN = 0.1  # rad/s: at which a joint comes back from beyond its stop, in DART 10
+
 
 class DartSimulator(EngineSimulator):
     """Simulate any URDF robot with DART (Simulator)."""
@@ -47,6 +49,9 @@ class DartSimulator(EngineSimulator):
                 joint.setVelocityLowerLimit(i, -np.inf)
                 joint.setVelocityUpperLimit(i, np.inf)
                 joint.setLimitEnforcement(True)
+        # DART throws a joint that is beyond its stop back in one step, at up to 10 rad/s, whatever
+        # the error reduction parameter: that is a kick, and stops here are inelastic.
+        dartpy.constraint.JointConstraint.setMaxErrorReductionVelocity(STOP_RETURN)
         self._dofs = [self._skeleton.getJoint(n).getIndexInSkeleton(0) for n in self.joints]
         self._body = self._skeleton.getBodyNode("base_link")
         root = self._body.getParentJoint()

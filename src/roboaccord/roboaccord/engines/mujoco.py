@@ -22,6 +22,8 @@ INTEGRATORS = {
     "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
 }
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
+STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # 1 is rigid, and MuJoCo's largest is 0.9999
 
 
 class MujocoSimulator(EngineSimulator):
@@ -53,6 +55,9 @@ class MujocoSimulator(EngineSimulator):
         self._model.opt.gravity = (0.0, 0.0, -setup.parameters.gravity)
         # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
         self._model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+        # The default stop is a spring of 20 ms: strong efforts push joints through it.
+        self._model.jnt_solref[:] = STOP_STEPS * self.physics_step, 1.0
+        self._model.jnt_solimp[:] = STOP_IMPEDANCE
         self._data = mujoco.MjData(self._model)
         joints = [self._model.joint(name) for name in self.joints]
         self._q = np.array([j.qposadr[0] for j in joints], dtype=int)

@@ -97,7 +97,8 @@ def _statistics(result: Mapping[str, Any]) -> Level:
     return Level(
         "Level 3: statistics over seeds",
         f"{result['not_compared']} The difference of the means is given with 95 % confidence "
-        "(Welch); an engine fails where it is larger than allowed throughout.",
+        "(Welch); an engine fails where it is larger than allowed throughout. Allowed is what both "
+        "means move from twice the physics step to the step.",
         (
             "engine",
             f"mean {first['figure'].replace('_', ' ')}{unit}",
@@ -121,7 +122,7 @@ def statistics_cells(check: Mapping[str, Any]) -> list[str]:
         str(check["n"]),
         "–" if positive is None else f"{100 * positive:.0f} %",
         "–" if apart is None else f"{apart[0]:.2g} to {apart[1]:.2g}",
-        "" if apart is None else f"{check['allowance']:g}",
+        "" if apart is None else f"{check['allowance']:.2g}",
     ]
 
 
