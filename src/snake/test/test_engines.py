@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from roboaccord import make_controller, make_simulator, simulate
+from roboaccord import Command, make_controller, make_simulator, simulate
 from roboaccord.metrics import metrics_of
 
 ENGINES = ["dart", "mujoco"]
@@ -156,3 +156,29 @@ def test_kernels_from_the_compiler_and_from_the_cache_give_the_same_hash(tmp_pat
     hashes = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
     assert list(tmp_path.rglob("*.nbc")), "the kernels were not cached"
     assert hashes[0] == hashes[1]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_joint_pressed_on_its_stop_stands_at_it(setup_with, name):
+    """A stop is rigid: 0.1 N m, 2000 rad/s^2 for a link alone, holds it within 1e-4 rad."""
+    setup = setup_with("parameters.joints=1", "friction={law: none}")
+    simulator = engine(setup, name)
+    for _ in range(300):
+        state = simulator.step(Command(np.array([0.1])), 1e-3)
+    assert state.q[0] == pytest.approx(setup.parameters.joint_limit, abs=1e-4)
+    assert abs(state.qd[0]) < 1e-3
+
+
+def test_dart_does_not_kick_a_joint_that_is_beyond_its_stop(setup_with):
+    """It comes back at the speed asked for; unasked DART throws it back at up to 10 rad/s."""
+    from dataclasses import replace
+
+    setup = setup_with("friction={law: none}")
+    simulator = engine(setup, "dart")
+    from roboaccord.engines.dart import STOP_RETURN
+
+    q = np.zeros(setup.parameters.joints)
+    q[10] = setup.parameters.joint_limit + 0.02
+    simulator.reset(replace(setup.initial, q=q))
+    state = simulator.step(Command(np.zeros(len(q))), 1e-3)
+    assert state.qd[10] == pytest.approx(-STOP_RETURN, rel=1e-6)
