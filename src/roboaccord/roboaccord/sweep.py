@@ -72,8 +72,11 @@ def sweep(
         done: told of each run as it ends.
 
     Raises:
-        AccordError: for an unknown engine or figure, or a step that does not divide the period.
+        AccordError: for no or an unknown engine, an unknown figure, or a step that does not divide
+            the period.
     """
+    if not engines:
+        raise AccordError("no engine is named to sweep")
     steps = list(dict.fromkeys(physics_steps)) or [setup.scenario.physics_step]
     scales = mass_scale or {}
     for step in steps:

@@ -89,6 +89,8 @@ class AdaptiveController:
         p = setup.parameters
         if min(mu_along, mu_across, slip_speed, threshold) <= 0:
             raise ValueError("what is believed of the ground, and the threshold, must be positive")
+        if frequency == 0 or patience < 0:
+            raise ValueError("frequency must not be 0, and patience not negative")
         self.findings: list[Finding] = []
         self._start = Gait(amplitude, frequency, waves)
         self._told = np.array([mu_along, mu_across])

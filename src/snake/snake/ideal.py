@@ -148,7 +148,7 @@ class IdealModel:
         self._body = PlanarSnake(parameters).body
 
     def evaluate(self, gait: Gait, tolerance: float = 1e-4) -> Figures:
-        """Return the figures of a gait; its speed changes by less than `tolerance` a period."""
+        """Return the figures of a gait: as `evaluating` gives them, at once."""
         work = self.evaluating(gait, 1_000_000, tolerance)
         while True:
             try:
@@ -160,7 +160,11 @@ class IdealModel:
     def evaluating(
         self, gait: Gait, chunk: int, tolerance: float = 1e-4
     ) -> Generator[None, None, Figures]:
-        """Evaluate a gait, `chunk` integration steps between two yields; return its figures."""
+        """Evaluate a gait, `chunk` integration steps between two yields; return its figures.
+
+        They are those of the first period in which the speed has changed by less than `tolerance`,
+        relative, or of the last of MAX_PERIODS.
+        """
         period = 1.0 / abs(gait.frequency)
         count = self._steps(period)
         h = period / count

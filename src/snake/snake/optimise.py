@@ -23,7 +23,7 @@ AMPLITUDE = (0.05, 0.97)  # rad, and part of the joint limit: tracking needs som
 FREQUENCY = 0.2  # Hz: least
 WAVES = (0.5, 3.0)
 EFFORT_MARGIN = 0.05  # what tracking may need beyond the ideal effort
-POPULATION = 10  # for each of the three parameters
+POPULATION = 32  # a power of 2: SciPy rounds Sobol's points up to one
 GENERATIONS = 18
 POLISH = 120  # evaluations
 SEARCH_TOLERANCE = 1e-3  # of the steady state, while searching
@@ -51,10 +51,12 @@ class Task:
     def __post_init__(self) -> None:
         if self.objective not in ("speed", "cost"):
             raise AccordError(f"unknown objective {self.objective}; there is cost, speed")
-        if not self.max_effort > 0:
-            raise AccordError("the largest effort must be positive")
-        if not self.max_frequency > FREQUENCY:
-            raise AccordError(f"the largest frequency must be above {FREQUENCY:g} Hz")
+        if not 0 < self.max_effort < math.inf:
+            raise AccordError("the largest effort must be positive and finite")
+        if not FREQUENCY < self.max_frequency < math.inf:
+            raise AccordError(f"the largest frequency must be above {FREQUENCY:g} Hz and finite")
+        if not math.isfinite(self.min_speed):
+            raise AccordError("the least speed must be a finite number")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +84,7 @@ def optimise(
     Args:
         model: snake and ground.
         task: what is asked for.
-        on_evaluation: told after each evaluation how many are done, and how many there will be.
+        on_evaluation: told at each evaluation its number, and how many there will be at most.
 
     Raises:
         AccordError: if no gait keeps within the limits.
@@ -90,7 +92,7 @@ def optimise(
     # It takes a third of a second to import, and the adaptive controller does without.
     from scipy.optimize import differential_evolution, minimize
 
-    total = 3 * POPULATION * (GENERATIONS + 1) + POLISH
+    total = POPULATION * (GENERATIONS + 1) + POLISH
     count = 0
 
     def objective(x: Array) -> float:
@@ -104,7 +106,7 @@ def optimise(
 
     box = bounds_of(model.parameters, task)
     found = differential_evolution(
-        objective, box, popsize=POPULATION, maxiter=GENERATIONS, tol=1e-6, init="sobol",
+        objective, box, popsize=POPULATION // len(box), maxiter=GENERATIONS, tol=1e-6, init="sobol",
         polish=False, seed=task.seed,
     )  # fmt: skip
     polished = minimize(

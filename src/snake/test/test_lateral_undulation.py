@@ -62,12 +62,14 @@ def test_the_table_moves_it_tail_first_and_the_code_head_first():
         assert again.values == {0: cell.values[0]}
 
 
-def test_a_sweep_refuses_an_unknown_figure_and_step():
+def test_a_sweep_refuses_an_unknown_figure_and_step_and_no_engine():
     """One line each."""
     with pytest.raises(AccordError, match="unknown figure travel; there is cost_of"):
         sweep(scenario_with(*SHORT, "duration=0.01"), figure="travel", seeds=2, workers=1)
     with pytest.raises(AccordError, match="no whole multiple"):
         sweep(scenario_with(*SHORT), figure="speed", seeds=2, physics_steps=[3e-4])
+    with pytest.raises(AccordError, match="no engine"):
+        sweep(scenario_with(*SHORT), figure="speed", engines=[], seeds=2)
 
 
 def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(tmp_path):

@@ -23,8 +23,9 @@ def model_on(mu_along, mu_across, joints=21):
 
 @pytest.fixture
 def short(monkeypatch):
-    """Make the search short: the tests' snakes are short as well."""
-    monkeypatch.setattr(search, "POPULATION", 6)
+    """Make the search short, without long periods: the tests' snakes are short as well."""
+    monkeypatch.setattr(search, "FREQUENCY", 0.5)
+    monkeypatch.setattr(search, "POPULATION", 16)
     monkeypatch.setattr(search, "GENERATIONS", 3)
     monkeypatch.setattr(search, "POLISH", 50)
 
@@ -95,14 +96,14 @@ def test_clearance_of_a_straight_and_of_a_curled_body():
 
 
 def test_no_gait_drawn_at_random_is_better(short):
-    """Of 60 drawn from the same box none keeps the limit and is faster."""
+    """Of 40 drawn from the same box none keeps the limit and is faster."""
     model, task = model_on(0.2, 0.8, joints=8), Task(objective="speed", max_effort=0.3)
     found = optimise(model, task)
     assert found.figures.speed > 1.05 * model.evaluate(DEFAULT_GAIT).speed
     assert found.figures.peak_effort < task.max_effort
     rng = np.random.default_rng(0)
     low, high = np.array(search.bounds_of(model.parameters, task)).T
-    for x in rng.uniform(low, high, (60, 3)):
+    for x in rng.uniform(low, high, (40, 3)):
         gait = search.gait_of(x)
         figures = model.evaluate(gait, 1e-3)
         allowed = search.excess(figures, task) == 0 and search.overlap(model, gait) == 0
@@ -129,10 +130,14 @@ def test_the_cheap_gait_is_cheaper_and_not_slower_than_asked(short):
 
 
 def test_the_same_search_twice_gives_the_same_gait(short, monkeypatch):
-    """To the bit, for one seed."""
+    """To the bit, for one seed; and no more evaluations than were announced."""
     monkeypatch.setattr(search, "GENERATIONS", 1)
     model, task = model_on(0.3, 0.9, joints=4), Task(objective="speed", max_effort=0.5, seed=3)
-    assert optimise(model, task) == optimise(model, task)
+    told = []
+    found = optimise(model, task, lambda done, total: told.append((done, total)))
+    assert found == optimise(model, task)
+    assert [done for done, _ in told] == list(range(1, found.evaluations + 1))
+    assert found.evaluations <= told[0][1]
 
 
 def test_what_cannot_be_done_is_said_in_one_line(short, monkeypatch):
@@ -145,6 +150,10 @@ def test_what_cannot_be_done_is_said_in_one_line(short, monkeypatch):
         Task(objective="beauty", max_effort=1.0)
     with pytest.raises(AccordError, match="must be positive"):
         Task(objective="speed", max_effort=0.0)
+    with pytest.raises(AccordError, match="finite"):
+        Task(objective="speed", max_effort=1.0, max_frequency=math.inf)
+    with pytest.raises(AccordError, match="finite"):
+        Task(objective="cost", max_effort=1.0, min_speed=math.nan)
 
 
 def test_command_confirms_the_gain_in_dart(short):

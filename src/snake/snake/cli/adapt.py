@@ -11,6 +11,7 @@ from rich.progress import Progress
 from rich.table import Table
 from roboaccord.assembly import Setup, make_controller, make_simulator
 from roboaccord.cli.console import ProgressObserver, out, print_json, progress
+from roboaccord.errors import AccordError
 from roboaccord.scenario import load_scenario
 from roboaccord.trajectory import Trajectory
 from roboaccord.versions import versions
@@ -47,6 +48,10 @@ def adapt_command(
     ground = f"friction.beyond={{x: 3.0, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
     given = [ground, f"duration={duration!r}", *(changes or [])]
     setup = Setup.of(load_scenario("snake", "snake", "change_of_ground", given))
+    if setup.scenario.controller.get("name") != "adaptive":
+        raise AccordError("adapt is about the controller adaptive; use accord run for another one")
+    if not setup.scenario.friction.get("beyond"):
+        raise AccordError("adapt needs a second ground: friction.beyond is empty")
     kept = ", ".join(f"{key}: {setup.scenario.controller[key]!r}" for key in GAIT)
     fixed = Setup.of(
         load_scenario(
