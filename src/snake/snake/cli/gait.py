@@ -7,11 +7,13 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
-from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.assembly import Setup, make_simulator
 from roboaccord.cli.console import ProgressObserver, out, print_json, progress
-from roboaccord.loop import simulate
 from roboaccord.metrics import metrics_of
 from roboaccord.scenario import load_scenario
+from roboaccord.versions import versions
+
+from snake.confirm import run
 
 
 class Gait(StrEnum):
@@ -58,7 +60,8 @@ def gait_command(
     setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
     figures = measure(setup, engine, quiet=as_json)
     if as_json:
-        print_json(figures)
+        used = versions(setup, [make_simulator(setup, engine)])
+        print_json({**figures, "engine": engine, "units": UNITS, "versions": used})
         return
     table = Table("figure", "value", "unit")
     for name, unit in UNITS.items():
@@ -79,17 +82,8 @@ UNITS = {
 
 def measure(setup: Setup, engine: str, *, quiet: bool) -> dict[str, Any]:
     """Run a setup, and return speed, displacement, peak effort, work and cost of transport."""
-    scenario = setup.scenario
     with progress(quiet) as bar:
-        trajectory = simulate(
-            simulator=make_simulator(setup, engine),
-            controller=make_controller(setup),
-            initial=setup.initial,
-            duration=scenario.duration,
-            control_period=scenario.control_period,
-            seed=scenario.seed,
-            observers=(ProgressObserver(bar, engine, scenario.duration),),
-        )
+        trajectory = run(setup, engine, (ProgressObserver(bar, engine, setup.scenario.duration),))
     figures = metrics_of(setup, trajectory)
     return {
         "speed": figures["speed"],

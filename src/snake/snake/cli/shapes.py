@@ -47,7 +47,9 @@ def shapes_command(
         for number, twists in enumerate((*START, *LOOP), 1)
     ]
     if as_json:
-        print_json({"configurations": rows, "picture": str(file) if file else None})
+        print_json(
+            {"configurations": rows, "unit": "degree", "picture": str(file) if file else None}
+        )
         return
     table = Table("configuration", *SEGMENTS, title=f"twists; one is {half:.3g} degrees")
     for number, twists in enumerate((*START, *LOOP), 1):
