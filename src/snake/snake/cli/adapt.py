@@ -43,7 +43,7 @@ def adapt_command(
 
       accord snake adapt
 
-      accord snake adapt --mu-along 1 --mu-across 0.1 --duration 20 --engine mujoco --json
+      accord snake adapt --mu-along 0.3 --mu-across 0.5 --engine mujoco --json
     """
     ground = f"friction.beyond={{x: 3.0, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
     given = [ground, f"duration={duration!r}", *(changes or [])]
