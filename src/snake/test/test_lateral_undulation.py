@@ -6,9 +6,11 @@ import re
 import numpy as np
 import pytest
 from roboaccord import Setup, load_scenario
+from roboaccord.crosscheck.chaotic import compare_cells, judge_statistics
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.errors import AccordError
-from roboaccord.sweep import sweep
+from roboaccord.scenario import StatisticsSpec
+from roboaccord.sweep import Cell, sweep
 from snake.metrics import travel_of_cycles
 from snake.shapes import outlines, raster, svg
 
@@ -86,6 +88,23 @@ def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(t
     assert any("mass of every link" in reason for reason in data["reasons"])
     assert "chaotic" in result.report.read_text(encoding="utf-8")
     json.dumps(data, allow_nan=False)
+
+
+def test_statistics_fail_a_model_with_isotropic_friction():
+    """Same engine, seeds and step, only the law wrong: it travels the other way (Hirose).
+
+    The right law in the same place passes: other seeds stand for another engine.
+    """
+    spec = StatisticsSpec(figure="travel_per_cycle", seeds=4)
+    right = sweep(scenario_with(*SHORT), figure=spec.figure, seeds=8, workers=1)[0].values
+    law = scenario_with(*SHORT, "friction.mu_along=1")
+    wrong = sweep(law, figure=spec.figure, seeds=4, workers=1)[0].values
+    reference = Cell("reference", 1e-3, {s: right[s] for s in range(4)}, {})
+    same = Cell("dart", 1e-3, {s: right[s] for s in range(4, 8)}, {})
+    assert not judge_statistics(compare_cells(reference, same, spec, {}))
+    assert "above 0" in judge_statistics(
+        compare_cells(reference, Cell("dart", 1e-3, wrong, {}), spec, {})
+    )
 
 
 def test_shapes_are_chains_of_links_with_the_angles_of_the_table():

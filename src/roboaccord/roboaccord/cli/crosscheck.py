@@ -163,15 +163,24 @@ def statistics_table(data: dict[str, Any]) -> Table:
     title = f"{data['robot']} {data['scenario']}: {first['figure']}{unit} over seeds"
     table = Table(title=escape(title), title_justify="left")
     table.add_column("engine", no_wrap=True)
-    headings = ("accelerations\nrelative", "mean", "runs", "above\n0", "difference", "allowed\n+-")
+    headings = (
+        "accelerations\nrelative",
+        "mean",
+        "median",
+        "above\n0",
+        "difference",
+        "allowed\n+-",
+    )
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     for engine, check in checks.items():
         acceleration = data["acceleration"].get(engine, {}).get("max")
         first_cell = "" if acceleration is None else f"{acceleration:.1e}"
-        mean, _, runs, positive, difference, allowed = statistics_cells(check)
-        table.add_row(engine, first_cell, mean, runs, positive, difference, allowed)
-    table.caption = "difference: 95 % confidence; allowed: what both means move from twice the step"
+        mean, median, _, _, positive, difference, allowed = statistics_cells(check)
+        table.add_row(engine, first_cell, mean, median, positive, difference, allowed)
+    table.caption = (
+        "difference of medians: 95 % confidence; allowed: what both move from twice the step"
+    )
     table.caption_justify = "left"
     return table
 

@@ -1,4 +1,4 @@
-"""Level 3 of a chaotic motion: means over seeds, engine against reference."""
+"""Level 3 of a chaotic motion: statistics over seeds, engine against reference."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from roboaccord.errors import AccordError
 from roboaccord.loop import count_steps
 from roboaccord.metrics import UNITS
 from roboaccord.scenario import StatisticsSpec
-from roboaccord.statistics import difference_of
+from roboaccord.statistics import CONFIDENCE, median_difference, share_probability
 from roboaccord.sweep import Cell, sweep
 
 WHY = (
     "The motion is chaotic: trajectories part whatever the step, and impacts on stops end in "
-    "different velocities wherever stops differ. So levels 2 and 3 give way to means over seeds."
+    "different velocities wherever stops differ. So levels 2 and 3 give way to "
+    "statistics over seeds."
 )
 
-# A difference must be known to this part of the reference's mean: then engines that pass go the
-# same way, and at least half as far.
+# A difference must be known to this part of the reference's median: then most runs of an engine
+# that passes go the same way, and at least half as far.
 KNOWN = 0.5
 
 
 @dataclass(frozen=True)
 class StatisticsCheck:
-    """Hold the mean of a figure over seeds in one engine, beside the reference's.
+    """Hold the statistics of a figure over seeds in one engine, beside the reference's.
 
     Args:
         figure: its name.
         unit: of the figure.
-        n, mean, deviation, half_width, positive: as in `Statistics`.
-        difference: 95 % confidence interval of engine - reference (Welch); None for the
+        n, mean, median, deviation, half_width, positive: as in `Statistics`.
+        difference: 95 % confidence interval of median - reference's (bootstrap); None for the
             reference itself, and where there are too few runs.
-        by_step: change of the mean from twice the physics step to the step; None where twice the
+        share_probability: of shares above 0 at least as unlike by chance; None as above.
+        by_step: change of the median from twice the physics step to the step; None where twice the
             step does not divide the control period.
         allowance: what the difference may be.
         unsettled: the precision of the difference, allowance and half the interval, where it is
@@ -46,10 +48,12 @@ class StatisticsCheck:
     unit: str
     n: int
     mean: float
+    median: float
     deviation: float
     half_width: float
     positive: float
     difference: tuple[float, float] | None
+    share_probability: float | None
     by_step: float | None
     allowance: float
     unsettled: float
@@ -65,7 +69,7 @@ def check_statistics(
 ) -> dict[str, StatisticsCheck]:
     """Run every engine from `spec.seeds` seeds, and compare each to the first, the reference.
 
-    At the scenario's physics step, and at twice that step to see what the step does to the means.
+    At the scenario's physics step, and at twice that step to see what the step does.
     """
     steps = steps_of(setup)
     cells = sweep(
@@ -79,7 +83,7 @@ def check_statistics(
     )
     fine, coarse = cells[:: len(steps)], cells[1 :: len(steps)] if len(steps) > 1 else []
     by_step = {
-        cell.engine: cell.statistics.mean - rough.statistics.mean
+        cell.engine: cell.statistics.median - rough.statistics.median
         for cell, rough in zip(fine, coarse, strict=False)
     }
     return {cell.engine: compare_cells(fine[0], cell, spec, by_step) for cell in fine}
@@ -101,22 +105,25 @@ def compare_cells(
 ) -> StatisticsCheck:
     """Compare the runs of one engine to the reference's.
 
-    A scheme of first order, as all are through impacts, has at a step the error by which the mean
-    moves from twice that step (Richardson). So the means may differ by what both move.
+    A scheme of first order, as all are through impacts, has at a step the error by which the
+    figure moves from twice that step (Richardson). So medians may differ by what both move.
     """
     own, other = cell.statistics, reference.statistics
     moves = [abs(by_step.get(c.engine, 0.0)) for c in (cell, reference)]
     allowance = spec.allowance + sum(moves)
-    difference, unsettled = None, 0.0
+    difference, probability, unsettled = None, None, 0.0
+    values, others = list(cell.values.values()), list(reference.values.values())
     if cell is not reference and min(own.n, other.n) > 1:
-        low, high = difference = difference_of(own, other)
+        low, high = difference = median_difference(values, others)
+        probability = share_probability(values, others)
         precision = allowance + 0.5 * (high - low)
-        unsettled = precision if precision > KNOWN * abs(other.mean) else 0.0
+        unsettled = precision if precision > KNOWN * abs(other.median) else 0.0
     return StatisticsCheck(
         figure=spec.figure,
         unit=UNITS.get(spec.figure, ""),
         **asdict(own),
         difference=difference,
+        share_probability=probability,
         by_step=by_step.get(cell.engine),
         allowance=allowance,
         unsettled=unsettled,
@@ -125,7 +132,7 @@ def compare_cells(
 
 
 def judge_statistics(check: StatisticsCheck) -> str:
-    """Return why the means cannot be the same but for the allowance, or are not known; or nothing.
+    """Return why the statistics cannot be the same but for the allowance; or nothing.
 
     Runs without a value count against an engine: it must give one for every seed.
     """
@@ -135,16 +142,21 @@ def judge_statistics(check: StatisticsCheck) -> str:
         )
     if check.difference is None:
         return ""
+    if check.share_probability is not None and check.share_probability < 1.0 - CONFIDENCE:
+        return (
+            f"{100 * check.positive:.0f} % of the runs have {check.figure} above 0, unlike the "
+            f"reference's: probability {check.share_probability:.2g} if the shares were alike"
+        )
     if check.unsettled:
         return (
-            f"the difference of mean {check.figure} is known to +-{check.unsettled:.2g} "
+            f"the difference of median {check.figure} is known to +-{check.unsettled:.2g} "
             f"{check.unit} only, from seeds and physics step: take more seeds or a smaller step"
         )
     low, high = check.difference
     if low <= check.allowance and high >= -check.allowance:
         return ""
     return (
-        f"mean {check.figure} differs from the reference's by {low:.3g} to {high:.3g} "
+        f"median {check.figure} differs from the reference's by {low:.3g} to {high:.3g} "
         f"{check.unit}".rstrip()
         + f" with 95 % confidence, allowed {check.allowance:.2g}"
     )

@@ -96,12 +96,14 @@ def _statistics(result: Mapping[str, Any]) -> Level:
     unit = f" [{first['unit']}]" if first["unit"] else ""
     return Level(
         "Level 3: statistics over seeds",
-        f"{result['not_compared']} The difference of the means is given with 95 % confidence "
-        "(Welch); an engine fails where it is larger than allowed throughout. Allowed is what both "
-        "means move from twice the physics step to the step.",
+        f"{result['not_compared']} The difference of the medians is given with 95 % confidence "
+        "(bootstrap); an engine fails where it is larger than allowed throughout, or where the "
+        "share above 0 is unlike the reference's (Fisher, 5 %). Allowed is what both medians "
+        "move from twice the physics step to the step.",
         (
             "engine",
             f"mean {first['figure'].replace('_', ' ')}{unit}",
+            "median",
             "standard deviation",
             "runs",
             "above 0",
@@ -113,11 +115,12 @@ def _statistics(result: Mapping[str, Any]) -> Level:
 
 
 def statistics_cells(check: Mapping[str, Any]) -> list[str]:
-    """Return mean, deviation, runs, share above 0, difference and what is allowed, as text."""
+    """Return mean, median, deviation, runs, share above 0, difference and allowance as text."""
     mean, width = check["mean"], check["half_width"]
     positive, apart = check["positive"], check["difference"]
     return [
         "–" if width is None else f"{mean:.3g} ± {width:.2g}",
+        _number(check["median"], "3g"),
         _number(check["deviation"], "2g"),
         str(check["n"]),
         "–" if positive is None else f"{100 * positive:.0f} %",
