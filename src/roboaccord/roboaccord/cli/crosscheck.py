@@ -161,26 +161,19 @@ def statistics_table(data: dict[str, Any]) -> Table:
     first = next(iter(checks.values()))
     unit = f" [{first['unit']}]" if first["unit"] else ""
     title = f"{data['robot']} {data['scenario']}: {first['figure']}{unit} over seeds"
-    table = Table(title=escape(title), title_justify="left")
+    # Without a frame it fits a terminal of 80 columns.
+    table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
     table.add_column("engine", no_wrap=True)
-    headings = (
-        "accelerations\nrelative",
-        "mean",
-        "median",
-        "above\n0",
-        "difference",
-        "allowed\n+-",
-    )
+    headings = ("accel.\nrel.", "mean", "median", "above\n0", "difference", "allowed\n+-")
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     for engine, check in checks.items():
         acceleration = data["acceleration"].get(engine, {}).get("max")
         first_cell = "" if acceleration is None else f"{acceleration:.1e}"
         mean, median, _, _, positive, difference, allowed = statistics_cells(check)
+        mean = mean.split()[0]  # its interval is in the report: the table fits 80 columns
         table.add_row(engine, first_cell, mean, median, positive, difference, allowed)
-    table.caption = (
-        "difference of medians: 95 % confidence; allowed: what both move from twice the step"
-    )
+    table.caption = "difference of medians, 95 % confidence; allowed: what twice the step does"
     table.caption_justify = "left"
     return table
 
