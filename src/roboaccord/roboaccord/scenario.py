@@ -56,12 +56,12 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
 
 
 class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
-    """How a chaotic motion is compared: by the mean of a figure over seeds.
+    """How a sensitive motion is compared: by the median of a figure over seeds.
 
     Args:
         figure: name of a figure of the run.
         seeds: number of runs of each engine.
-        allowance: difference of the means, in the figure's unit, that is allowed beside what the
+        allowance: difference of the medians, in the figure's unit, that is allowed beside what the
             physics step makes; 0 for none.
     """
 
@@ -73,7 +73,7 @@ class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
 class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
     """How a scenario is cross-checked: run length [s], number of random states, tolerances.
 
-    With `statistics` the motion counts as chaotic: engines are compared by a figure's mean over
+    With `statistics` the motion counts as chaotic: engines are compared by a figure's median over
     seeds, in runs of the scenario's own duration, and not by steps and trajectories.
     """
 

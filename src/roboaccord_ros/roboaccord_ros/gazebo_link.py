@@ -78,8 +78,8 @@ class LockstepLink:
     def __init__(self, setup: Setup, world: World) -> None:
         self._control = f"/world/{world.name}/control"
         self._steps = round(setup.scenario.control_period / world.physics_step)
-        self._trajectory, self._joints = _message("JointTrajectory"), setup.joints
-        self._request, self._answer = _message("WorldControl"), _message("Boolean")
+        self._trajectory, self._joints = message("JointTrajectory"), setup.joints
+        self._request, self._answer = message("WorldControl"), message("Boolean")
         self._node = _import("gz.transport13").Node()
         self._topic = _gazebo_topic(setup)
         self._publisher = self._node.advertise(self._topic, self._trajectory)
@@ -114,7 +114,8 @@ def _gazebo_topic(setup: Setup) -> str:
     return next(str(e["gz_topic_name"]) for e in entries if e["ros_topic_name"] == wanted)
 
 
-def _message(kind: str) -> Any:
+def message(kind: str) -> Any:
+    """Return the class of a message of Gazebo, `JointTrajectory` say."""
     module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
     return getattr(_import(f"gz.msgs10.{module}_pb2"), kind)
 

@@ -8,7 +8,6 @@ command is in force before the first step, and zero efforts at the end.
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ from roboaccord_ros.gazebo_link import FreeLink, Link, LockstepLink
 from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.outlet import Outlet
 from roboaccord_ros.parameters import declare, setup_of
-from roboaccord_ros.shell import POLL, Run, main_of
+from roboaccord_ros.shell import POLL, Run, report_main_of
 
 
 class GazeboShell:
@@ -181,16 +180,7 @@ def build(node: Node, run: Run) -> GazeboShell:
 
 def main() -> None:
     """Run the adapter node; the result goes to stdout as JSON."""
-    shells: list[GazeboShell] = []
-
-    def build_and_keep(node: Node, run: Run) -> GazeboShell:
-        shells.append(build(node, run))
-        return shells[0]
-
-    status = main_of("gz_adapter", build_and_keep)
-    if shells and not status:
-        sys.stdout.write(json.dumps(shells[0].result) + "\n")
-    sys.exit(status)
+    sys.exit(report_main_of("gz_adapter", build))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import signal
@@ -162,6 +163,26 @@ def main_of(
         for number in (signal.SIGINT, signal.SIGTERM):  # Python's own end takes a while, too
             signal.signal(number, signal.SIG_IGN)
     return 0
+
+
+class ReportingShell(Shell, Protocol):
+    """Have a result to report when the run is over."""
+
+    result: dict[str, object]
+
+
+def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> int:
+    """Do as `main_of`, and write the shell's result to stdout as JSON if all went well."""
+    shells: list[ReportingShell] = []
+
+    def build_and_keep(node: Node, run: Run) -> ReportingShell:
+        shells.append(build(node, run))
+        return shells[0]
+
+    status = main_of(name, build_and_keep)
+    if shells and not status:
+        sys.stdout.write(json.dumps(shells[0].result) + "\n")
+    return status
 
 
 def _look_around(parent: int, run: Run) -> None:

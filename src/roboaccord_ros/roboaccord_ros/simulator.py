@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ from roboaccord_ros.extras import ExtraInputs
 from roboaccord_ros.outlet import Outlet
 from roboaccord_ros.pacing import Pacing, SimulatorOptions, add_services
 from roboaccord_ros.parameters import declare, setup_of
-from roboaccord_ros.shell import Run, main_of
+from roboaccord_ros.shell import Run, report_main_of
 from roboaccord_ros.stepper import Stepper
 
 Make = Callable[[Setup, str], Simulator]
@@ -120,16 +119,7 @@ def build(node: Node, run: Run, make: Make) -> SimulatorShell:
 
 def main(make: Make = make_simulator) -> None:
     """Run the simulator node with what `make` makes; the result goes to stdout as JSON."""
-    shells: list[SimulatorShell] = []
-
-    def build_and_keep(node: Node, run: Run) -> SimulatorShell:
-        shells.append(build(node, run, make))
-        return shells[0]
-
-    status = main_of("simulator", build_and_keep)
-    if shells and not status:
-        sys.stdout.write(json.dumps(shells[0].result) + "\n")
-    sys.exit(status)
+    sys.exit(report_main_of("simulator", lambda node, run: build(node, run, make)))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from roboaccord.resources import share
 from roboaccord.scenario import Scenario
 from roboaccord_ros.domain import private_domain
 from roboaccord_ros.gazebo import World
+from roboaccord_ros.gazebo_link import message
 
 ROOT = Path(__file__).resolve().parents[3]
 START = 60.0  # s
@@ -51,13 +52,6 @@ def gazebo(world: Path) -> Iterator[Any]:
     finally:
         os.killpg(server.pid, 15)
         server.wait(10)
-
-
-def message(name: str) -> Any:
-    """Return the class of a message, gz.msgs.JointTrajectory say."""
-    kind = name.rpartition(".")[2]
-    module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
-    return getattr(import_module(f"gz.msgs10.{module}_pb2"), kind)
 
 
 def step(world: str, count: int) -> None:
@@ -148,7 +142,7 @@ class Relay:
         for entry in yaml.safe_load(bridge.read_text(encoding="utf-8")):
             package, _, kind = entry["ros_type_name"].split("/")
             ros_type = getattr(import_module(f"{package}.msg"), kind)
-            gz_type = message(entry["gz_type_name"])
+            gz_type = message(entry["gz_type_name"].removeprefix("gz.msgs."))
             ros_topic, gz_topic = entry["ros_topic_name"], entry["gz_topic_name"]
             if entry["direction"] == "GZ_TO_ROS":
                 publisher = ros_node.create_publisher(ros_type, ros_topic, 1000)

@@ -9,12 +9,11 @@ import numpy as np
 from roboaccord.assembly import Setup, make_controller, make_simulator
 from roboaccord.interfaces import Controller, Observer
 from roboaccord.loop import simulate
-from roboaccord.metrics import work_of
 from roboaccord.scenario import load_scenario
 from roboaccord.trajectory import Trajectory
 
 from snake.ideal import Figures, Gait
-from snake.metrics import body_motion
+from snake.metrics import body_motion, speed_and_cost
 
 SETTLE = 3.0  # s: of start, in which the amplitude rises and the speed settles
 MEASURE = 4.0  # s: at least, in whole periods
@@ -61,12 +60,9 @@ def run(
 def steady_figures(setup: Setup, trajectory: Trajectory, start: float, length: float) -> Figures:
     """Return speed, peak effort and cost of transport over `length` [s] from `start` [s] on."""
     part = trajectory.window(start, start + length)
-    centre, heading = body_motion(setup, part)
-    mean = float(heading.mean())
-    forward = float((centre[-1] - centre[0]) @ (np.cos(mean), np.sin(mean)))
-    weight = setup.parameters.mass * setup.parameters.gravity
+    speed, cost = speed_and_cost(setup, part, *body_motion(setup, part))
     return Figures(
-        speed=forward / float(part.time[-1] - part.time[0]),
+        speed=speed,
         peak_effort=float(np.abs(part.effort[1:]).max()),
-        cost_of_transport=work_of(part) / (weight * abs(forward)) if forward else math.inf,
+        cost_of_transport=cost,
     )

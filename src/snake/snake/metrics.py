@@ -24,32 +24,45 @@ def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
     the centre's over the whole run [m]; `cost_of_transport` = work / (m g distance);
     `travel_per_cycle` as in `travel_of_cycles`, its mean and standard deviation over the cycles.
     """
-    p = setup.parameters
     centre, heading = body_motion(setup, trajectory)
     time = trajectory.time
     period = period_of(setup)
     whole = max(int((time[-1] + 1e-9) / period) - 1, 0)
     start = int(np.searchsorted(time, period - 1e-9)) if whole else 0
     stop = int(np.searchsorted(time, (whole + 1) * period - 1e-9)) if whole else len(time) - 1
-    move = centre[stop] - centre[start]
-    mean = float(heading[start : stop + 1].mean())
-    elapsed = float(time[stop] - time[start])
-    forward = float(move @ (np.cos(mean), np.sin(mean)))
+    part = slice(start, stop + 1)
     window = trajectory.window(float(time[start]), float(time[stop]))
-    work = work_of(window)
-    distance = abs(forward)
+    speed, cost = speed_and_cost(setup, window, centre[part], heading[part])
     total = centre[-1] - centre[0]
     travel = travel_of_cycles(setup, time, centre, heading)
     return {
-        "speed": forward / elapsed if elapsed else 0.0,
-        "heading": mean,
+        "speed": speed,
+        "heading": float(heading[part].mean()),
         "displacement_x": float(total[0]),
         "displacement_y": float(total[1]),
-        "cost_of_transport": work / (p.mass * p.gravity * distance) if distance else float("inf"),
+        "cost_of_transport": cost,
         "travel_per_cycle": float(travel.mean()) if len(travel) else float("nan"),
         "travel_per_cycle_spread": float(travel.std()) if len(travel) else float("nan"),
         **steering_figures(setup, trajectory, centre),
     }
+
+
+def speed_and_cost(
+    setup: Setup, trajectory: Trajectory, centre: Array, heading: Array
+) -> tuple[float, float]:
+    """Return the speed along the mean heading [m/s], and the cost of transport.
+
+    Args:
+        setup: robot and scenario.
+        trajectory: the motion to measure.
+        centre, heading: of it, as `body_motion` gives them.
+    """
+    mean = float(heading.mean())
+    forward = float((centre[-1] - centre[0]) @ (np.cos(mean), np.sin(mean)))
+    elapsed = float(trajectory.time[-1] - trajectory.time[0])
+    weight = setup.parameters.mass * setup.parameters.gravity
+    cost = work_of(trajectory) / (weight * abs(forward)) if forward else float("inf")
+    return forward / elapsed if elapsed else 0.0, cost
 
 
 def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -> Array:

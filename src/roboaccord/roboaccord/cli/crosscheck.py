@@ -54,7 +54,7 @@ def crosscheck_command(
 
     Accelerations at random states; one control period from every recorded state; whole
     trajectories at dt, dt/2, dt/4 with their order of convergence. A scenario that calls its
-    motion chaotic is checked by means over seeds instead. Exit status 1 if a figure is out of
+    motion chaotic is checked by medians over seeds instead. Exit status 1 if a figure is out of
     tolerance.
 
     Examples:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-import jinja2
 
 from roboaccord.errors import AccordError
 from roboaccord.report.curves import colour_of
 from roboaccord.report.figures import figures_of
+from roboaccord.report.page import render_page
 from roboaccord.report.signals import signals_of
 from roboaccord.report.tables import levels_of, metric_rows
 from roboaccord.trajectory import Trajectory
@@ -43,16 +41,12 @@ def write_report(
 
 def render_report(result: Mapping[str, Any], trajectories: Mapping[str, Trajectory]) -> str:
     """Return the page of a cross-check as HTML; arguments as in `write_report`."""
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    template = environment.from_string(
-        files(__package__).joinpath("template.html").read_text(encoding="utf-8")
-    )
     events = [
         {"engine": engine, **event} for engine, rows in result["events"].items() for event in rows
     ]
     events.sort(key=lambda event: float(event["time"]))
-    return template.render(
+    return render_page(
+        "template.html",
         result=result,
         colours={engine: colour_of(engine, result["engines"]) for engine in result["engines"]},
         levels=levels_of(result),
@@ -61,5 +55,4 @@ def render_report(result: Mapping[str, Any], trajectories: Mapping[str, Trajecto
         event_count=len(events),
         figures=figures_of(result, trajectories),
         signals=signals_of(trajectories, result["engines"]),
-        plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text(encoding="utf-8"),
     )

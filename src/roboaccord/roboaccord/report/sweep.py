@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
-import jinja2
-
 from roboaccord.report.curves import axis, colour_of
+from roboaccord.report.page import render_page
 
 Figure = dict[str, Any]
 
 
 def render_sweep(result: Mapping[str, Any]) -> str:
     """Return the page of a sweep as HTML; `result` is what summary.json holds."""
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    text = files(__package__).joinpath("sweep.html").read_text(encoding="utf-8")
-    return environment.from_string(text).render(
-        result=result,
-        figure=dots_figure(result),
-        plotly=files("plotly").joinpath("package_data/plotly.min.js").read_text(encoding="utf-8"),
-    )
+    return render_page("sweep.html", result=result, figure=dots_figure(result))
 
 
 def dots_figure(result: Mapping[str, Any]) -> Figure:

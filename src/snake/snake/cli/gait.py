@@ -39,7 +39,7 @@ def gait_command(
     """Measure a gait: speed, effort and cost of transport.
 
     Amplitude, frequency and waves are the serpenoid's. The motion of as_coded and as_described
-    is chaotic: their figures depend on the engine and on the last digit.
+    is sensitive: compare figures over seeds, with accord sweep, and not single runs.
 
     Examples:
 

@@ -13,7 +13,7 @@ from rich.progress import Progress
 from rich.table import Table
 from roboaccord.assembly import Setup, make_simulator
 from roboaccord.cli.console import ProgressObserver, out, print_json, progress
-from roboaccord.engines import available
+from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.versions import versions
 
 from snake.confirm import run, setup_of, steady_figures, window
@@ -122,10 +122,8 @@ def optimise_command(
 
 
 def chosen(engines: str) -> list[str]:
-    """Return the engines asked for; the reference and DART, where it is there, without a list."""
-    if engines:
-        return [name.strip() for name in engines.split(",") if name.strip()]
-    return ["reference", *(["dart"] if not available()["dart"].startswith("engine ") else [])]
+    """Return the engines asked for; without a list all but MuJoCo."""
+    return [n for n in choose_engines(engines, quiet=True) if engines or n != "mujoco"]
 
 
 def confirm(setup: Setup, gait: Gait, engine: str, bar: Progress) -> dict[str, float]:

@@ -1,0 +1,27 @@
+"""What every page has: a template, the style, and Plotly, so that it needs no other file."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+
+
+def render_page(template: str, **values: Any) -> str:
+    """Return a page as HTML.
+
+    Args:
+        template: file name of the template, beside this module.
+        values: what it shows.
+    """
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    here = files(__package__)
+    page = environment.from_string(here.joinpath(template).read_text(encoding="utf-8"))
+    plotly = files("plotly").joinpath("package_data/plotly.min.js")
+    return page.render(
+        style=here.joinpath("report.css").read_text(encoding="utf-8"),
+        plotly=plotly.read_text(encoding="utf-8"),
+        **values,
+    )
