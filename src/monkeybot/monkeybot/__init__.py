@@ -1,0 +1,1 @@
+"""A two-link brachiating robot with switchable magnets: its hybrid model, gaits and controllers."""

@@ -1,0 +1,66 @@
+"""Between the workspace's states and the plane of the wall.
+
+The wall is the world's y-z plane; x points out of it, to the viewer. A configuration is
+(y, z, th1, th2): the place of hand A, the angle of link A from hanging straight down, positive
+about x, and the elbow's. It is never flipped, whichever hand holds (the report's 3.3 flips).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+import numpy as np
+from roboaccord.state import Array, RobotState
+
+MAGNET_A, MAGNET_B = "magnet_a", "magnet_b"
+MAGNETS = (MAGNET_A, MAGNET_B)
+
+
+class Mode(IntEnum):
+    """What the magnets hold: swing on either hand, free flight, or both hands fixed."""
+
+    SWING_A = 0
+    SWING_B = 1
+    FLIGHT = 2
+    FIXED = 3
+
+    @property
+    def switches(self) -> dict[str, bool]:
+        """The state of the magnets."""
+        both = self is Mode.FIXED
+        return {MAGNET_A: both or self is Mode.SWING_A, MAGNET_B: both or self is Mode.SWING_B}
+
+
+def mode_of(switches: Mapping[str, bool]) -> Mode:
+    """Return the mode that the magnets make."""
+    a, b = switches[MAGNET_A], switches[MAGNET_B]
+    if a and b:
+        return Mode.FIXED
+    return Mode.SWING_A if a else Mode.SWING_B if b else Mode.FLIGHT
+
+
+def pack(state: RobotState) -> Array:
+    """Return (y, z, th1, th2) and its rates of a state (8,) [m, rad, m/s, rad/s]."""
+    x, _, _, w = state.orientation
+    th1 = 2.0 * np.arctan2(x, w)
+    c, s = np.cos(th1), np.sin(th1)
+    _, vy, vz, w1, _, _ = state.twist
+    return np.array([
+        *state.position[1:], th1, state.q[0], c * vy - s * vz, s * vy + c * vz, w1, state.qd[0],
+    ])  # fmt: skip
+
+
+def unpack(y: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
+    """Return the state of (y, z, th1, th2) and its rates (8,); the opposite of `pack`."""
+    c, s = np.cos(y[2]), np.sin(y[2])
+    return RobotState(
+        time=time,
+        q=y[3:4].copy(),
+        qd=y[7:8].copy(),
+        effort=effort,
+        position=np.array([0.0, y[0], y[1]]),
+        orientation=np.array([np.sin(0.5 * y[2]), 0.0, 0.0, np.cos(0.5 * y[2])]),
+        twist=np.array([0.0, c * y[4] + s * y[5], c * y[5] - s * y[4], y[6], 0.0, 0.0]),
+        switches=mode.switches,
+    )

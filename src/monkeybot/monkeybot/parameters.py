@@ -1,0 +1,97 @@
+"""Physical parameters of the MonkeyBot; their values and sources are in config/parameters.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from roboaccord.state import Array
+
+# Places in the array that the kernels take; the held link is first, the other second.
+M1, I1, L1, R1, M2, I2, L2, R2, GRAVITY, VISCOUS_1, VISCOUS_2, DRY_1, DRY_2, DRY_SPEED = range(14)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonkeyBotParameters:
+    """Hold the MonkeyBot's parameters, in SI units; link A has hand A, link B has hand B.
+
+    Args:
+        mass_a, mass_b: of the links [kg].
+        inertia_a, inertia_b: about the links' centres of gravity [kg m^2].
+        length_a, length_b: from hand to elbow [m].
+        centre_a: from hand A to the centre of gravity of link A, r1 of the report [m].
+        centre_b: from the elbow to the centre of gravity of link B, r2 of the report [m].
+        gravity: along the wall, downwards [m/s^2].
+        effort_limit: of the motor at the elbow [N m].
+        viscous_hand, viscous_elbow: friction of the held hand and the elbow [N m s/rad].
+        constant_hand, constant_elbow: dry friction there [N m].
+        friction_speed: below this the dry friction falls to 0 [rad/s].
+    """
+
+    mass_a: float
+    mass_b: float
+    inertia_a: float
+    inertia_b: float
+    length_a: float
+    length_b: float
+    centre_a: float
+    centre_b: float
+    gravity: float
+    effort_limit: float
+    viscous_hand: float
+    viscous_elbow: float
+    constant_hand: float
+    constant_elbow: float
+    friction_speed: float
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if not np.isfinite(getattr(self, field.name)):
+                raise ValueError(f"{field.name} is {getattr(self, field.name)}, and must be finite")
+        for name in ("mass", "inertia", "length"):
+            for link in "ab":
+                value = getattr(self, f"{name}_{link}")
+                if not value > 0:
+                    raise ValueError(f"{name}_{link} is {value:g}, and must be positive")
+        for link in "ab":
+            centre, length = getattr(self, f"centre_{link}"), getattr(self, f"length_{link}")
+            if not 0 <= centre <= length:
+                raise ValueError(
+                    f"centre_{link} is {centre:g} m, outside link {link.upper()} "
+                    f"of length {length:g} m"
+                )
+        for name in ("effort_limit", "friction_speed"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive")
+        for name in ("viscous_hand", "viscous_elbow", "constant_hand", "constant_elbow", "gravity"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative")
+
+    @property
+    def mass(self) -> float:
+        """Mass of the whole robot [kg]."""
+        return self.mass_a + self.mass_b
+
+    @property
+    def frictionless(self) -> bool:
+        """Whether no joint has friction, so that energy is kept between motor and impacts."""
+        return not any((
+            self.viscous_hand, self.viscous_elbow, self.constant_hand, self.constant_elbow
+        ))  # fmt: skip
+
+    def array(self, hand: int = 0) -> Array:
+        """Return what the kernels take (14,), with the link of hand A (0) or B (1) first.
+
+        Seen from hand B the links change places: its centre of gravity is L2 - r2 from the hand,
+        and the other's is L1 - r1 from the elbow.
+        """
+        a = (self.mass_a, self.inertia_a, self.length_a)
+        b = (self.mass_b, self.inertia_b, self.length_b)
+        if hand == 0:
+            links = (*a, self.centre_a, *b, self.centre_b)
+        else:
+            links = (*b, self.length_b - self.centre_b, *a, self.length_a - self.centre_a)
+        return np.array([
+            *links, self.gravity, self.viscous_hand, self.viscous_elbow,
+            self.constant_hand, self.constant_elbow, self.friction_speed,
+        ])  # fmt: skip
