@@ -18,7 +18,7 @@ from roboaccord.errors import AccordError
 from roboaccord.interfaces import Controller, ForceLaw, Simulator
 from roboaccord.parameters import load_parameters
 from roboaccord.robot import Robot, find_robot
-from roboaccord.rotations import yaw_quaternion
+from roboaccord.rotations import rpy_quaternion
 from roboaccord.scenario import Scenario, did_you_mean
 from roboaccord.state import Array, Command, RobotState, Target
 
@@ -35,7 +35,7 @@ class Setup:
         """Find the robot of a scenario, and check what the scenario asks of it.
 
         Raises:
-            AccordError: for an unknown robot, parameter, joint, controller or friction law.
+            AccordError: for an unknown robot, parameter, joint, switch or friction law.
         """
         setup = cls(find_robot(scenario.robot), scenario)
         _ = setup.initial, setup.force_law
@@ -66,8 +66,9 @@ class Setup:
             qd=self._by_joint(given.qd, "initial.qd"),
             effort=np.zeros(len(self.joints)),
             position=np.array(given.position),
-            orientation=yaw_quaternion(given.yaw),
+            orientation=rpy_quaternion(given.roll, given.pitch, given.yaw),
             twist=np.array(given.twist),
+            switches=self._switches(given.switches),
         )
         return self.robot.initial(self, state) if self.robot.initial else state
 
@@ -89,6 +90,14 @@ class Setup:
             return np.zeros(len(self.joints))
         rng = np.random.default_rng(self.scenario.seed)
         return rng.uniform(-width, width, len(self.joints))
+
+    def _switches(self, given: Mapping[str, bool]) -> dict[str, bool]:
+        known = self.robot.switches
+        for name in given:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise AccordError(f"unknown key initial.switches.{name}{hint}")
+        return {**known, **given}
 
     def _by_joint(self, values: Mapping[str, float], key: str) -> Array:
         for name in values:

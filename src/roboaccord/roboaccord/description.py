@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -20,9 +21,22 @@ from roboaccord.rotations import axis_angle_matrix, quaternion_matrix, rpy_matri
 from roboaccord.state import Array
 
 MOVING = ("revolute", "continuous", "prismatic")
+NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
-def expand(setup: Setup, mass_scale: Mapping[str, float] | None = None, *, base: str = "") -> str:
+def expand_for_gazebo(setup: Setup) -> str:
+    """Return the URDF of a setup as Gazebo takes it: a free base, and what Gazebo alone needs."""
+    return expand(setup, base="free", more={"gazebo": "true"})
+
+
+def expand(
+    setup: Setup,
+    mass_scale: Mapping[str, float] | None = None,
+    *,
+    base: str = "",
+    root: str = "base_link",
+    more: Mapping[str, str] = NOTHING_MORE,
+) -> str:
     """Return the URDF of a setup: the robot's xacro with the scenario's base and parameters.
 
     The numbers of the scenario's friction law are arguments of the xacro, too, for Gazebo.
@@ -31,6 +45,8 @@ def expand(setup: Setup, mass_scale: Mapping[str, float] | None = None, *, base:
         setup: robot and scenario.
         mass_scale: factors on the masses of links by name, `*` for every link.
         base: instead of the scenario's.
+        root: link on which all others hang; `world` where that is a hinge to the world.
+        more: further arguments of the xacro.
 
     Raises:
         AccordError: if the xacro or the URDF is broken, or a link is unknown.
@@ -46,12 +62,12 @@ def expand(setup: Setup, mass_scale: Mapping[str, float] | None = None, *, base:
     friction = setup.scenario.friction
     arguments |= {k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))}
     arguments["friction"] = str(friction.get("law", "none"))
-    arguments["base"] = base or setup.scenario.base
+    arguments |= {"base": base or setup.scenario.base, **more}
     try:
         text: str = xacro.process_file(str(path), mappings=arguments).toxml()
     except Exception as error:  # noqa: BLE001 - xacro raises whatever its expressions do
         raise AccordError(f"broken description {path.name}: {str(error).splitlines()[0]}") from None
-    Tree.parse(text, path.name)
+    Tree.parse(text, path.name, root=root)
     return scale_masses(text, mass_scale) if mass_scale else text
 
 
@@ -101,26 +117,31 @@ class Joint:
 
 @dataclass(frozen=True)
 class Tree:
-    """Hold the kinematic tree of a URDF below `base_link`, and do its forward kinematics."""
+    """Hold the kinematic tree of a URDF below its first link, and do its forward kinematics."""
 
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
 
     @classmethod
-    def parse(cls, urdf: str, source: str = "URDF") -> Tree:
+    def parse(cls, urdf: str, source: str = "URDF", *, root: str = "base_link") -> Tree:
         """Read a URDF.
 
+        Args:
+            urdf: its text.
+            source: its name, for messages.
+            root: link on which the tree hangs: `world` makes a hinge to the world a joint of it.
+
         Raises:
-            AccordError: if it is no XML, has no `base_link`, or its joints form no tree.
+            AccordError: if it is no XML, has no `root`, or its joints form no tree.
         """
         try:
-            root = ET.fromstring(urdf)
-            links = {e.get("name", ""): _read_link(e) for e in root.findall("link")}
-            joints = [_read_joint(e) for e in root.findall("joint")]
+            top = ET.fromstring(urdf)
+            links = {e.get("name", ""): _read_link(e) for e in top.findall("link")}
+            joints = [_read_joint(e) for e in top.findall("joint")]
         except (ET.ParseError, ValueError, AttributeError, KeyError) as error:
             raise AccordError(f"broken description {source}: {error}") from None
-        if "base_link" not in links:
-            raise AccordError(f"broken description {source}: it has no base_link")
+        if root not in links:
+            raise AccordError(f"broken description {source}: it has no {root}")
         for joint in joints:
             for end in (joint.parent, joint.child):
                 if end not in links:
@@ -129,7 +150,7 @@ class Tree:
                         "which does not exist"
                     )
         ordered: list[Joint] = []
-        reached = ["base_link"]
+        reached = [root]
         for name in reached:
             for joint in joints:
                 if joint.parent == name:
@@ -155,8 +176,8 @@ class Tree:
         Args:
             joints: names of the columns of `q`.
             q: joint positions (..., n) [rad].
-            position: of `base_link` (..., 3) [m].
-            orientation: of `base_link`, x y z w (..., 4).
+            position: of the first link, `base_link` mostly (..., 3) [m].
+            orientation: of the first link, x y z w (..., 4).
 
         Returns:
             origins (..., k, 3) [m] and rotations (..., k, 3, 3) of the k links, in tree order.

@@ -64,7 +64,22 @@ def ask_controller(
             f"{who} gave {type(command).__name__} and no Command at t = {state.time:.6f} s"
         )
     check_command(command, joints, who, state.time)
+    check_switches(command, state, who)
     return command
+
+
+def check_switches(command: Command, state: RobotState, who: str) -> None:
+    """Refuse a command that sets a switch which the robot does not have.
+
+    Raises:
+        AccordError: naming the controller, the switch and the time.
+    """
+    for name in command.switches:
+        if name not in state.switches:
+            known = ", ".join(state.switches) or "none"
+            raise AccordError(
+                f"{who} sets switch {name} at t = {state.time:.6f} s; there is {known}"
+            )
 
 
 def check_command(command: Command, joints: Sequence[str], who: str, time: float) -> None:

@@ -13,9 +13,11 @@ from roboaccord.errors import AccordError
 from roboaccord.scenario import did_you_mean
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
+
     from roboaccord.assembly import Setup
     from roboaccord.interfaces import Controller, ForceLaw, Simulator
-    from roboaccord.state import RobotState
+    from roboaccord.state import Array, RobotState
     from roboaccord.trajectory import Trajectory
 
 GROUP = "roboaccord.robots"
@@ -35,6 +37,11 @@ class Robot:
         reference: makes the analytical simulator.
         controllers: by name; a controller is made with `(setup, **parameters)`.
         friction_laws: by name; a force law is made with `(setup, **parameters)`.
+        switches: names of what commands can switch, a magnet say, with the state to start from.
+        engine: makes the simulator of an engine from `(setup, engine, mass_scale)`, for a robot
+            that is more than one model; None where the description says it all.
+        draw_state: gives a random state and efforts (n,) [N m] from `(setup, rng, index)` for the
+            cross-check, which counts the index up from 0; None draws every joint and the base.
         initial: completes the initial state that the scenario gives; None keeps it.
         metrics: figures of a trajectory beside the general ones.
         cli: `module:attribute` of the Typer group that `accord` adds, or "".
@@ -49,6 +56,9 @@ class Robot:
     reference: Callable[[Setup], Simulator]
     controllers: Mapping[str, Callable[..., Controller]]
     friction_laws: Mapping[str, Callable[..., ForceLaw]] = field(default_factory=dict)
+    switches: Mapping[str, bool] = field(default_factory=dict)
+    engine: Callable[[Setup, str, Mapping[str, float]], Simulator] | None = None
+    draw_state: Callable[[Setup, Generator, int], tuple[RobotState, Array]] | None = None
     initial: Callable[[Setup, RobotState], RobotState] | None = None
     metrics: Callable[[Setup, Trajectory], Mapping[str, float]] | None = None
     cli: str = ""

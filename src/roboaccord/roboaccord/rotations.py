@@ -14,6 +14,18 @@ def yaw_quaternion(yaw: float) -> Array:
     return np.array([0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])
 
 
+def rpy_quaternion(roll: float, pitch: float, yaw: float) -> Array:
+    """Return the quaternion x y z w (4,) of URDF's fixed-axis roll, pitch, yaw [rad]."""
+    cr, cp, cy = (math.cos(0.5 * angle) for angle in (roll, pitch, yaw))
+    sr, sp, sy = (math.sin(0.5 * angle) for angle in (roll, pitch, yaw))
+    return np.array([
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    ])  # fmt: skip
+
+
 def yaw_matrix(yaw: float) -> Array:
     """Return the rotation matrix (3, 3) of a turn by `yaw` [rad] about z."""
     c, s = math.cos(yaw), math.sin(yaw)

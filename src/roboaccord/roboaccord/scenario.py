@@ -20,8 +20,9 @@ from roboaccord.resources import share
 
 
 class Initial(BaseModel, extra="forbid", frozen=True):
-    """Where a run starts: joints by name [rad, rad/s], and the base.
+    """Where a run starts: joints by name [rad, rad/s], the base, and switches by name.
 
+    `roll`, `pitch` and `yaw` are about the world's fixed axes, in that order, as in URDF [rad].
     `spread_q` is drawn anew for each seed: every joint starts uniformly within plus and minus it
     of its angle [rad].
     """
@@ -29,8 +30,11 @@ class Initial(BaseModel, extra="forbid", frozen=True):
     q: dict[str, float] = {}
     qd: dict[str, float] = {}
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    roll: float = 0.0
+    pitch: float = 0.0
     yaw: float = 0.0
     twist: tuple[float, float, float, float, float, float] = (0.0,) * 6
+    switches: dict[str, bool] = {}
     spread_q: float = Field(0.0, ge=0, lt=float("inf"))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from roboaccord.state import Array, RobotState
+from roboaccord.state import NO_SWITCHES, Array, Command, RobotState
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Trajectory:
         position, orientation, twist: of `base_link`, (k, 3), (k, 4) and (k, 6), as in
             RobotState.
         events: in order of time.
+        switches: state of each switch by name (k,); no part of `rows`, and so of the hash.
     """
 
     joints: tuple[str, ...]
@@ -51,6 +53,7 @@ class Trajectory:
     orientation: Array
     twist: Array
     events: tuple[Event, ...] = ()
+    switches: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -60,6 +63,7 @@ class Trajectory:
         cls, joints: Sequence[str], states: Sequence[RobotState], events: Sequence[Event] = ()
     ) -> Trajectory:
         """Stack the states of a run."""
+        names = states[0].switches if states else NO_SWITCHES
         return cls(
             joints=tuple(joints),
             time=np.array([s.time for s in states]),
@@ -70,6 +74,7 @@ class Trajectory:
             orientation=np.array([s.orientation for s in states]),
             twist=np.array([s.twist for s in states]),
             events=tuple(events),
+            switches={n: np.array([s.switches[n] for s in states]) for n in names},
         )
 
     def state(self, index: int) -> RobotState:
@@ -82,7 +87,13 @@ class Trajectory:
             position=self.position[index],
             orientation=self.orientation[index],
             twist=self.twist[index],
+            switches={n: bool(on[index]) for n, on in self.switches.items()} or NO_SWITCHES,
         )
+
+    def command(self, index: int) -> Command:
+        """Return what led from the sample at `index` to the next one."""
+        after = self.state(index + 1)
+        return Command(after.effort, switches=after.switches)
 
     def window(self, start: float, stop: float) -> Trajectory:
         """Return the samples with start <= time <= stop [s]."""
@@ -97,6 +108,7 @@ class Trajectory:
             self.orientation[keep],
             self.twist[keep],
             tuple(e for e in self.events if start <= e.time <= stop),
+            {name: on[keep] for name, on in self.switches.items()},
         )
 
     def rows(self) -> Array:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.bag import topics as names
 from roboaccord.bag.records import McapScan, bag_files, read_metadata
@@ -29,6 +30,7 @@ _KINDS = {
     "sensor_msgs/msg/JointState": names.STATES,
     "nav_msgs/msg/Odometry": names.ODOMETRY,
 }
+_STAMP = 1e-7  # s: a stamp is exact to 1 ns, and the clock of an engine sums up round-off
 _BASE = 13  # numbers of position, orientation and twist
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -128,6 +130,20 @@ class Content:
         decode = _decode_padded(joints) if foreign else codec.decode
         rows = _since_reset(self.decode(names.STATES, decode), self.bag)
         return tuple(joints), [np.array(column) for column in zip(*rows, strict=True)]
+
+    def switches(self, facts: Mapping[str, Any], time: Array) -> dict[str, NDArray[np.bool_]]:
+        """Return the state of each switch at each time (k,), from the stamped events.
+
+        Messages of a switch's topic have no stamp. A switch acts at the start of a step: the
+        state at that very time is still the old one, as the controller saw it.
+        """
+        initial: Mapping[str, bool] = facts.get("switches", {})
+        found = {name: np.full(len(time), on) for name, on in initial.items()}
+        for event in self.events():
+            turn = event.kind.rpartition("_")[2]
+            if event.subject in found and turn in ("on", "off"):
+                found[event.subject][time > event.time + _STAMP] = turn == "on"
+        return found
 
     def base(self, time: Array) -> tuple[Array, bool, slice, Array]:
         """Return times, whether there is a base, which states have one, and the base (k, 13)."""

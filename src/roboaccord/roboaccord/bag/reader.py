@@ -83,6 +83,7 @@ def read_run(bag: Path) -> BagRun:
         orientation=base[:, 3:7],
         twist=base[:, 7:],
         events=tuple(content.events()),
+        switches=content.switches(facts, time),
     )
     return BagRun(
         robot=robot,

@@ -6,14 +6,15 @@ from pathlib import Path
 
 from roboaccord.assembly import Setup
 from roboaccord.bag.writer import BagWriter
-from roboaccord.state import Command
 from roboaccord.trajectory import Trajectory
 
 
 def write_trajectory(
     path: Path, setup: Setup, engine: str, engine_version: str, trajectory: Trajectory
 ) -> None:
-    """Write a trajectory with its events; the command at a sample is the effort of the next one.
+    """Write a trajectory with its events.
+
+    The command at a sample is the effort of the next one.
 
     Raises:
         AccordError: if the folder exists or cannot be written.
@@ -23,7 +24,7 @@ def write_trajectory(
             state = trajectory.state(i)
             bag.on_state(state)
             if i + 1 < len(trajectory):
-                bag.on_command(state, Command(trajectory.effort[i + 1]))
+                bag.on_command(state, trajectory.command(i))
         for event in trajectory.events:
             bag.on_event(event)
         bag.finish(trajectory.sha256())

@@ -55,13 +55,18 @@ def switch_topic(robot: str, switch: str) -> Topic:
 
 
 def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str:
-    """Return as JSON what must be known to repeat a run: scenario, engine, seed and versions."""
+    """Return as JSON what must be known to repeat a run: scenario, engine, seed and versions.
+
+    The states of all switches at the start are there too, the robot's defaults included, so that
+    a reader needs no robot to follow them.
+    """
     data: dict[str, Any] = {
         "scenario": setup.scenario.data(),
         "engine": engine,
         "engine_version": engine_version,
         "transport": transport,
         "seed": setup.scenario.seed,
+        "switches": dict(setup.initial.switches),
         "versions": {
             "python": platform.python_version(),
             "numpy": sys.modules["numpy"].__version__,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roboaccord.interfaces import Simulator
-from roboaccord.state import Array, Command
+from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
 
 
@@ -34,14 +34,14 @@ class OneStepCheck:
 
 
 def check_one_step(reference: Simulator, trajectory: Trajectory) -> OneStepCheck:
-    """Predict every sample of a trajectory from the one before it, with the recorded efforts."""
+    """Predict every sample of a trajectory from the one before it, as it was commanded."""
     count = len(trajectory) - 1
     errors = np.empty((count, len(trajectory.joints)))
     base = 0.0
     for i in range(count):
         before, after = trajectory.state(i), trajectory.state(i + 1)
         reference.reset(before)
-        predicted = reference.step(Command(after.effort), _period(trajectory, i))
+        predicted = reference.step(trajectory.command(i), _period(trajectory, i))
         errors[i] = predicted.qd - after.qd
         base = max(base, float(np.abs(predicted.position - after.position).max()))
     reference.take_events()

@@ -4,29 +4,49 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
 from roboaccord.scenario import did_you_mean
 
+if TYPE_CHECKING:
+    from roboaccord.engines.base import EngineSimulator
+    from roboaccord.engines.model import EngineModel
+
 ENGINES = {"dart": ("DartSimulator", "dartpy"), "mujoco": ("MujocoSimulator", "mujoco")}
 
 
 def make_engine(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
-    """Make an engine's simulator.
+    """Make the simulator of a setup in an engine, or what the robot makes of it there.
 
     Raises:
         AccordError: for an unknown engine, or one that cannot be imported here.
     """
     if engine not in ENGINES:
         raise AccordError(f"unknown engine {engine}{did_you_mean(engine, ['reference', *ENGINES])}")
+    if setup.robot.engine is not None:
+        return setup.robot.engine(setup, engine, mass_scale)
+    from roboaccord.engines.model import EngineModel  # needs xacro, which importing need not
+
+    simulator = simulate_model(EngineModel.of(setup, mass_scale), engine)
+    simulator.reset(setup.initial)
+    return simulator
+
+
+def simulate_model(model: EngineModel, engine: str) -> EngineSimulator:
+    """Make an engine's simulator of one model, in a state of zeros.
+
+    Raises:
+        AccordError: for an engine that cannot be imported here, or refuses the model.
+    """
     kind, library = ENGINES[engine]
     try:
         module = importlib.import_module(f"roboaccord.engines.{engine}")
     except ImportError as error:
         raise AccordError(unavailable(engine, library, error)) from None
-    simulator: Simulator = getattr(module, kind)(setup, mass_scale)
+    simulator: EngineSimulator = getattr(module, kind)(model)
     return simulator
 
 

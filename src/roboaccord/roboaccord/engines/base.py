@@ -4,41 +4,42 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from roboaccord.assembly import Setup
-from roboaccord.description import Tree, expand
+from roboaccord.description import Tree
+from roboaccord.engines.model import EngineModel
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration, LinkMotion
 from roboaccord.kinematics import TreeKinematics
 from roboaccord.loop import clip_efforts, count_steps
-from roboaccord.state import Array, Command, RobotState
+from roboaccord.rotations import quaternion_matrix
+from roboaccord.state import NO_TWIST, Array, Command, RobotState
 from roboaccord.trajectory import Event
 
 STOP_MARGIN = 1e-6  # rad: a joint this close to its limit is counted as stopped by it
 
 
 class EngineSimulator(ABC):
-    """Advance a robot in an engine; subclasses hold the engine's own calls.
+    """Advance a model in an engine; subclasses hold the engine's own calls.
 
     Args:
-        setup: robot and scenario.
-        mass_scale: factors on the masses of links; a deliberate error for cross-checks.
+        model: what is simulated.
     """
 
     name: str
     version: str
     order: int
 
-    def __init__(self, setup: Setup, mass_scale: Mapping[str, float]) -> None:
-        self.urdf = expand(setup, mass_scale)
-        self.tree = Tree.parse(self.urdf)
-        self.joints = setup.joints
-        self.effort_limits = setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
-        self.base = setup.scenario.base
-        self._law = setup.force_law
+    def __init__(self, model: EngineModel) -> None:
+        self.tree = Tree.parse(model.urdf, root=model.root)
+        self.joints = model.joints
+        self.effort_limits = model.effort_limits
+        self.physics_step = model.physics_step
+        self.base = model.base
+        self._law = model.force_law
+        self._friction = model.friction
         self._kinematics = TreeKinematics(self.tree, self.joints)
         names = self._kinematics.names
         self._links = np.array([names.index(n) for n in self._law.links] if self._law else [], int)
@@ -74,6 +75,14 @@ class EngineSimulator(ABC):
         """Return the accelerations without contact, friction or stops."""
 
     @abstractmethod
+    def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return matrix S, mass matrix M and gravity forces g of the engine's coordinates.
+
+        S (m, m) gives the rates of the engine's coordinates by those of `mass_matrix`, for a base
+        that is turned by `rotation` (3, 3). The model is at rest.
+        """
+
+    @abstractmethod
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as the engine has it [kg]."""
 
@@ -106,6 +115,27 @@ class EngineSimulator(ABC):
             return ()
         events, self._events = self._events, []
         return events
+
+    def mass_matrix(self, state: RobotState) -> Array:
+        """Return the mass matrix (m, m) in a state.
+
+        Its order is linear and angular in the world for a free base, x, y and yaw for a planar
+        one, nothing for a fixed one; then the joints.
+        """
+        turn, mass, _ = self._statics_at(state)
+        return np.asarray(turn.T @ mass @ turn)
+
+    def gravity_forces(self, state: RobotState) -> Array:
+        """Return what holds the robot at rest in a state (m,) [N, N m], as `mass_matrix` has it."""
+        turn, _, gravity = self._statics_at(state)
+        return np.asarray(turn.T @ gravity)
+
+    def _statics_at(self, state: RobotState) -> tuple[Array, Array, Array]:
+        kept = self._read()
+        self._place(replace(state, qd=np.zeros_like(state.qd), twist=NO_TWIST))
+        found = self._statics(quaternion_matrix(state.orientation))
+        self._place(kept)
+        return found
 
     def _law_efforts(
         self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import dartpy
 import numpy as np
 
-from roboaccord.assembly import Setup
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.rotations import (
@@ -24,16 +24,16 @@ STOP_RETURN = 0.1  # rad/s: at which a joint comes back from beyond its stop, in
 
 
 class DartSimulator(EngineSimulator):
-    """Simulate any URDF robot with DART (Simulator)."""
+    """Simulate any model with DART (Simulator)."""
 
     name = "dart"
     version = str(dartpy.__version__)
     order = 1
 
-    def __init__(self, setup: Setup, mass_scale: Mapping[str, float]) -> None:
-        super().__init__(setup, mass_scale)
+    def __init__(self, model: EngineModel) -> None:
+        super().__init__(model)
         loader = dartpy.utils.DartLoader()
-        self._skeleton = loader.parseSkeletonString(self.urdf, "")
+        self._skeleton = loader.parseSkeletonString(model.urdf, "")
         if self._skeleton is None:
             raise AccordError("DART cannot read the description")
         self._world = dartpy.simulation.World()
@@ -41,23 +41,26 @@ class DartSimulator(EngineSimulator):
         self._world.addSkeleton(self._skeleton)
         _stay_awake(self._world)
         self._skeleton.disableSelfCollisionCheck()
-        if self.base != "free":
-            self._world.setGravity(np.array([0.0, 0.0, -setup.parameters.gravity]))
+        self._world.setGravity(np.array([0.0, 0.0, -model.gravity]))
         for joint in self._skeleton.getJoints():
             # DART enforces velocity limits and MuJoCo does not: alike means without.
             for i in range(joint.getNumDofs()):
                 joint.setVelocityLowerLimit(i, -np.inf)
                 joint.setVelocityUpperLimit(i, np.inf)
                 joint.setLimitEnforcement(True)
+                # Friction of joints is the model's, by the same law in every engine.
+                joint.setDampingCoefficient(i, 0.0)
+                joint.setCoulombFriction(i, 0.0)
         # DART throws a joint that is beyond its stop back in one step, at up to 10 rad/s, whatever
         # the error reduction parameter: that is a kick, and stops here are inelastic.
         dartpy.constraint.JointConstraint.setMaxErrorReductionVelocity(STOP_RETURN)
         self._dofs = [self._skeleton.getJoint(n).getIndexInSkeleton(0) for n in self.joints]
-        self._body = self._skeleton.getBodyNode("base_link")
+        self._body = self._skeleton.getBodyNode(BASE_LINK)
         root = self._body.getParentJoint()
-        self._root = [root.getIndexInSkeleton(i) for i in range(root.getNumDofs())]
+        count = 0 if self.base == "fixed" else root.getNumDofs()
+        self._root = [root.getIndexInSkeleton(i) for i in range(count)]
         self._total = np.zeros(self._skeleton.getNumDofs())
-        self.reset(setup.initial)
+        self._height = 0.0
 
     def _place(self, state: RobotState) -> None:
         positions, velocities = self._coordinates(state)
@@ -119,6 +122,9 @@ class DartSimulator(EngineSimulator):
                 total[self._dofs] += effort
             else:
                 total[self._dofs] = effort
+            if self._friction:
+                rates = self._skeleton.getVelocities()[self._dofs]
+                total[self._dofs] += self._friction.efforts(rates)
             self._skeleton.setForces(total)  # lasts one step
             self._world.step()
 
@@ -156,6 +162,17 @@ class DartSimulator(EngineSimulator):
         )
         self._place(kept)
         return Acceleration(base, joints)
+
+    def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return matrix S, mass matrix and gravity forces, as the base class says."""
+        rows = [*self._root, *self._dofs]
+        order = np.zeros((len(self._total), len(rows)))
+        order[rows, np.arange(len(rows))] = 1.0
+        if self.base == "free":  # angular first, and both in the base's own axes
+            order[self._root, :6] = 0.0
+            order[self._root[:3], 3:6] = order[self._root[3:], :3] = rotation.T
+        skeleton = self._skeleton
+        return order, skeleton.getMassMatrix(), skeleton.getGravityForces()
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as DART has it [kg]."""

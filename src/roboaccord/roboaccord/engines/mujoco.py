@@ -8,8 +8,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from roboaccord.assembly import Setup
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.rotations import quaternion_matrix, quaternion_yaw, yaw_matrix, yaw_quaternion
@@ -27,17 +27,17 @@ STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # 1 is rigid, and MuJoCo's l
 
 
 class MujocoSimulator(EngineSimulator):
-    """Simulate any URDF robot with MuJoCo (Simulator).
+    """Simulate any model with MuJoCo (Simulator).
 
-    The scenario's `engine_options: {mujoco: {integrator: euler | rk4 | implicitfast}}` chooses
+    The model's `options: {mujoco: {integrator: euler | rk4 | implicitfast}}` chooses
     the integrator; rk4 where it says nothing.
     """
 
     name = "mujoco"
 
-    def __init__(self, setup: Setup, mass_scale: Mapping[str, float]) -> None:
-        super().__init__(setup, mass_scale)
-        options = dict(setup.scenario.engine_options.get("mujoco", {}))
+    def __init__(self, model: EngineModel) -> None:
+        super().__init__(model)
+        options = dict(model.options.get("mujoco", {}))
         integrator = str(options.pop("integrator", "rk4")).lower()
         if options:
             key = next(iter(options))
@@ -49,21 +49,24 @@ class MujocoSimulator(EngineSimulator):
             )
         self.order = 4 if integrator == "rk4" else 1
         self.version = f"{mujoco.__version__} ({integrator})"
-        self._model = _compile(self.urdf, self.base)
+        self._model = _compile(model.urdf, self.base)
         self._model.opt.timestep = self.physics_step
         self._model.opt.integrator = INTEGRATORS[integrator]
-        self._model.opt.gravity = (0.0, 0.0, -setup.parameters.gravity)
+        self._model.opt.gravity = (0.0, 0.0, -model.gravity)
         # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
         self._model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         # The default stop is a spring of 20 ms: strong efforts push joints through it.
         self._model.jnt_solref[:] = STOP_STEPS * self.physics_step, 1.0
         self._model.jnt_solimp[:] = STOP_IMPEDANCE
+        # Friction of joints is the model's, by the same law in every engine.
+        self._model.dof_damping[:] = 0.0
+        self._model.dof_frictionloss[:] = 0.0
         self._data = mujoco.MjData(self._model)
         joints = [self._model.joint(name) for name in self.joints]
         self._q = np.array([j.qposadr[0] for j in joints], dtype=int)
         self._v = np.array([j.dofadr[0] for j in joints], dtype=int)
         self._height = 0.0
-        self.reset(setup.initial)
+        self._root = {"fixed": 0, "planar": 3, "free": 6}[self.base]
 
     def _place(self, state: RobotState) -> None:
         data = self._data
@@ -109,18 +112,27 @@ class MujocoSimulator(EngineSimulator):
 
     def _substeps(self, effort: Array, count: int) -> None:
         self._data.qfrc_applied[self._v] = effort
-        if self._law is None:
+        if self._law is None and self._friction is None:
             mujoco.mj_step(self._model, self._data, count)
             return
         # The callback runs in every evaluation of the dynamics, so in each stage of rk4.
-        mujoco.set_mjcb_control(self._apply_law)
+        mujoco.set_mjcb_control(self._apply)
         try:
             mujoco.mj_step(self._model, self._data, count)
         finally:
             mujoco.set_mjcb_control(None)
 
-    def _apply_law(self, model: Any, data: Any) -> None:
-        """Set the generalised forces: the efforts, and what the force law does."""
+    def _apply(self, model: Any, data: Any) -> None:
+        """Set the generalised forces: the efforts, and what force law and friction do."""
+        effort = self._effort
+        if self._law:
+            effort = effort + self._apply_law(data)
+        if self._friction:
+            effort = effort + self._friction.efforts(data.qvel[self._v])
+        data.qfrc_applied[self._v] = effort
+
+    def _apply_law(self, data: Any) -> Array:
+        """Set the forces on the base by the force law, and return those on the joints (n,)."""
         q, v = data.qpos, data.qvel
         rotation, position, twist = np.eye(3), np.zeros(3), np.zeros(6)
         if self.base == "planar":
@@ -131,11 +143,11 @@ class MujocoSimulator(EngineSimulator):
             rotation, position = quaternion_matrix(q[[4, 5, 6, 3]]), q[:3]
             twist[:3], twist[3:] = v[:3], rotation @ v[3:6]
         wrench, efforts = self._law_efforts(q[self._q], v[self._v], position, rotation, twist)
-        data.qfrc_applied[self._v] = self._effort + efforts
         if self.base == "planar":
             data.qfrc_applied[:3] = wrench[[0, 1, 5]]
         elif self.base == "free":
             data.qfrc_applied[:3], data.qfrc_applied[3:6] = wrench[:3], wrench[3:] @ rotation
+        return efforts
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without contact, friction or stops."""
@@ -157,6 +169,20 @@ class MujocoSimulator(EngineSimulator):
             base[3:] = rotation @ data.qacc[3:6]
         self._place(kept)
         return Acceleration(base, joints)
+
+    def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return matrix S, mass matrix and gravity forces, as the base class says."""
+        model, data = self._model, self._data
+        mujoco.mj_forward(model, data)
+        rows = [*range(self._root), *self._v]
+        order = np.zeros((model.nv, len(rows)))
+        order[rows, np.arange(len(rows))] = 1.0
+        if self.base == "free":  # angular in the base's own axes
+            order[3:6, 3:6] = rotation.T
+        mass = np.empty((model.nv, model.nv))
+        for column, unit in zip(mass, np.eye(model.nv)):
+            mujoco.mj_mulM(model, data, column, unit)  # symmetric: a column is a row
+        return order, mass, data.qfrc_bias.copy()
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as MuJoCo has it [kg]."""
@@ -181,7 +207,7 @@ def _compile(urdf: str, base: str) -> Any:
         spec.compiler.balanceinertia = False
         if base == "free":
             # MuJoCo welds the root of a URDF to the world.
-            spec.body("base_link").add_freejoint()
+            spec.body(BASE_LINK).add_freejoint()
         for geom in spec.geoms:
             geom.contype = 0
             geom.conaffinity = 0
