@@ -1,8 +1,9 @@
 """Between the workspace's states and the plane of the wall.
 
-The wall is the world's y-z plane; x points out of it, to the viewer. A configuration is
-(y, z, th1, th2): the place of hand A, the angle of link A from hanging straight down, positive
-about x, and the elbow's. It is never flipped, whichever hand holds (the report's 3.3 flips).
+The wall is the world's y-z plane; x points out of it, to the viewer. In the plane a state is
+u = (th1, th2, w1, w2, y, z, vy, vz): the angle of link A from hanging straight down, positive
+about x, the elbow's, their rates, and the place and velocity of hand A. It is never flipped,
+whichever hand holds (the report's 3.3 flips).
 """
 
 from __future__ import annotations
@@ -41,26 +42,26 @@ def mode_of(switches: Mapping[str, bool]) -> Mode:
 
 
 def pack(state: RobotState) -> Array:
-    """Return (y, z, th1, th2) and its rates of a state (8,) [m, rad, m/s, rad/s]."""
+    """Return (th1, th2, w1, w2, y, z, vy, vz) of a state (8,) [rad, rad/s, m, m/s]."""
     x, _, _, w = state.orientation
     th1 = 2.0 * np.arctan2(x, w)
     c, s = np.cos(th1), np.sin(th1)
     _, vy, vz, w1, _, _ = state.twist
     return np.array([
-        *state.position[1:], th1, state.q[0], c * vy - s * vz, s * vy + c * vz, w1, state.qd[0],
+        th1, state.q[0], w1, state.qd[0], *state.position[1:], c * vy - s * vz, s * vy + c * vz,
     ])  # fmt: skip
 
 
-def unpack(y: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
-    """Return the state of (y, z, th1, th2) and its rates (8,); the opposite of `pack`."""
-    c, s = np.cos(y[2]), np.sin(y[2])
+def unpack(u: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
+    """Return the state of (th1, th2, w1, w2, y, z, vy, vz) (8,); the opposite of `pack`."""
+    c, s = np.cos(u[0]), np.sin(u[0])
     return RobotState(
         time=time,
-        q=y[3:4].copy(),
-        qd=y[7:8].copy(),
+        q=u[1:2].copy(),
+        qd=u[3:4].copy(),
         effort=effort,
-        position=np.array([0.0, y[0], y[1]]),
-        orientation=np.array([np.sin(0.5 * y[2]), 0.0, 0.0, np.cos(0.5 * y[2])]),
-        twist=np.array([0.0, c * y[4] + s * y[5], c * y[5] - s * y[4], y[6], 0.0, 0.0]),
+        position=np.array([0.0, u[4], u[5]]),
+        orientation=np.array([np.sin(0.5 * u[0]), 0.0, 0.0, np.cos(0.5 * u[0])]),
+        twist=np.array([0.0, c * u[6] + s * u[7], c * u[7] - s * u[6], u[2], 0.0, 0.0]),
         switches=mode.switches,
     )
