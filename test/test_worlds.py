@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from roboaccord.assembly import Setup
-from roboaccord.description import expand
+from roboaccord.description import expand_for_gazebo
 from roboaccord.gazebo import check_file, check_robot
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
@@ -21,6 +21,7 @@ from workspace import ROOT
 
 MODELS = [ROOT / "models"]
 FILES = sorted([*ROOT.glob("worlds/*.sdf"), *ROOT.glob("models/*/model.sdf")])
+WORLDS = [path for path in FILES if path.parent.name == "worlds"]
 TOOL = sdformat_tool()
 needs_tool = pytest.mark.skipif(
     not TOOL, reason="sdformat's checker is not installed (ignition-tools, libsdformat-dev)"
@@ -38,7 +39,7 @@ def robot_and_bridge(name: str) -> tuple[str, str]:
     package = find_robot(name).package
     setup = Setup.of(load_scenario(package, name, scenario_names(package)[0]))
     bridge = ROOT / "src" / package / "config" / "bridge.yaml"
-    return expand(setup, base="free"), bridge.read_text(encoding="utf-8")
+    return expand_for_gazebo(setup), bridge.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
@@ -54,7 +55,7 @@ def test_every_world_and_model_passes_sdformats_checker(path: Path) -> None:
 
 @pytest.mark.parametrize("name", robot_names())
 def test_every_robot_has_its_systems_and_their_bridge(name: str) -> None:
-    assert check_robot(*robot_and_bridge(name)) == []
+    assert check_robot(*robot_and_bridge(name), WORLDS) == []
 
 
 @needs_tool
@@ -65,7 +66,7 @@ def test_every_robot_passes_sdformats_checker(name: str, tmp_path: Path) -> None
     assert sdformat_problems(TOOL, path, MODELS) == []
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.parent.name == "worlds"], ids=name_of)
+@pytest.mark.parametrize("path", WORLDS, ids=name_of)
 def test_a_world_says_how_it_is_tried(path: Path) -> None:
     assert "gz sim -s -r worlds/" in path.read_text(encoding="utf-8")
 
@@ -83,6 +84,7 @@ BROKEN = {
     "class": ("flat", "systems::Physics", "systems::Physic", "no system that this workspace"),
     "model": ("flat", "model://ground", "model://grund", "no model grund"),
     "gravity": ("pendulum", "<gravity>0 0 -9.81</gravity>", "", "world/gravity: must be stated"),
+    "magnet": ("wall", "attach_topic>", "atach_topic>", "needs a attach_topic that starts with /"),
 }
 BROKEN_ELEMENTS = {
     "element": ("flat", "max_step_size", "max_stepsize", "no such element"),
@@ -143,6 +145,19 @@ def test_a_broken_robot_is_found(old: str, new: str, expected: str) -> None:
     end = old.replace("<", "</")
     broken = urdf.replace(old, new).replace(end, new.replace("<", "</"))
     assert any(expected in line for line in check_robot(broken, bridge))
+
+
+def test_a_magnet_that_is_not_bridged_or_has_no_link_is_found(tmp_path: Path) -> None:
+    urdf, bridge = robot_and_bridge("monkeybot")
+    broken = bridge.replace("/model/monkeybot/magnet_b/detach", "/model/monkeybot/magnet/detach")
+    assert sorted(check_robot(urdf, broken, WORLDS)) == [
+        "bridge: /model/monkeybot/magnet/detach: no system of the robot has this topic",
+        "bridge: /model/monkeybot/magnet_b/detach is a topic of the robot, and is not bridged",
+    ]
+    world = tmp_path / "wall.sdf"
+    text = (ROOT / "worlds" / "wall.sdf").read_text(encoding="utf-8")
+    world.write_text(text.replace(">magnet_a_link<", ">hand_link<"), encoding="utf-8")
+    assert check_robot(urdf, bridge, [world]) == ["wall.sdf: no link hand_link in the description"]
 
 
 def test_a_model_needs_its_config(tmp_path: Path) -> None:

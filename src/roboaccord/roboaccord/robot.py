@@ -37,6 +37,8 @@ class Robot:
         reference: makes the analytical simulator.
         controllers: by name; a controller is made with `(setup, **parameters)`.
         friction_laws: by name; a force law is made with `(setup, **parameters)`.
+        effort_topics: teleoperation: topics `/R/NAME` with a number, and the joint whose effort
+            it is; they make `Target.effort`.
         switches: names of what commands can switch, a magnet say, with the state to start from.
         engine: makes the simulator of an engine from `(setup, engine, mass_scale)`, for a robot
             that is more than one model; None where the description says it all.
@@ -56,6 +58,7 @@ class Robot:
     reference: Callable[[Setup], Simulator]
     controllers: Mapping[str, Callable[..., Controller]]
     friction_laws: Mapping[str, Callable[..., ForceLaw]] = field(default_factory=dict)
+    effort_topics: Mapping[str, str] = field(default_factory=dict)
     switches: Mapping[str, bool] = field(default_factory=dict)
     engine: Callable[[Setup, str, Mapping[str, float]], Simulator] | None = None
     draw_state: Callable[[Setup, Generator, int], tuple[RobotState, Array]] | None = None

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from roboaccord.assembly import Setup
 from roboaccord.cli.console import out, print_json
-from roboaccord.description import expand
+from roboaccord.description import expand_for_gazebo
 from roboaccord.errors import AccordError
 from roboaccord.gazebo import check_file, check_robot
 from roboaccord.gazebo.schema import schema_folder
@@ -68,7 +68,7 @@ def problems_of_robot(name: str, tool: str) -> list[str]:
     """Return what is wrong with a robot's description and bridge, as it is put into Gazebo."""
     robot = find_robot(name)
     setup = Setup.of(load_scenario(robot.package, name, scenario_names(robot.package)[0]))
-    urdf = expand(setup, base="free")
+    urdf = expand_for_gazebo(setup)
     problems = []
     if tool:
         with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,9 @@ def problems_of_robot(name: str, tool: str) -> list[str]:
     bridge = share(robot.package) / "config" / "bridge.yaml"
     if not bridge.is_file():
         return [*problems, "config/bridge.yaml is missing"]
-    return problems + check_robot(urdf, bridge.read_text(encoding="utf-8"))
+    shipped = _shipped_folder()
+    worlds = sorted((shipped / "worlds").glob("*.sdf")) if shipped else []
+    return problems + check_robot(urdf, bridge.read_text(encoding="utf-8"), worlds)
 
 
 def _shipped_folder() -> Path | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +48,13 @@ def check_file(path: Path, models: Sequence[Path]) -> list[str]:
     return problems
 
 
-def check_robot(urdf: str, bridge: str) -> list[str]:
+def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str]:
     """Return what is wrong with the systems of a robot, and with the bridge to their topics.
 
     Args:
-        urdf: the description, with `<gazebo>` tags.
+        urdf: the description as Gazebo gets it, with `<gazebo>` tags.
         bridge: the YAML text for ros_gz_bridge.
+        worlds: SDF files that may hold the robot by its name, as a wall holds its magnets.
     """
     root = ET.fromstring(urdf)
     problems = list(_check_systems(root))
@@ -63,7 +64,16 @@ def check_robot(urdf: str, bridge: str) -> list[str]:
     for tag in root.findall("gazebo[@reference]"):
         if tag.get("reference") not in links:
             problems.append(f"gazebo: no link {tag.get('reference')} in the description")
-    problems += _check_bridge(bridge, dict(_topics(root)))
+    topics = dict(_topics(root.iter("plugin")))
+    for path in worlds:
+        held = _holding(path, root.get("name", ""))
+        problems += [
+            f"{path.name}: no link {plugin.findtext('child_link')} in the description"
+            for plugin in held
+            if plugin.findtext("child_link") not in links
+        ]
+        topics |= dict(_topics(held))
+    problems += _check_bridge(bridge, topics)
     return problems
 
 
@@ -108,8 +118,14 @@ def _check_systems(root: ET.Element) -> Iterator[str]:
                 yield f"plugin: {name} needs a {parameter} that starts with /"
 
 
-def _topics(root: ET.Element) -> Iterator[tuple[str, tuple[str, str]]]:
-    for plugin in root.iter("plugin"):
+def _holding(world: Path, robot: str) -> list[ET.Element]:
+    """Return the systems of a world that tie a robot to something."""
+    plugins = ET.parse(world).getroot().iter("plugin")
+    return [plugin for plugin in plugins if plugin.findtext("child_model") == robot]
+
+
+def _topics(plugins: Iterable[ET.Element]) -> Iterator[tuple[str, tuple[str, str]]]:
+    for plugin in plugins:
         system = SYSTEMS.get(plugin.get("name", ""))
         for parameter, kind in (system.topics if system else {}).items():
             yield plugin.findtext(parameter) or "", kind

@@ -63,6 +63,14 @@ SYSTEMS = {
             "odom_covariance_topic tf_topic gaussian_noise",
             odom_topic=("gz.msgs.Odometry", TO_ROS),
         ),
+        # A fixed joint between two models. It is always there at the start (gz-sim#3021).
+        "DetachableJoint": _system(
+            "detachable-joint",
+            "parent_link child_model child_link suppress_child_warning",
+            attach_topic=("gz.msgs.Empty", TO_GZ),
+            detach_topic=("gz.msgs.Empty", TO_GZ),
+            output_topic=("gz.msgs.StringMsg", TO_ROS),
+        ),
     }.items()
 }
 IN_EVERY_WORLD = tuple(
