@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from rclpy.node import Node
@@ -11,6 +13,7 @@ from roboaccord.assembly import Setup, make_controller
 from roboaccord.cdr import EffortCodec, decode_twist
 from roboaccord.loop import ask_controller
 from roboaccord.state import RobotState, Target
+from std_msgs.msg import Float64
 
 from roboaccord_ros import graph
 from roboaccord_ros.extras import ExtraOutputs
@@ -50,12 +53,12 @@ class ControllerShell:
         self._controller = make_controller(setup, custom)
         self._controller.reset(self._seed)
         self._inlet, self._efforts = Inlet(joints), EffortCodec(joints)
+        self._initial = self._inlet.switches = setup.initial.switches
         self._target: Target | None = None
         self._last = -1.0
         self._waiting: RobotState | None = None
         self._ready = False
-        self._extras = ExtraOutputs(node, robot, run, example, setup.initial.switches)
-        self._inlet.switches = self._extras.switches
+        self._extras = ExtraOutputs(node, robot, run, example, self._inlet)
         self._publisher, self._send = graph.advertise(node, robot, graph.EFFORTS)
         takes = {
             graph.RESULT: self._on_result,
@@ -67,6 +70,9 @@ class ControllerShell:
         qos = graph.RELIABLE if lockstep else graph.NEWEST
         for name, take in takes.items():
             graph.subscribe(node, robot, name, run.guard(take), qos=qos)
+        for topic, joint in setup.robot.effort_topics.items():
+            take_effort = partial(self._on_effort, joints.index(joint))
+            graph.subscribe_number(node, robot, topic, run.guard(take_effort))
         node.create_timer(POLL, run.guard(self._look))
 
     def close(self) -> None:
@@ -77,7 +83,10 @@ class ControllerShell:
 
     def _look(self) -> None:
         """Answer the first state as soon as everybody listens."""
-        if not self._ready and not graph.missing_peers(self._node, self._publisher, self._peers):
+        self._extras.look()
+        if self._ready or self._extras.missing():
+            return
+        if not graph.missing_peers(self._node, self._publisher, self._peers):
             self._ready = True
             self._answer(self._waiting)
 
@@ -85,7 +94,13 @@ class ControllerShell:
         self._run.done()
 
     def _on_target(self, data: bytes) -> None:
-        self._target = Target(decode_twist(data))
+        self._target = replace(self._target or Target(), twist=decode_twist(data))
+
+    def _on_effort(self, joint: int, message: Float64) -> None:
+        target = self._target or Target()
+        effort = np.zeros(len(self._joints)) if target.effort is None else target.effort.copy()
+        effort[joint] = message.data
+        self._target = replace(target, effort=effort)
 
     def _on_odometry(self, data: bytes) -> None:
         self._answer(self._inlet.take_odometry(data))
@@ -101,6 +116,8 @@ class ControllerShell:
             return
         if state.time <= self._last:  # the simulation was reset
             self._controller.reset(self._seed)
+            self._inlet.switches = self._initial
+            state = replace(state, switches=self._initial)
         self._last = state.time
         command = ask_controller(self._controller, state, self._target, self._joints)
         self._extras.send(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from dataclasses import replace
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from roboaccord.assembly import Setup, make_simulator
-from roboaccord.cdr import JointStateCodec, decode_string, stamp
+from roboaccord.cdr import JointStateCodec, decode_event, decode_string, stamp
 from roboaccord.errors import AccordError
 from roboaccord.scenario import make_scenario
 from roboaccord.state import Command, RobotState
@@ -19,6 +20,7 @@ from roboaccord_ros import graph
 from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.parameters import declare
 from roboaccord_ros.shell import Run, main_of
+from roboaccord_ros.switch_log import SwitchLog
 
 REPORT_PERIOD = 0.5  # s of wall time
 _log = logging.getLogger(__name__)
@@ -37,6 +39,7 @@ class CrosscheckShell:
         self._node, self._robot, self._tolerance = node, robot, tolerance
         self._run = run
         self._before: RobotState | None = None
+        self._last: RobotState | None = None
         self._setup: Setup | None = None
         self.compared = self.skipped = 0
         self._squares = self._changes = self.worst = 0.0
@@ -64,6 +67,9 @@ class CrosscheckShell:
         for name, take in takes.items():
             check = self._run.guard(lambda data, take=take: self._check(take(data)))
             graph.subscribe(self._node, self._robot, name, check, qos=graph.LIVE)
+        self._switches = log = SwitchLog(setup.initial.switches)
+        take_event = self._run.guard(lambda data: log.note(decode_event(data)))
+        graph.subscribe(self._node, self._robot, graph.EVENTS, take_event)
 
     def _on_result(self, data: bytes) -> None:
         if self._setup is not None:
@@ -73,17 +79,27 @@ class CrosscheckShell:
         self._run.done()
 
     def _check(self, state: RobotState | None) -> None:
+        """Check the step before the last, all of whose events have come."""
         if state is None:
             return
-        before, self._before = self._before, state
-        if before is None or state.time <= before.time:
-            return
+        before, last = self._before, self._last
+        self._before, self._last = last, state
+        if last is not None and state.time <= last.time:  # the simulation was reset
+            self._before = None
+            self._switches.reset()
+        elif before is not None and last is not None:
+            self._compare(before, last)
+
+    def _compare(self, before: RobotState, state: RobotState) -> None:
         steps = round((state.time - before.time) / self._period)
+        self._switches.advance(before.time - 0.5 * self._period)
+        before = replace(before, switches=self._switches.now)
+        changes = self._switches.advance(state.time - 0.5 * self._period)
         if steps > 1:
             self.skipped += steps - 1
             return
         self._reference.reset(before)
-        predicted = self._reference.step(Command(state.effort), self._period)
+        predicted = self._reference.step(Command(state.effort, changes), self._period)
         q, qd = predicted.q - state.q, predicted.qd - state.qd
         error = RobotState(state.time, q, qd, np.zeros_like(q))
         self._send(self._errors.encode(error))

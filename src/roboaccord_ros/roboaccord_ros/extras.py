@@ -2,26 +2,55 @@
 
 A wrench or twist carries the stamp of the state it answers and is sent before the efforts, which
 stay the one message the simulator waits for; it waits for the others only where they have a
-publisher. A switch is a service, answered before the efforts are sent.
+publisher. A switch is a service, answered before the efforts are sent, so that it acts with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import decode_bool, decode_wrench, encode_wrench
+from roboaccord.errors import AccordError
 from roboaccord.state import NO_SWITCHES, Array, Command
 from std_srvs.srv import SetBool
 
 from roboaccord_ros import graph
-from roboaccord_ros.shell import Run
+from roboaccord_ros.inlet import Inlet
+from roboaccord_ros.shell import POLL, Run
 
 # WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)
+PATIENCE = 10.0  # s of wall time that a service of a switch may take
+
+
+class SwitchServices:
+    """Offer `/R/SWITCH/set` of each switch; what is asked for acts with the next command.
+
+    Args:
+        node, robot: where it lives.
+        names: of the switches.
+    """
+
+    def __init__(self, node: Node, robot: str, names: Iterable[str]) -> None:
+        self._asked: dict[str, bool] = {}
+        for name in names:
+            node.create_service(SetBool, f"/{robot}/{name}/set", partial(self._set, name))
+
+    def take(self) -> Mapping[str, bool]:
+        """Return what was asked for since the last call."""
+        if not self._asked:
+            return NO_SWITCHES
+        asked, self._asked = self._asked, {}
+        return asked
+
+    def _set(self, name: str, request: Any, response: Any) -> Any:
+        self._asked[name] = bool(request.data)
+        response.success = True
+        return response
 
 
 class ExtraInputs:
@@ -29,7 +58,7 @@ class ExtraInputs:
 
     Args:
         node, robot, run: where it lives.
-        switches: of the initial state.
+        switches: their names.
         on_complete: called when a wrench or twist came.
     """
 
@@ -38,7 +67,7 @@ class ExtraInputs:
         node: Node,
         robot: str,
         run: Run,
-        switches: Mapping[str, bool],
+        switches: Iterable[str],
         on_complete: Callable[[], None],
     ) -> None:
         self._on_complete = on_complete
@@ -48,9 +77,7 @@ class ExtraInputs:
             for name in VECTORS
         }
         self._expected: list[str] = []
-        self._pending: dict[str, bool] = {}
-        for name in switches:
-            node.create_service(SetBool, f"/{robot}/{name}/set", partial(self._set, name))
+        self.switches = SwitchServices(node, robot, switches)
 
     def start(self) -> None:
         """Look which of them have a publisher."""
@@ -62,20 +89,15 @@ class ExtraInputs:
 
     def complete(self, effort: Array) -> Command:
         """Return the command with what came beside the efforts."""
-        if not self._expected and not self._pending:
+        switches = self.switches.take()
+        if not self._expected and not switches:
             return Command(effort)
-        switches, self._pending = self._pending or NO_SWITCHES, {}
         vectors = {name: self._got[name][1] for name in self._expected}
         return Command(effort, switches, vectors.get(graph.WRENCH), vectors.get(graph.TWIST))
 
     def _take(self, name: str, data: bytes) -> None:
         self._got[name] = decode_wrench(data)
         self._on_complete()
-
-    def _set(self, name: str, request: Any, response: Any) -> Any:
-        self._pending[name] = bool(request.data)
-        response.success = True
-        return response
 
 
 class ExtraOutputs:
@@ -84,40 +106,68 @@ class ExtraOutputs:
     Args:
         node, robot, run: where it lives.
         example: a command of the controller, which shows what it gives.
-        switches: of the initial state.
+        inlet: makes the states; knows the switches, and is told of their changes.
     """
 
-    def __init__(
-        self, node: Node, robot: str, run: Run, example: Command, switches: Mapping[str, bool]
-    ) -> None:
+    def __init__(self, node: Node, robot: str, run: Run, example: Command, inlet: Inlet) -> None:
         self._given = [n for n in VECTORS if getattr(example, n) is not None]
         self._send = {name: graph.advertise(node, robot, name)[1] for name in self._given}
-        self.switches = dict(switches)
+        self._run, self._inlet = run, inlet
         self._clients = {
-            name: node.create_client(SetBool, f"/{robot}/{name}/set") for name in switches
+            name: node.create_client(SetBool, f"/{robot}/{name}/set") for name in inlet.switches
         }
-        for name in switches:
+        self._waiting: set[str] = set()
+        self._looks = 0
+        for name in inlet.switches:
             graph.subscribe_switch(node, robot, name, run.guard(partial(self._take, name)))
+
+    def missing(self) -> str:
+        """Return the name of a service of a switch that is not there yet, or ""."""
+        for client in self._clients.values():
+            if not client.service_is_ready():
+                return str(client.srv_name)
+        return ""
+
+    def look(self) -> None:
+        """Notice a service that does not answer; call it every `POLL` seconds.
+
+        Raises:
+            AccordError: naming the service.
+        """
+        self._looks = self._looks + 1 if self._waiting else 0
+        if self._looks * POLL > PATIENCE:
+            service = self._clients[min(self._waiting)].srv_name
+            raise AccordError(f"no answer from the service {service} within {PATIENCE:g} s")
 
     def send(self, time: float, command: Command, then: Callable[[], None]) -> None:
         """Send what goes beside the efforts, and call `then` once every switch is answered."""
         for name in self._given:
             vector = getattr(command, name)
             self._send[name](encode_wrench(time, np.zeros(6) if vector is None else vector))
-        changes = {n: v for n, v in command.switches.items() if self.switches.get(n) is not v}
+        now = self._inlet.switches
+        changes = {n: bool(v) for n, v in command.switches.items() if now[n] != bool(v)}
         if not changes:
             then()
             return
-        waiting = set(changes)
-
-        def answered(name: str, _: Any) -> None:
-            waiting.discard(name)
-            if not waiting:
-                then()
-
+        self._waiting = set(changes)
         for name, value in changes.items():
             future = self._clients[name].call_async(SetBool.Request(data=value))
-            future.add_done_callback(partial(answered, name))
+            answered = partial(self._answered, name, value, then)
+            future.add_done_callback(self._run.guard(answered))
+
+    def _answered(self, name: str, value: bool, then: Callable[[], None], future: Any) -> None:
+        answer = future.result()
+        if not answer.success:
+            service = self._clients[name].srv_name
+            raise AccordError(f"the service {service} refuses {value}: {answer.message}")
+        self._note(name, value)
+        self._waiting.discard(name)
+        if not self._waiting:
+            then()
 
     def _take(self, name: str, data: bytes) -> None:
-        self.switches[name] = decode_bool(data)
+        self._note(name, decode_bool(data))
+
+    def _note(self, name: str, value: bool) -> None:
+        # A new mapping: states that were given away keep theirs.
+        self._inlet.switches = {**self._inlet.switches, name: value}

@@ -14,7 +14,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool, Float64, String
 from trajectory_msgs.msg import JointTrajectory
 
 HISTORY = 5000  # messages that a subscriber may lag behind before one is lost
@@ -76,16 +76,20 @@ def subscribe(node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile 
     return node.create_subscription(TYPES[name], f"/{robot}/{name}", take, qos, raw=True)
 
 
-def advertise_switch(node: Node, robot: str, switch: str) -> Send:
-    """Make the publisher of the state of a switch."""
+def advertise_switch(node: Node, robot: str, switch: str) -> tuple[Publisher, Send]:
+    """Make the publisher of the state of a switch; return it, and how to publish bytes."""
     publisher = node.create_publisher(Bool, f"/{robot}/{switch}/state", LATCHED)
-    send: Send = publisher.handle.publish_raw
-    return send
+    return publisher, publisher.handle.publish_raw
 
 
 def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> None:
     """Subscribe to the bytes of the state of a switch."""
     node.create_subscription(Bool, f"/{robot}/{switch}/state", take, LATCHED, raw=True)
+
+
+def subscribe_number(node: Node, robot: str, name: str, take: Callable[[Float64], None]) -> None:
+    """Subscribe to a number that a person sends."""
+    node.create_subscription(Float64, f"/{robot}/{name}", take, NEWEST)
 
 
 def missing_peers(

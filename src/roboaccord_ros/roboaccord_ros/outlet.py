@@ -47,11 +47,13 @@ class Outlet:
         self._send_clock = graph.advertise_clock(node) if clock else None
         odometry, self._send_odometry = graph.advertise(node, robot, graph.ODOMETRY)
         states, self._send_states = graph.advertise(node, robot, graph.STATES)
-        self.state_publishers = (odometry, states)
         self._sent: dict[str, bool] = {}
-        switches = setup.initial.switches
         self._transforms = TransformOutlet(node, setup)
-        self._send_switch = {n: graph.advertise_switch(node, robot, n) for n in switches}
+        switches = {n: graph.advertise_switch(node, robot, n) for n in setup.initial.switches}
+        self._send_switch = {name: send for name, (_, send) in switches.items()}
+        # Peers must hear of switches from the start: a latched state that comes late is an old one.
+        told = [publisher for publisher, _ in switches.values()]
+        self.state_publishers = (odometry, *told, states)
 
     def state(self, state: RobotState) -> None:
         """Publish a state; the joint states come last, because peers wait for them."""

@@ -76,6 +76,7 @@ class Pacing:
     def restart(self) -> None:
         """Go back to the start."""
         self.in_step = False
+        self._shell.extras.switches.take()  # asked of the run that is over
         self._effort = np.zeros_like(self._effort)
         self._due = time.monotonic()
         self._shell.start()
