@@ -35,7 +35,7 @@ def kernel(function: F) -> F:
     # would keep it when one that it calls changes.
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, cache_folder(function)
     try:
-        compiled: F = numba.njit(cache=True, error_model="numpy")(function)
+        compiled: F = numba.njit(cache=True, error_model="numpy", nogil=True)(function)
     finally:
         numba.config.CACHE_DIR = before
     return compiled

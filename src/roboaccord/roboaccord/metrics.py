@@ -21,6 +21,10 @@ UNITS = {
     "waypoints_time": "s",
     "travel_per_cycle": "m",
     "travel_per_cycle_spread": "m",
+    "travel": "m",
+    "rise": "m",
+    "grips": "1",
+    "largest_impulse": "N s",
 }
 
 

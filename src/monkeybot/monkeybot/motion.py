@@ -1,0 +1,141 @@
+"""A motion step by step: swing, fly, grip and release in any order, every event listed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from roboaccord.errors import DivergedError
+from roboaccord.state import Array
+from roboaccord.trajectory import Event as Happening
+
+from monkeybot import dynamics, hybrid, integrator
+from monkeybot.coordinates import MAGNETS, Mode
+from monkeybot.events import NO_EVENT, Event
+from monkeybot.parameters import MonkeyBotParameters
+
+FIRST_STEP = 1e-3  # s
+TOLERANCE = 1e-12
+
+
+class Motion:
+    """Move the MonkeyBot on, and change what its magnets hold.
+
+    Args:
+        parameters: of the robot.
+        u: state (th1, th2, w1, w2, x, y, vx, vy) (8,), seen from hand A.
+        mode: what the magnets hold; what would move a held hand is dropped.
+        time: of the start [s].
+        tolerance: of each step of the integrator, relative and absolute.
+
+    Attributes:
+        events: what happened, in order of time: the magnets' changes with the impulse of an
+            impact [N s], and the events that `advance` was asked to look for.
+    """
+
+    def __init__(
+        self,
+        parameters: MonkeyBotParameters,
+        u: Array,
+        mode: Mode = Mode.SWING_A,
+        *,
+        time: float = 0.0,
+        tolerance: float = TOLERANCE,
+    ) -> None:
+        self.parameters, self.mode, self.time = parameters, mode, time
+        self.events: list[Happening] = []
+        self._tolerance, self._h = tolerance, FIRST_STEP
+        self._rows = parameters.rows
+        self._work = np.zeros((integrator.SCRATCH, 8))
+        self._u, self._hand = np.array(u, dtype=float), 0
+        self._see_from(1 if mode is Mode.SWING_B else 0)
+        if mode is not Mode.FLIGHT:
+            self._u[6:] = 0.0
+        if mode is Mode.FIXED:
+            self._u[2:4] = 0.0
+
+    @property
+    def held(self) -> Array:
+        """The state (8,) seen from the hand that is held; in flight and fixed, from hand A."""
+        return self._u.copy()
+
+    @property
+    def u(self) -> Array:
+        """The state (8,) seen from hand A."""
+        if self._hand == 0:
+            return self._u.copy()
+        seen = np.empty(8)
+        dynamics.flip(self._rows[1], self._u, seen)
+        return seen
+
+    @property
+    def energies(self) -> tuple[float, float]:
+        """The kinetic and the potential energy [J]."""
+        kinetic, potential = dynamics.energies(self._rows[self._hand], self._u)
+        return float(kinetic), float(potential)
+
+    def advance(self, duration: float, torque: float = 0.0, until: Event = NO_EVENT) -> bool:
+        """Move on under constant torque, for a time or until an event.
+
+        Args:
+            duration: at most this long [s].
+            torque: on the elbow, in the frame of the held hand [N m].
+            until: event that ends it.
+
+        Returns:
+            whether the event happened.
+
+        Raises:
+            DivergedError: if the motion leaves the finite numbers.
+        """
+        if self.mode is Mode.FIXED:
+            self.time += duration
+            return False
+        reason, elapsed, self._h = integrator.advance(
+            self._rows[self._hand], self.mode is Mode.FLIGHT, torque, self._u, duration,
+            until.row, NO_EVENT.row, 0.0, self._h, self._tolerance, self._work,
+        )  # fmt: skip
+        if reason == integrator.FAILED:
+            raise DivergedError(f"the motion diverged at t = {self.time + elapsed:.6f} s")
+        happened = bool(reason == integrator.EVENT)
+        # A sum of elapsed times would drift from the grid of whoever counts in durations.
+        self.time += elapsed if happened else duration
+        if happened:
+            self.events.append(Happening(self.time, until.name, self.mode.name.lower()))
+        return happened
+
+    def hold(self, mode: Mode) -> float:
+        """Change what the magnets hold, all at once; return the impulse of the impact [N s].
+
+        A hand that grips comes to rest by a plastic impact, in which the other one is free
+        unless it stays held: then all motion stops.
+        """
+        old = self.mode
+        if old is mode:
+            return 0.0
+        impulse = 0.0
+        self._see_from(1 if mode is Mode.SWING_B else 0)
+        if mode is Mode.FIXED:
+            self._u[2:4] = self._u[6:] = 0.0
+        elif mode is not Mode.FLIGHT and old is not Mode.FIXED:
+            impulse = math.hypot(*dynamics.impact(self._rows[self._hand], self._u))
+        self.mode = mode
+        for name in MAGNETS:
+            if old.switches[name] and not mode.switches[name]:
+                self.events.append(Happening(self.time, "magnet_off", name))
+        for name in MAGNETS:
+            if mode.switches[name] and not old.switches[name]:
+                self.events.append(Happening(self.time, "magnet_on", name, impulse))
+        return impulse
+
+    def _see_from(self, hand: int) -> None:
+        if hand != self._hand:
+            self._hand = hybrid.change_frame(self._rows, self._u, self._hand, np.empty(8))
+
+
+def frictionless(parameters: MonkeyBotParameters) -> MonkeyBotParameters:
+    """Return the parameters without friction."""
+    return replace(
+        parameters, viscous_hand=0.0, viscous_elbow=0.0, constant_hand=0.0, constant_elbow=0.0
+    )

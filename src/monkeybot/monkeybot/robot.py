@@ -1,0 +1,102 @@
+"""The MonkeyBot's registration: the one object that brings the package into the workspace."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Simulator
+from roboaccord.robot import Robot
+from roboaccord.state import Array, RobotState
+
+from monkeybot import dynamics
+from monkeybot.controllers import (
+    ScheduleController,
+    SearchController,
+    TeleopController,
+    TimedController,
+)
+from monkeybot.coordinates import MAGNET_A, MAGNET_B, Mode, mode_of, pack, unpack
+from monkeybot.metrics import metrics
+from monkeybot.parameters import MonkeyBotParameters
+from monkeybot.reference import MonkeyBotReference
+
+DRAWN = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
+
+
+def hold_still(setup: Setup, state: RobotState) -> RobotState:
+    """Complete an initial state: a hand that is held stands still, whatever the angles do.
+
+    Raises:
+        AccordError: for a base that is off the wall's plane, or moves though its hand is held.
+    """
+    given = setup.scenario.initial
+    if given.position[0] or given.pitch or given.yaw or any(given.twist[i] for i in (0, 4, 5)):
+        raise AccordError("the MonkeyBot moves in the y-z plane: initial takes y, z and roll alone")
+    mode = mode_of(state.switches)
+    u = pack(state)
+    if mode is not Mode.FLIGHT and any(given.twist[:3]):
+        raise AccordError("initial.twist: a hand is held, so the rates of the angles say it all")
+    if mode is Mode.FIXED:
+        u[2:4] = 0.0
+    if mode is Mode.SWING_B:
+        _stop_hand_b(setup.parameters, u)
+    return unpack(u, time=0.0, effort=state.effort, mode=mode)
+
+
+def draw_state(
+    setup: Setup, rng: np.random.Generator, index: int
+) -> tuple[RobotState, Array]:
+    """Return a random state on the wall and an effort, the modes that move taking turns."""
+    mode = DRAWN[index % len(DRAWN)]
+    u = np.concatenate([rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2), rng.normal(size=4)])
+    if mode is Mode.SWING_A:
+        u[6:] = 0.0
+    elif mode is Mode.SWING_B:
+        _stop_hand_b(setup.parameters, u)
+    state = unpack(u, time=0.0, effort=np.zeros(1), mode=mode)
+    return state, rng.uniform(-5.0, 5.0, 1)
+
+
+def make_engine_simulator(
+    setup: Setup, engine: str, mass_scale: Mapping[str, float]
+) -> Simulator:
+    """Make the MonkeyBot of an engine: one model a mode."""
+    from monkeybot.engines import EngineMonkeyBot
+
+    return EngineMonkeyBot(setup, engine, mass_scale)
+
+
+def _stop_hand_b(parameters: MonkeyBotParameters, u: Array) -> None:
+    """Set the velocity of hand A such that hand B stands still."""
+    u[6:] = 0.0
+    seen = np.empty(8)
+    dynamics.flip(parameters.row(0), u, seen)
+    u[6:] = -seen[6:]
+
+
+ROBOT = Robot(
+    name="monkeybot",
+    package="monkeybot",
+    summary="two links that swing along a wall by magnets; brachiation",
+    parameters=MonkeyBotParameters,
+    joints=lambda p: ("elbow",),
+    effort_limit=lambda p: p.effort_limit,
+    reference=MonkeyBotReference,
+    controllers={
+        "timed": TimedController,
+        "schedule": ScheduleController,
+        "search": SearchController,
+        "teleop": TeleopController,
+    },
+    effort_topics={"elbow_effort": "elbow"},
+    switches={MAGNET_A: True, MAGNET_B: False},
+    engine=make_engine_simulator,
+    draw_state=draw_state,
+    initial=hold_still,
+    metrics=metrics,
+    cli="monkeybot.cli:app",
+)
