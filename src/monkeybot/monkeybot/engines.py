@@ -169,13 +169,13 @@ class EngineMonkeyBot:
         changed = [name for name in MAGNETS if after[name] is not before[name]]
         if not changed:
             return
-        u, impulses = self._u, {}
+        u, impulses = self._u, dict[str, float]()
         if any(after[name] for name in changed):
             held = [name for name in MAGNETS if after[name]]
             u, impulses = self._arm.grip(u, self.mass_matrix(self.state()), held)
         for name in sorted(changed, key=lambda name: after[name]):  # releases first
-            impulse = impulses[name] if after[name] else 0.0
             kind = "magnet_on" if after[name] else "magnet_off"
+            impulse = impulses[name] if after[name] else 0.0
             self._events.append(Event(self._time, kind, name, impulse))
         self._enter(mode_of(after), u)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from roboaccord.description import Tree, expand
 from roboaccord.interfaces import Simulator
 from roboaccord.rotations import matrix_quaternion, rpy_matrix, yaw_quaternion
 from roboaccord.state import Array, RobotState
+
+Draw = Callable[[Setup, np.random.Generator, int], tuple[RobotState, Array]]
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,14 @@ def draw_state(
     return state, rng.uniform(-1.0, 1.0, n) * np.minimum(setup.effort_limits, 1.0)
 
 
+def any_state(setup: Setup) -> Draw:
+    """Return what draws every joint within its limits, and the base where it can go."""
+    joints = {joint.name: joint for joint in Tree.parse(expand(setup)).moving}
+    lower = 0.95 * np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
+    upper = 0.95 * np.array([min(joints[n].upper, np.pi) for n in setup.joints])
+    return lambda setup, rng, _: draw_state(setup, lower, upper, rng)
+
+
 def check_acceleration(
     setup: Setup, reference: Simulator, engine: Simulator, states: int, seed: int
 ) -> AccelerationCheck:
@@ -70,13 +81,11 @@ def check_acceleration(
 
     The error of a state is relative to its largest acceleration, joints and base apart.
     """
-    joints = {joint.name: joint for joint in Tree.parse(expand(setup)).moving}
-    lower = 0.95 * np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
-    upper = 0.95 * np.array([min(joints[n].upper, np.pi) for n in setup.joints])
+    draw = setup.robot.draw_state or any_state(setup)
     rng = np.random.default_rng(seed)
     worst = 0.0
-    for _ in range(states):
-        state, effort = draw_state(setup, lower, upper, rng)
+    for index in range(states):
+        state, effort = draw(setup, rng, index)
         expected = reference.acceleration(state, effort)
         found = engine.acceleration(state, effort)
         if expected is None or found is None:
