@@ -92,4 +92,3 @@ def energy_restored(more: float = 0.0) -> Event:
 
 VERTICAL = linear("vertical", th1=1.0)
 NO_EVENT = Event("time", (NEVER, 0.0, 0.0, 0.0, 0.0, 0.0))
-

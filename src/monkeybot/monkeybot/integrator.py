@@ -80,9 +80,7 @@ def _dense(r, n, part, out):  # type: ignore[no-untyped-def]
     """Fill `out` with the state at a part (0 to 1) of a step."""
     rest = 1.0 - part
     for i in range(n):
-        out[i] = r[0, i] + part * (
-            r[1, i] + rest * (r[2, i] + part * (r[3, i] + rest * r[4, i]))
-        )
+        out[i] = r[0, i] + part * (r[1, i] + rest * (r[2, i] + part * (r[3, i] + rest * r[4, i])))
 
 
 @kernel
@@ -198,16 +196,12 @@ def advance(p, flight, torque, u, duration, event, stop, base, h, tolerance, wor
         part, reason = 2.0, TIME
         if watch:
             g_new = value(p, event, base, new)
-            part = _crossing(
-                p, flight, torque, event, base, g, g_new, u, new, n, size, k, r, place
-            )
+            part = _crossing(p, flight, torque, event, base, g, g_new, u, new, n, size, k, r, place)
             g = g_new
             reason = EVENT
         if halt:
             s_new = value(p, stop, base, new)
-            other = _crossing(
-                p, flight, torque, stop, base, s, s_new, u, new, n, size, k, r, place
-            )
+            other = _crossing(p, flight, torque, stop, base, s, s_new, u, new, n, size, k, r, place)
             s = s_new
             if other < part:
                 part, reason = other, STOP

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
@@ -47,12 +46,12 @@ def hold_still(setup: Setup, state: RobotState) -> RobotState:
     return unpack(u, time=0.0, effort=state.effort, mode=mode)
 
 
-def draw_state(
-    setup: Setup, rng: np.random.Generator, index: int
-) -> tuple[RobotState, Array]:
+def draw_state(setup: Setup, rng: np.random.Generator, index: int) -> tuple[RobotState, Array]:
     """Return a random state on the wall and an effort, the modes that move taking turns."""
     mode = DRAWN[index % len(DRAWN)]
-    u = np.concatenate([rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2), rng.normal(size=4)])
+    u = np.concatenate(
+        [rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2), rng.normal(size=4)]
+    )
     if mode is Mode.SWING_A:
         u[6:] = 0.0
     elif mode is Mode.SWING_B:
@@ -61,9 +60,7 @@ def draw_state(
     return state, rng.uniform(-5.0, 5.0, 1)
 
 
-def make_engine_simulator(
-    setup: Setup, engine: str, mass_scale: Mapping[str, float]
-) -> Simulator:
+def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
     """Make the MonkeyBot of an engine: one model a mode."""
     from monkeybot.engines import EngineMonkeyBot
 
