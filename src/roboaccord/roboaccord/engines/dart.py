@@ -63,23 +63,12 @@ class DartSimulator(EngineSimulator):
         self._height = 0.0
 
     def _place(self, state: RobotState) -> None:
-        positions, velocities = self._coordinates(state)
-        self._skeleton.setPositions(positions)
-        self._skeleton.setVelocities(velocities)
-        self._skeleton.clearInternalForces()
-        self._skeleton.clearExternalForces()
-        self._world.setTime(state.time)
-        self._height = float(state.position[2])
-
-    def _coordinates(self, state: RobotState) -> tuple[Array, Array]:
-        """Return the skeleton's positions and velocities for a state."""
-        positions = np.zeros(self._skeleton.getNumDofs())
-        velocities = np.zeros_like(positions)
+        skeleton, rotation = self._skeleton, quaternion_matrix(state.orientation)
+        positions, velocities = np.zeros((2, skeleton.getNumDofs()))
         positions[self._dofs] = state.q
         velocities[self._dofs] = state.qd
-        rotation = quaternion_matrix(state.orientation)
+        linear, angular = rotation @ state.twist[:3], rotation @ state.twist[3:]
         if self.base == "planar":
-            linear = rotation @ state.twist[:3]
             positions[self._root] = (*state.position[:2], quaternion_yaw(state.orientation))
             velocities[self._root] = (linear[0], linear[1], state.twist[5])
         elif self.base == "free":
@@ -87,8 +76,22 @@ class DartSimulator(EngineSimulator):
             pose.set_rotation(rotation)
             pose.set_translation(state.position)
             positions[self._root] = dartpy.dynamics.FreeJoint.convertToPositions(pose)
-            velocities[self._root] = np.concatenate([state.twist[3:], state.twist[:3]])
-        return positions, velocities
+        skeleton.setPositions(positions)
+        if self.base == "free":
+            rates = np.concatenate([angular, linear])
+            velocities[self._root] = np.linalg.solve(self._base_jacobian(), rates)
+        skeleton.setVelocities(velocities)
+        skeleton.clearInternalForces()
+        skeleton.clearExternalForces()
+        self._world.setTime(state.time)
+        self._height = float(state.position[2])
+
+    def _base_jacobian(self) -> Array:
+        """Return angular and linear velocity of a free base in the world by its rates (6, 6).
+
+        The axes of DART's rates of a free joint have changed between its versions.
+        """
+        return np.asarray(self._body.getWorldJacobian(np.zeros(3)))
 
     def _read(self) -> RobotState:
         q, v = self._skeleton.getPositions(), self._skeleton.getVelocities()
@@ -103,7 +106,8 @@ class DartSimulator(EngineSimulator):
         elif self.base == "free":
             pose = self._body.getTransform()
             position, orientation = np.array(pose.translation()), matrix_quaternion(pose.rotation())
-            twist[:3], twist[3:] = v[self._root[3:]], v[self._root[:3]]
+            twist[:3] = self._body.getLinearVelocity() @ pose.rotation()
+            twist[3:] = self._body.getAngularVelocity() @ pose.rotation()
         return RobotState(
             time=self._time,
             q=q[self._dofs],
@@ -140,14 +144,14 @@ class DartSimulator(EngineSimulator):
         elif self.base == "free":
             pose = self._body.getTransform()
             rotation, position = pose.rotation(), pose.translation()
-            twist[:3] = rotation @ v[self._root[3:]]
-            twist[3:] = rotation @ v[self._root[:3]]
+            twist[:3] = self._body.getLinearVelocity()
+            twist[3:] = self._body.getAngularVelocity()
         wrench, efforts = self._law_efforts(q[self._dofs], v[self._dofs], position, rotation, twist)
         self._total[self._dofs] = efforts
         if self.base == "planar":
             self._total[self._root] = wrench[[0, 1, 5]]
         elif self.base == "free":
-            self._total[self._root] = [*(wrench[3:] @ rotation), *(wrench[:3] @ rotation)]
+            self._total[self._root] = np.roll(wrench, 3) @ self._base_jacobian()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without contact, friction or stops."""
@@ -168,9 +172,8 @@ class DartSimulator(EngineSimulator):
         rows = [*self._root, *self._dofs]
         order = np.zeros((len(self._total), len(rows)))
         order[rows, np.arange(len(rows))] = 1.0
-        if self.base == "free":  # angular first, and both in the base's own axes
-            order[self._root, :6] = 0.0
-            order[self._root[:3], 3:6] = order[self._root[3:], :3] = rotation.T
+        if self.base == "free":
+            order[self._root, :6] = np.roll(np.linalg.inv(self._base_jacobian()), 3, axis=1)
         skeleton = self._skeleton
         return order, skeleton.getMassMatrix(), skeleton.getGravityForces()
 
