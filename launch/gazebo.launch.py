@@ -22,9 +22,9 @@ from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from roboaccord.description import expand
+from roboaccord.description import expand_for_gazebo
 from roboaccord.resources import share
-from roboaccord.rotations import quaternion_yaw
+from roboaccord.rotations import quaternion_rpy
 from roboaccord_ros.gazebo import World
 from roboaccord_ros.parameters import setup_of
 
@@ -64,8 +64,9 @@ def start(context: LaunchContext) -> list:
     topics = str(share(setup.robot.package) / "config" / "bridge.yaml")
     states = Node(name="bridge", parameters=[{"config_file": topics}], **bridge)
     x, y, z = (float(value) for value in setup.initial.position)
-    place = {"x": x, "y": y, "z": z, "Y": quaternion_yaw(setup.initial.orientation)}
-    urdf = ParameterValue(expand(setup, base="free"), value_type=str)
+    roll, pitch, yaw = quaternion_rpy(setup.initial.orientation)
+    place = {"x": x, "y": y, "z": z, "R": roll, "P": pitch, "Y": yaw}
+    urdf = ParameterValue(expand_for_gazebo(setup), value_type=str)
     create = Node(
         package="ros_gz_sim",
         executable="create",

@@ -38,6 +38,14 @@ def quaternion_yaw(q: Array) -> float:
     return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
 
+def quaternion_rpy(q: Array) -> tuple[float, float, float]:
+    """Return URDF's fixed-axis roll, pitch, yaw [rad] of a quaternion x y z w (4,)."""
+    x, y, z, w = q
+    roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    pitch = math.asin(min(max(2.0 * (w * y - z * x), -1.0), 1.0))
+    return roll, pitch, quaternion_yaw(q)
+
+
 def quaternion_matrix(q: Array) -> Array:
     """Return the rotation matrices (..., 3, 3) of quaternions x y z w (..., 4)."""
     x, y, z, w = np.moveaxis(np.asarray(q, dtype=float), -1, 0)

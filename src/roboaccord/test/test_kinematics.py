@@ -13,6 +13,7 @@ from roboaccord.rotations import (
     axis_angle_matrix,
     matrix_quaternion,
     quaternion_matrix,
+    quaternion_rpy,
     quaternion_yaw,
     rpy_matrix,
     yaw_quaternion,
@@ -48,6 +49,7 @@ def test_rotations_are_those_of_scipy(roll: float, pitch: float, yaw: float) -> 
         atol=1e-12,
     )
     assert quaternion_yaw(yaw_quaternion(yaw)) == pytest.approx(yaw, abs=1e-12)
+    assert quaternion_rpy(theirs.as_quat()) == pytest.approx((roll, pitch, yaw), abs=1e-7)
 
 
 @given(st.integers(0, 10**6))

@@ -9,6 +9,7 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen
 
 import numpy as np
+from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.loop import count_steps
 from roboaccord.resources import share
@@ -57,6 +58,22 @@ class World:
         """
         what = f"control_period over the step of world {self.name}"
         count_steps(control_period, self.physics_step, what)
+
+
+def refuse_rates(setup: Setup) -> None:
+    """Refuse a scenario that starts with what Gazebo cannot be given: joint angles, or rates.
+
+    Raises:
+        AccordError: naming the key.
+    """
+    given = setup.scenario.initial
+    starts = {"q": given.q.values(), "qd": given.qd.values(), "twist": given.twist}
+    for key, values in starts.items():
+        if any(values):
+            raise AccordError(
+                f"scenario {setup.scenario.name} has initial.{key}; Gazebo starts every robot "
+                "at rest, its joints at 0: try another simulator"
+            )
 
 
 def gazebo_version() -> str:

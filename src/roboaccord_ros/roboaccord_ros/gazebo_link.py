@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from subprocess import Popen
 from typing import Any, Protocol
 
@@ -20,12 +20,14 @@ from roboaccord.cdr import EffortCodec
 from roboaccord.errors import AccordError, LockstepError
 from roboaccord.resources import share
 from roboaccord.state import Array
+from std_msgs.msg import Empty
 
 from roboaccord_ros import graph
 from roboaccord_ros.gazebo import World, set_running
 
 SETTLE = 0.5  # s from connection to first message; one sent at once can be lost
 PATIENCE = 10_000  # ms that Gazebo has to take a request
+MODULES = {"StringMsg": "stringmsg"}  # messages whose file is not named as all others' are
 
 
 class Link(Protocol):
@@ -36,6 +38,9 @@ class Link(Protocol):
 
     def force(self, effort: Array) -> None:
         """Put efforts (n,) [N m] in force."""
+
+    def switch(self, name: str, on: bool) -> None:
+        """Attach or detach; Gazebo confirms it on a topic of its own."""
 
     def go_on(self) -> None:
         """Let the world go on, after efforts are in force."""
@@ -50,15 +55,23 @@ class FreeLink:
     def __init__(self, node: Node, setup: Setup, world: World) -> None:
         self._world, self._codec = world, EffortCodec(setup.joints)
         self._publisher, self._send = graph.advertise(node, setup.robot.name, graph.GZ_EFFORTS)
+        self._switches = {
+            topic: node.create_publisher(Empty, f"/{setup.robot.name}/{topic}", graph.RELIABLE)
+            for topic in _switch_topics(setup)
+        }
         self._started: Popen[str] | None = None
 
     def missing(self) -> str:
-        if self._publisher.get_subscription_count():
-            return ""
-        return f"no bridge has subscribed to {self._publisher.topic_name}"
+        for publisher in (self._publisher, *self._switches.values()):
+            if not publisher.get_subscription_count():
+                return f"no bridge has subscribed to {publisher.topic_name}"
+        return ""
 
     def force(self, effort: Array) -> None:
         self._send(self._codec.encode(0.0, effort))
+
+    def switch(self, name: str, on: bool) -> None:
+        self._switches[f"gz/{name}/{graph.GZ_SWITCH[on]}"].publish(Empty())
 
     def go_on(self) -> None:
         if self._started is None:
@@ -81,20 +94,28 @@ class LockstepLink:
         self._trajectory, self._joints = message("JointTrajectory"), setup.joints
         self._request, self._answer = message("WorldControl"), message("Boolean")
         self._node = _import("gz.transport13").Node()
-        self._topic = _gazebo_topic(setup)
-        self._publisher = self._node.advertise(self._topic, self._trajectory)
+        kinds = {graph.GZ_EFFORTS: self._trajectory}
+        kinds |= dict.fromkeys(_switch_topics(setup), message("Empty"))
+        topics = _gazebo_topics(setup, kinds)
+        self._publishers = {n: self._node.advertise(topics[n], kinds[n]) for n in kinds}
+        self._topics = topics
         self._connected = 0.0
 
     def missing(self) -> str:
-        if not self._publisher.has_connections():
-            return f"nothing in Gazebo listens to {self._topic}"
+        for name, publisher in self._publishers.items():
+            if not publisher.has_connections():
+                return f"nothing in Gazebo listens to {self._topics[name]}"
         self._connected = self._connected or time.monotonic()
         settled = time.monotonic() > self._connected + SETTLE
-        return "" if settled else f"{self._topic} was connected only now"
+        return "" if settled else "Gazebo was connected only now"
 
     def force(self, effort: Array) -> None:
         points = [{"effort": effort.tolist()}]
-        self._publisher.publish(self._trajectory(joint_names=self._joints, points=points))
+        efforts = self._trajectory(joint_names=self._joints, points=points)
+        self._publishers[graph.GZ_EFFORTS].publish(efforts)
+
+    def switch(self, name: str, on: bool) -> None:
+        self._publishers[f"gz/{name}/{graph.GZ_SWITCH[on]}"].publish(message("Empty")())
 
     def go_on(self) -> None:
         ask = self._request(pause=True, multi_step=self._steps)
@@ -106,17 +127,23 @@ class LockstepLink:
         time.sleep(0.1)  # no acknowledgement is known
 
 
-def _gazebo_topic(setup: Setup) -> str:
-    """Return the name in Gazebo of the topic of efforts, which the robot's bridge file states."""
+def _switch_topics(setup: Setup) -> list[str]:
+    names, turns = setup.initial.switches, graph.GZ_SWITCH.values()
+    return [f"gz/{name}/{turn}" for name in names for turn in turns]
+
+
+def _gazebo_topics(setup: Setup, names: Iterable[str]) -> dict[str, str]:
+    """Return the names in Gazebo of topics of a robot, which its bridge file states."""
     file = share(setup.robot.package) / "config" / "bridge.yaml"
     entries: Sequence[dict[str, Any]] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    wanted = f"/{setup.robot.name}/{graph.GZ_EFFORTS}"
-    return next(str(e["gz_topic_name"]) for e in entries if e["ros_topic_name"] == wanted)
+    bridged = {entry["ros_topic_name"]: str(entry["gz_topic_name"]) for entry in entries}
+    return {name: bridged[f"/{setup.robot.name}/{name}"] for name in names}
 
 
 def message(kind: str) -> Any:
     """Return the class of a message of Gazebo, `JointTrajectory` say."""
     module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
+    module = MODULES.get(kind, module)
     return getattr(_import(f"gz.msgs10.{module}_pb2"), kind)
 
 

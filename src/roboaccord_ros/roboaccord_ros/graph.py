@@ -30,6 +30,7 @@ EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
 DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
 ERROR = "crosscheck/error"
 GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
+GZ_SWITCH = {True: "attach", False: "detach"}  # topics of a switch in Gazebo
 
 TYPES: dict[str, Any] = {
     STATES: JointState,

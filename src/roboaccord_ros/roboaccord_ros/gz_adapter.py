@@ -1,8 +1,8 @@
 """The node gz_adapter: between Gazebo's bridged topics and those of every other simulator.
 
 It completes what a bridge cannot: efforts checked, clipped and echoed into `/R/joint_states`, the
-twist of the base as the engine has it, `/R/scenario` and `/R/result`, a start in which the first
-command is in force before the first step, and zero efforts at the end.
+twist of the base as the engine has it, services of switches, `/R/scenario` and `/R/result`, a
+start in which the first command is in force before the first step, and zero efforts at the end.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from roboaccord.cdr import EffortCodec, OdometryCodec
 from roboaccord.errors import LockstepError
 from roboaccord.loop import NANOSECONDS, check_command, check_state, clip_efforts, count_steps
 from roboaccord.state import Command, RobotState
-from roboaccord.trajectory import Trajectory
+from roboaccord.trajectory import Event, Trajectory
 
 from roboaccord_ros import graph
-from roboaccord_ros.gazebo import World, body_twist, gazebo_version
+from roboaccord_ros.extras import SwitchServices
+from roboaccord_ros.gazebo import World, body_twist, gazebo_version, refuse_rates
 from roboaccord_ros.gazebo_link import FreeLink, Link, LockstepLink
+from roboaccord_ros.gz_switches import GazeboSwitches
 from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.outlet import Outlet
 from roboaccord_ros.parameters import declare, setup_of
@@ -66,9 +68,14 @@ class GazeboShell:
         self._pose = np.array([*setup.initial.position, *setup.initial.orientation])
         self._posed = self._seen = 0.0  # times of the pose kept, and of the last state
         self._motion: list[RobotState] = []
+        self._events: list[Event] = []
         self._delays: list[int] = []
         self._started = self._heard = time.monotonic()
         self.result: dict[str, object] = {}
+        refuse_rates(setup)
+        names = setup.initial.switches
+        self._asked = SwitchServices(node, self._robot, names)
+        self._switches = GazeboSwitches(node, self._robot, run, names, link, self._on_settled)
         takes = {
             graph.EFFORTS: self._on_command,
             graph.GZ_ODOMETRY: lambda data: self._on_state(self._inlet.take_odometry(data)),
@@ -89,10 +96,11 @@ class GazeboShell:
     def _look(self) -> None:
         """Start when everybody listens, and notice silence."""
         silent = time.monotonic() - self._heard
+        self._switches.look()
         if not self._motion:
             missing = self._missing()
             if not missing:
-                self._begin()
+                self._prepare()
             elif silent > 2 * self._timeout:
                 raise LockstepError(f"{missing} within {2 * self._timeout:g} s")
         elif silent > self._timeout:
@@ -104,13 +112,31 @@ class GazeboShell:
             missing = graph.missing_peers(self._node, publisher, self._peers)
             if missing:
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
-        return self._link.missing()
+        return self._switches.missing() or self._link.missing()
+
+    def _prepare(self) -> None:
+        """Let go what the scenario does not hold; begin when it is so."""
+        if not self._switches.busy:
+            self._switches.bring(self._setup.initial.switches)
+            self._on_settled()
+
+    def _on_settled(self) -> None:
+        """Go on when Gazebo has switched."""
+        if self._switches.busy:
+            return
+        if self._motion:
+            self._go_on()
+        else:
+            self._begin()
 
     def _begin(self) -> None:
         """Publish the initial state; its answer starts the world."""
         initial = self._setup.initial
         zeros = np.zeros(len(self._joints))  # Gazebo has no way to start with bent joints
-        state = RobotState(0.0, zeros, zeros, zeros, initial.position, initial.orientation)
+        state = RobotState(
+            0.0, zeros, zeros, zeros, initial.position, initial.orientation,
+            switches=self._switches.now,
+        )  # fmt: skip
         # Gazebo gives no odometry of the first step: until the second, the base is where it was.
         first = dataclasses.replace(state, time=self._world.physics_step)
         self._inlet.take_odometry(OdometryCodec().encode(first))
@@ -123,8 +149,17 @@ class GazeboShell:
         if self.result or not self._motion:
             return
         self._effort = clip_efforts(effort, self._setup.effort_limits)
-        self._link.force(self._effort)
         self._delays.append(round((self._seen - stamp) / self._world.physics_step))
+        for name, on in self._switches.bring(self._asked.take()).items():
+            kind = name.rpartition("_")[0] + ("_on" if on else "_off")
+            self._events.append(Event(self._seen, kind, name))
+            self._outlet.event(self._events[-1])
+        if not self._switches.busy:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Put the last effort in force, and let the world go on."""
+        self._link.force(self._effort)
         self._heard = time.monotonic()
         self._link.go_on()
 
@@ -139,8 +174,11 @@ class GazeboShell:
             self._pose, self._posed = pose, state.time
         if round(state.time * NANOSECONDS) % self._period_ns:
             return
-        complete = dataclasses.replace(state, effort=self._effort, twist=twist)
-        self._publish(complete)
+        self._publish(
+            dataclasses.replace(
+                state, effort=self._effort, twist=twist, switches=self._switches.now
+            )
+        )
         if round(state.time * NANOSECONDS) >= self._ticks * self._period_ns:
             self._finish()
 
@@ -165,7 +203,7 @@ class GazeboShell:
     @property
     def trajectory(self) -> Trajectory:
         """The motion so far, at the control ticks."""
-        return Trajectory.from_states(self._joints, self._motion, [])
+        return Trajectory.from_states(self._joints, self._motion, self._events)
 
 
 def build(node: Node, run: Run) -> GazeboShell:

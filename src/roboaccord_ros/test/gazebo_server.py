@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 from roboaccord.assembly import Setup
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.description import expand
+from roboaccord.description import expand_for_gazebo
 from roboaccord.resources import share
 from roboaccord.scenario import Scenario
 from roboaccord_ros.domain import private_domain
@@ -63,10 +63,15 @@ def step(world: str, count: int) -> None:
     subprocess.run([*command, "--req", f"pause: true, multi_step: {count}"], check=True)
 
 
-def put_in(node: Any, world: str, robot: str, urdf: str, z: float) -> None:
-    """Make a robot of its URDF; the node must not have subscriptions yet."""
+def put_in(node: Any, world: str, setup: Setup) -> None:
+    """Put a robot where it starts; the node must not have subscriptions yet."""
     factory, boolean = message("EntityFactory"), message("Boolean")
-    ask = factory(sdf=urdf, name=robot, pose={"position": {"z": z}})
+    start, urdf = setup.initial, expand_for_gazebo(setup)
+    pose = {
+        "position": dict(zip("xyz", start.position.tolist(), strict=True)),
+        "orientation": dict(zip("xyzw", start.orientation.tolist(), strict=True)),
+    }
+    ask = factory(sdf=urdf, name=setup.robot.name, pose=pose)
     done, answer = node.request(f"/world/{world}/create", ask, factory, boolean, 10000)
     assert done and answer.data
 
@@ -93,8 +98,7 @@ def crawl(scenario: Scenario, folder: Path, lockstep: str = "true") -> BagRun:
         ],
     }
     with private_domain() as domain, gazebo(world.path) as node, ExitStack() as stack:
-        urdf, z = expand(setup, base="free"), float(setup.initial.position[2])
-        put_in(node, world.name, scenario.robot, urdf, z)
+        put_in(node, world.name, setup)
         stack.enter_context(relayed(domain, setup, node))
         processes = [
             subprocess.Popen(
@@ -204,5 +208,11 @@ def _joint_trajectory(msg: Any) -> Any:
     return message("JointTrajectory")(joint_names=msg.joint_names, points=points)
 
 
-TO_ROS = {"JointState": _joint_state, "Odometry": _odometry}
-TO_GZ = {"JointTrajectory": _joint_trajectory}
+def _string(msg: Any) -> Any:
+    from std_msgs.msg import String
+
+    return String(data=msg.data)
+
+
+TO_ROS = {"JointState": _joint_state, "Odometry": _odometry, "String": _string}
+TO_GZ = {"JointTrajectory": _joint_trajectory, "Empty": lambda _: message("Empty")()}
