@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -84,7 +85,7 @@ def _root(p: MonkeyBotParameters, guess: float) -> float:
         return float(_half(p, angle).u[1])
 
     low = high = miss(guess)
-    for before, after in zip(SEARCH, SEARCH[1:]):
+    for before, after in itertools.pairwise(SEARCH):
         for side in (-1.0, 1.0):
             a, b = guess + side * before, guess + side * after
             if not 0.0 < b < 0.5 * math.pi:

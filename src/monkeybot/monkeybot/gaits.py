@@ -7,10 +7,12 @@ any of them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from roboaccord.errors import AccordError
 from roboaccord.state import Array
 
 from monkeybot.events import NO_EVENT, VERTICAL, Event, energy_restored, level
@@ -119,10 +121,12 @@ def horizontal(torque: float, *, limit: float = LIMIT) -> Gait:
         limit: longest time of a phase [s].
 
     Raises:
-        ValueError: for no torque.
+        AccordError: for no torque.
     """
-    if torque == 0:
-        raise ValueError("torque is 0, and the energy that the impact takes cannot be restored")
+    if torque == 0 or not math.isfinite(torque):
+        raise AccordError(
+            f"torque is {torque:g} N m, and cannot restore the energy that the impact takes"
+        )
     return Gait(
         f"horizontal, {torque:g} N m",
         (

@@ -19,7 +19,7 @@ PERIODIC = 1e-9  # rad, rad/s: a gait that repeats to this is periodic
 
 @dataclass(frozen=True)
 class Minimum:
-    """Hold a minimum of a gait's error: rates (2,) [rad/s], the evaluation there, how many it took."""
+    """Hold a minimum of a gait's error: rates (2,) [rad/s], and how many evaluations it took."""
 
     rates: Array
     evaluation: Evaluation
@@ -83,7 +83,8 @@ def refine(
     for _ in range(NEWTON_STEPS):
         if np.linalg.norm(r) < 1e-13:
             break
-        step = -np.linalg.lstsq(_slope(gait, parameters, x, tolerance), r, rcond=None)[0]
+        slope = _slope(gait, parameters, x, tolerance)
+        step = -np.asarray(np.linalg.lstsq(slope, r, rcond=None)[0], dtype=np.float64)
         if not np.isfinite(step).all():
             break
         x, r, moved = _damped(gait, parameters, x, r, step, tolerance)

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import typer
 
+from monkeybot.cli.gait import gait_command, minimise_command
+from monkeybot.cli.periodic import collisionless_command, periodic_command
+from monkeybot.cli.repeat import repeat_command
+
 app = typer.Typer(help="Commands of the MonkeyBot.", no_args_is_help=True)
 
 
 @app.callback()
 def group() -> None:
     """Evaluate, search, refine and repeat the MonkeyBot's gaits."""
+
+
+app.command("gait")(gait_command)
+app.command("minimise")(minimise_command)
+app.command("periodic")(periodic_command)
+app.command("collisionless")(collisionless_command)
+app.command("repeat")(repeat_command)

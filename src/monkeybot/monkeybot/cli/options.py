@@ -1,0 +1,58 @@
+"""Options that the MonkeyBot's commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from roboaccord.cli.console import out
+from roboaccord.errors import AccordError
+from roboaccord.parameters import load_parameters
+from roboaccord.scenario import apply_change
+
+from monkeybot.parameters import MonkeyBotParameters
+
+Rates = Annotated[
+    tuple[float, float],
+    typer.Option(metavar="W1 W2", help="Rates of th1 and th2, both hanging straight, in rad/s."),
+]
+Torque = Annotated[float, typer.Option(help="Of the motor, in the frame of the held hand, in N m.")]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the robot, mass_a say."),
+]
+Tolerance = Annotated[float, typer.Option(help="Of each step of the integrator.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
+    """Return the MonkeyBot's parameters with `KEY=VALUE` changes.
+
+    Raises:
+        AccordError: for an unknown parameter, or a value that makes no robot.
+    """
+    values: dict[str, Any] = {}
+    for change in changes or ():
+        apply_change(values, change)
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise AccordError(f"parameters.{name}: {value!r} is no number")
+    return load_parameters(MonkeyBotParameters, "monkeybot", values)
+
+
+def check_tolerance(tolerance: float) -> float:
+    """Return a tolerance of the integrator.
+
+    Raises:
+        AccordError: for one that is not between 1e-14 and 0.1.
+    """
+    if not 1e-14 <= tolerance <= 0.1:
+        raise AccordError(f"tolerance is {tolerance:g}, and must be between 1e-14 and 0.1")
+    return tolerance
+
+
+def print_figures(rows: dict[str, tuple[str, str]]) -> None:
+    """Print figures with their units, one a line."""
+    width = max(len(name) for name in rows)
+    for name, (value, unit) in rows.items():
+        out.print(f"{name:<{width}}  {value} {unit}".rstrip(), highlight=False, soft_wrap=True)

@@ -1,0 +1,95 @@
+"""`accord monkeybot periodic` and `collisionless`: gaits that repeat exactly."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import typer
+from roboaccord.cli.console import print_json
+
+from monkeybot.cli.options import Changes, Json, Rates, Torque, print_figures, robot_parameters
+from monkeybot.collisionless import find_collisionless
+from monkeybot.gaits import horizontal
+from monkeybot.return_map import Multipliers, all_multipliers
+from monkeybot.search import refine
+
+CONTROL = {
+    "state_triggered": "by its events",
+    "timed": "by a clock that each gait resets",
+    "clock": "by the clock alone",
+}
+
+
+def periodic_command(
+    rates: Rates = (0.63, 11.21),
+    torque: Torque = 10.0,
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
+    """Refine a gait to one that repeats exactly, and tell whether it is stable.
+
+    A gait is stable if all its multipliers, the eigenvalues of its return map, are below 1.
+
+    Examples:
+
+      accord monkeybot periodic --rates 0.63 11.21 --torque 10
+    """
+    parameters, gait = robot_parameters(changes), horizontal(torque)
+    found = refine(gait, parameters, np.array(rates))
+    values = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
+    if as_json:
+        pairs = {name: as_pairs(each) for name, each in values.items()}
+        print_json(
+            {
+                "rates": found.rates,
+                "torque": torque,
+                "residual": found.residual,
+                "multipliers": pairs,
+            }
+        )
+        return
+    rows = {
+        "rates": (f"{found.rates[0]:.8f}, {found.rates[1]:.8f}", "rad/s"),
+        "residual": (f"{found.residual:.2g}", ""),
+    }
+    for name, each in values.items():
+        text = ", ".join(f"{v.real:.5f}{f'{v.imag:+.5f}i' if v.imag else ''}" for v in each)
+        rows[f"multipliers, {CONTROL[name]}"] = (text, "")
+    print_figures(rows)
+
+
+def as_pairs(values: Multipliers) -> list[list[float]]:
+    """Return complex numbers as pairs of real and imaginary part."""
+    return [[float(value.real), float(value.imag)] for value in values]
+
+
+def collisionless_command(
+    angle: Annotated[
+        float, typer.Option(help="Guess of the held link's angle, both hands level, in rad.")
+    ] = 0.58,
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
+    """Find a passive gait whose free hand comes to the line at rest: no motor, no impact.
+
+    Examples:
+
+      accord monkeybot collisionless --angle 0.58
+
+      accord monkeybot collisionless --angle 1.08 --json
+    """
+    found = find_collisionless(robot_parameters(changes), angle)
+    if as_json:
+        names = ("angle", "period", "stride", "residual")
+        print_json({name: getattr(found, name) for name in names})
+        return
+    print_figures(
+        {
+            "angle": (f"{found.angle:.8f}", "rad"),
+            "period": (f"{found.period:.8f}", "s"),
+            "stride": (f"{found.stride:.8f}", "m"),
+            "rates half-way": (f"{found.rates[0]:.8f}, {found.rates[1]:.8f}", "rad/s"),
+            "residual": (f"{found.residual:.2g}", "rad, rad/s"),
+        }
+    )
