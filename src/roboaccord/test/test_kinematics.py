@@ -49,7 +49,7 @@ def test_rotations_are_those_of_scipy(roll: float, pitch: float, yaw: float) -> 
         atol=1e-12,
     )
     assert quaternion_yaw(yaw_quaternion(yaw)) == pytest.approx(yaw, abs=1e-12)
-    assert quaternion_rpy(theirs.as_quat()) == pytest.approx((roll, pitch, yaw), abs=1e-7)
+    np.testing.assert_allclose(rpy_matrix(*quaternion_rpy(q)), ours, atol=1e-7)
 
 
 @given(st.integers(0, 10**6))
