@@ -12,12 +12,13 @@ import numpy as np
 
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.errors import AccordError
-from roboaccord.rotations import quaternion_yaw
+from roboaccord.rotations import quaternion_rpy
 from roboaccord.scenario import did_you_mean
 from roboaccord.state import Array
 
 SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to round-off
-_YAW = "base/yaw"
+_TURNS = ("base/roll", "base/pitch", "base/yaw")
+_SWITCH = "switch/"
 _SLACK = 1e-9  # s; the resolution of a time stamp
 
 
@@ -84,13 +85,15 @@ def compare(
 ) -> ComparisonResult:
     """Compare bags with a reference bag over the time that both cover.
 
-    Where the stamps of the two differ, the other bag is interpolated linearly.
+    Where the stamps of the two differ, the other bag is interpolated linearly; switches, which
+    count as 0 and 1, keep their state.
 
     Args:
         reference: bag to compare with.
         others: bags to compare.
         signals: names or glob patterns out of `q/JOINT`, `qd/JOINT`, `effort/JOINT`, `base/x`,
-            `base/y`, `base/z`, `base/yaw`; all where empty.
+            `base/y`, `base/z`, `base/roll`, `base/pitch`, `base/yaw`, `switch/NAME`; all where
+            empty.
         start, stop: limits of the time compared [s].
         tolerance: largest difference of any signal in its own unit that passes; 1e-9 where
             None, which only recordings of the same run keep.
@@ -122,8 +125,9 @@ def signals_of(run: BagRun) -> dict[str, Array]:
     }
     if run.has_base:
         found |= {f"base/{axis}": motion.position[:, i] for i, axis in enumerate("xyz")}
-        headings = [quaternion_yaw(q) for q in motion.orientation]
-        found[_YAW] = np.unwrap(np.array(headings))
+        angles = np.unwrap([quaternion_rpy(q) for q in motion.orientation], axis=0)
+        found |= {name: angles[:, i] for i, name in enumerate(_TURNS)}
+    found |= {f"{_SWITCH}{name}": on.astype(float) for name, on in motion.switches.items()}
     return found
 
 
@@ -166,8 +170,11 @@ def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
 
 
 def _difference(grid: Array, ours: Array, times: Array, theirs: Array, name: str) -> Difference:
-    error = np.interp(grid, times, theirs) - ours
-    if name == _YAW:  # a heading is the same after a whole turn
+    if name.startswith(_SWITCH):  # it keeps its state until the next sample
+        error = theirs[np.searchsorted(times, grid + _SLACK, side="right") - 1] - ours
+    else:
+        error = np.interp(grid, times, theirs) - ours
+    if name in _TURNS:  # an angle is the same after a whole turn
         error = np.angle(np.exp(1j * error)) if np.abs(error).max() > np.pi else error
     if not np.isfinite(error).all():
         bad = grid[int(np.flatnonzero(~np.isfinite(error))[0])]

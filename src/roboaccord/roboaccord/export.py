@@ -28,12 +28,16 @@ def columns(run: BagRun) -> list[str]:
         for joint in run.trajectory.joints
     ]
     base = [f"base/{name} [{unit}]" for name, unit in zip(_BASE, _BASE_UNITS, strict=True)]
-    return ["time [s]", *joints, *base]
+    switches = [f"switch/{name} [1]" for name in run.trajectory.switches]
+    return ["time [s]", *joints, *base, *switches]
 
 
 def table(run: BagRun) -> Array:
-    """Return one row a control tick: time, q, qd, effort, position, orientation, twist."""
-    return run.trajectory.rows()
+    """Return one row a control tick: time, q, qd, effort, position, orientation, twist, switches.
+
+    A switch that is on counts as 1.
+    """
+    return np.column_stack([run.trajectory.rows(), *run.trajectory.switches.values()])
 
 
 def arrays(run: BagRun) -> dict[str, Any]:
@@ -53,6 +57,8 @@ def arrays(run: BagRun) -> dict[str, Any]:
         "event_impulse": np.array([event.impulse for event in motion.events]),
         "event_kind": _texts([event.kind for event in motion.events]),
         "event_subject": _texts([event.subject for event in motion.events]),
+        "switches": np.array(list(motion.switches.values())).reshape(-1, len(motion)).T,
+        "switch_names": _texts(motion.switches),
         "joints": _texts(motion.joints),
         "columns": _texts(columns(run)),
         "scenario": np.array(json.dumps(run.scenario)),
@@ -105,7 +111,7 @@ def _write_mat(path: Path, run: BagRun) -> None:
     from scipy.io import savemat
 
     data = arrays(run)
-    for name in ("event_kind", "event_subject", "joints", "columns"):
+    for name in ("event_kind", "event_subject", "switch_names", "joints", "columns"):
         data[name] = data[name].astype(object)  # MATLAB's cell arrays of text
     with path.open("wb") as stream:
         savemat(stream, data, do_compression=True, oned_as="column")

@@ -15,6 +15,7 @@ import pytest
 import toy_robot
 import yaml
 from roboaccord.bag.reader import read_run
+from roboaccord.bag.recording import write_trajectory
 from roboaccord.bag.recover import count_if_complete, recover
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.transforms import RobotTransforms
@@ -184,6 +185,38 @@ def test_wrenches_twists_and_switches_are_recorded(tmp_path: Path) -> None:
     assert [m.twist.angular.z for _, m in found["/toy/twist"]] == [1.0, 1.0]
     run = read_run(tmp_path / "bag")
     np.testing.assert_array_equal(run.wrenches.effort[0], np.arange(6.0))
+
+
+def test_switches_are_read_back_from_their_events(tmp_path: Path) -> None:
+    """A switch acts behind the state that its command answers, also where the file was cut."""
+    motion = toy_robot.switched_motion(ticks=20, change=7)
+    write_trajectory(tmp_path / "bag", toy_robot.make_switched(), "e", "1", motion)
+    found = read_with_rosbags(tmp_path / "bag")
+    assert [m.data for _, m in found["/toy/magnet_b/state"]] == [False, True]
+    run = read_run(tmp_path / "bag").trajectory
+    np.testing.assert_array_equal(run.switches["magnet_a"], np.arange(21) <= 7)
+    np.testing.assert_array_equal(run.switches["magnet_b"], np.arange(21) > 7)
+    assert run.state(7).switches == {"magnet_a": True, "magnet_b": False}
+    assert run.command(7).switches == {"magnet_a": False, "magnet_b": True}
+    assert run.window(0.1, 0.2).switches["magnet_b"].all()
+    file = tmp_path / "bag" / "bag.mcap"
+    file.write_bytes(file.read_bytes()[:-40])
+    recover(tmp_path / "bag")
+    assert read_run(tmp_path / "bag").trajectory.switches["magnet_b"].sum() == 13
+
+
+def test_a_reset_forgets_the_events_before_it(tmp_path: Path) -> None:
+    motion = toy_robot.switched_motion()
+    with BagWriter(tmp_path / "bag", toy_robot.make_switched(), "e", "1", "ros") as writer:
+        for i in range(10):
+            writer.on_state(motion.state(i))
+        for event in motion.events:
+            writer.on_event(event)
+        for i in range(9):
+            writer.on_state(motion.state(i))
+    run = read_run(tmp_path / "bag").trajectory
+    assert len(run) == 9 and run.events == ()
+    assert run.switches["magnet_a"].all() and not run.switches["magnet_b"].any()
 
 
 def test_raw_messages_are_recorded_as_they_are(tmp_path: Path) -> None:

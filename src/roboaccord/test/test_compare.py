@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import toy_robot
 import typer
+from roboaccord.bag.recording import write_trajectory
 from roboaccord.cli.bags import compare_command, export_command, recover_command
 from roboaccord.compare import compare
 from roboaccord.errors import AccordError
 from roboaccord.export import export
+from roboaccord.rotations import rpy_quaternion
+from roboaccord.trajectory import Trajectory
 from scipy.io import loadmat
 from typer.testing import CliRunner
 
 SIGNALS = {
     *(f"{kind}/{joint}" for kind in ("q", "qd", "effort") for joint in toy_robot.JOINTS),
-    *(f"base/{axis}" for axis in ("x", "y", "z", "yaw")),
+    *(f"base/{axis}" for axis in ("x", "y", "z", "roll", "pitch", "yaw")),
 }
 app = typer.Typer()
 app.command("compare")(compare_command)
@@ -50,7 +54,7 @@ def test_a_known_difference_is_measured_and_placed(bags: Path) -> None:
     result = compare(bags / "a", [bags / "larger"], signals=["q/turn", "base/*"])
     assert result.verdict == "fail"
     found = result.pairs[0].signals
-    assert set(found) == {"q/turn", "base/x", "base/y", "base/z", "base/yaw"}
+    assert set(found) == {"q/turn", *(name for name in SIGNALS if name.startswith("base/"))}
     assert found["base/yaw"].max == 0.0
     t = np.arange(201) * 0.01
     assert found["q/turn"].max == pytest.approx(0.01 * np.sin(t).max(), rel=1e-12)
@@ -101,6 +105,42 @@ def test_export_keeps_every_digit(bags: Path) -> None:
     data = loadmat(bags / "b.mat", squeeze_me=True)
     np.testing.assert_array_equal(data["twist"], trajectory.twist)
     assert list(data["joints"]) == list(toy_robot.JOINTS)
+
+
+def test_switches_are_compared_and_exported(bags: Path) -> None:
+    """One tick late is a difference of 1, between ticks too; CSV has a column for each switch."""
+    setup = toy_robot.make_switched()
+    for name, change in (("on_time", 7), ("late", 8)):
+        motion = toy_robot.switched_motion(change=change)
+        write_trajectory(bags / name, setup, "e", "1", motion)
+    assert compare(bags / "on_time", [bags / "on_time"]).verdict == "pass"
+    found = compare(bags / "on_time", [bags / "late"], signals=["switch/*"]).pairs[0].signals
+    assert set(found) == {"switch/magnet_a", "switch/magnet_b"}
+    assert found["switch/magnet_b"].max == 1.0 and found["switch/magnet_b"].at == 0.08
+    export(bags / "late", csv=bags / "s.csv", npz=bags / "s.npz", mat=bags / "s.mat")
+    with (bags / "s.csv").open() as stream:
+        header = stream.readline().strip().split(",")
+        table = np.loadtxt(stream, delimiter=",")
+    assert header[-2:] == ["switch/magnet_a [1]", "switch/magnet_b [1]"]
+    np.testing.assert_array_equal(table[:, -1], np.arange(21) > 8)
+    with np.load(bags / "s.npz") as data:
+        assert list(data["switch_names"]) == ["magnet_a", "magnet_b"]
+        np.testing.assert_array_equal(data["switches"][:, 0], np.arange(21) <= 8)
+    assert loadmat(bags / "s.mat")["switches"].shape == (21, 2)
+
+
+def test_an_angle_of_the_base_is_compared_whichever_axis_it_turns_about(bags: Path) -> None:
+    """Roll past a whole turn, 1 mrad apart."""
+    for name, ahead in (("roll", 0.0), ("more", 1e-3)):
+        states = [
+            replace(toy_robot.state_at(i), orientation=rpy_quaternion(0.1 * i + ahead, 0.0, 0.0))
+            for i in range(100)
+        ]
+        motion = Trajectory.from_states(toy_robot.JOINTS, states)
+        write_trajectory(bags / name, toy_robot.make_setup(), "e", "1", motion)
+    found = compare(bags / "roll", [bags / "more"]).pairs[0].signals
+    assert found["base/roll"].rms == pytest.approx(1e-3, rel=1e-9)
+    assert found["base/yaw"].max == found["base/pitch"].max == 0.0
 
 
 def test_export_refuses_in_one_line(bags: Path) -> None:

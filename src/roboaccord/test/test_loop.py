@@ -104,6 +104,15 @@ def test_missing_and_nan_efforts_are_named() -> None:
         run(Push(0, np.nan, 0))
 
 
+def test_a_switch_that_is_not_there_is_named() -> None:
+    class Grip(Push):
+        def update(self, state: RobotState, target: object) -> Command:
+            return Command(self.effort, switches={"magnet": True})
+
+    with pytest.raises(AccordError, match=r"Grip sets switch magnet at t = 0\.0.*; there is none"):
+        run(Grip(0, 0, 0))
+
+
 def test_divergence_names_time_and_joint() -> None:
     with pytest.raises(DivergedError, match=r"drift diverged at t = 0\.6\d* s, first at b"):
         run(Push(1, 1, 1), Drift(burst=0.49))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import toy_robot
+from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
+from roboaccord.rotations import quaternion_matrix, rpy_matrix
 from roboaccord.scenario import apply_change, load_scenario, make_scenario
 
 
@@ -42,6 +46,38 @@ def test_what_does_not_fit_is_refused_in_one_line(change: str, message: str) -> 
     with pytest.raises(AccordError, match=message) as caught:
         make_scenario(changed(data, change))
     assert "\n" not in str(caught.value)
+
+
+def test_switches_are_complete_and_only_those_of_the_robot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")
+    toy_robot.install(tmp_path)
+    setup = toy_robot.make_switched()
+    assert setup.initial.switches == {"magnet_a": True, "magnet_b": False}
+
+    def given(**switches: bool) -> Setup:
+        data = {**setup.scenario.data(), "initial": {"switches": switches}}
+        return Setup(setup.robot, make_scenario(data))
+
+    assert given(magnet_b=True).initial.switches == {"magnet_a": True, "magnet_b": True}
+    with pytest.raises(AccordError, match=r"initial\.switches\.magnetb; did you mean magnet_b"):
+        _ = given(magnetb=True).initial
+    with pytest.raises(AccordError, match=r"initial\.switches"):
+        make_scenario({"robot": "x", "initial": {"switches": {"magnet_a": "perhaps"}}})
+
+
+def test_the_base_starts_with_roll_pitch_and_yaw_as_urdf_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against the matrix, which turns about the fixed axes x, y, z in that order."""
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")
+    toy_robot.install(tmp_path)
+    data = {**toy_robot.make_setup().scenario.data()}
+    data["initial"] = {"roll": 0.3, "pitch": -0.4, "yaw": 2.5}
+    state = Setup(toy_robot.ROBOT, make_scenario(data)).initial
+    found = quaternion_matrix(state.orientation)
+    np.testing.assert_allclose(found, rpy_matrix(0.3, -0.4, 2.5), atol=1e-15)
 
 
 def test_a_file_of_ones_own(tmp_path: Path) -> None:

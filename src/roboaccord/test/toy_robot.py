@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,23 @@ def install(prefix: Path) -> None:
 def make_setup() -> Setup:
     """Return the robot with a scenario."""
     return Setup(ROBOT, Scenario(robot="toy", name="wave", control_period=PERIOD, seed=3))
+
+
+def make_switched() -> Setup:
+    """Return the robot with two magnets, of which it starts with the first one on."""
+    robot = replace(ROBOT, switches={"magnet_a": True, "magnet_b": False})
+    return Setup(robot, make_setup().scenario)
+
+
+def switched_motion(ticks: int = 20, change: int = 7) -> Trajectory:
+    """Return the smooth motion, with the magnets changed by the command at a tick."""
+    states = [
+        replace(state_at(i), switches={"magnet_a": i <= change, "magnet_b": i > change})
+        for i in range(ticks + 1)
+    ]
+    time = states[change].time
+    events = [Event(time, "magnet_off", "magnet_a"), Event(time, "magnet_on", "magnet_b", 0.5)]
+    return Trajectory.from_states(JOINTS, states, events)
 
 
 def state_at(tick: int, period: float = PERIOD, gain: float = 1.0) -> RobotState:

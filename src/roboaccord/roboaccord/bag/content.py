@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import struct
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,8 @@ _KINDS = {
     "sensor_msgs/msg/JointState": names.STATES,
     "nav_msgs/msg/Odometry": names.ODOMETRY,
 }
-_STAMP = 1e-7  # s: a stamp is exact to 1 ns, and the clock of an engine sums up round-off
+_STAMP = struct.Struct("<4xiI")  # behind the header of CDR
+_ROUND_OFF = 1e-7  # s: a stamp is exact to 1 ns, and the clock of an engine sums up round-off
 _BASE = 13  # numbers of position, orientation and twist
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -38,10 +40,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Content:
-    """Hold the messages of a bag by topic, and the type of each topic."""
+    """Hold the messages of a bag by topic with their places in the file, and the topics' types."""
 
     bag: Path
     messages: Mapping[str, list[bytes]]
+    places: Mapping[str, list[int]]
     kinds: Mapping[str, str]
     custom: Mapping[str, str]
     complete: bool
@@ -49,6 +52,8 @@ class Content:
     @classmethod
     def of(cls, bag: Path) -> Content:
         messages: dict[str, list[bytes]] = defaultdict(list)
+        places: dict[str, list[int]] = defaultdict(list)
+        count = 0
         kinds: dict[str, str] = {}
         custom: dict[str, Any] = {}
         if bag.is_dir():
@@ -61,12 +66,14 @@ class Content:
                 channel = scan.channels.get(message.channel)
                 if channel is not None:
                     messages[channel.topic].append(message.data)
+                    places[channel.topic].append(count)
+                    count += 1
             for channel in scan.channels.values():
                 schema = scan.schemas.get(channel.schema_id)
                 kinds[channel.topic] = schema.name if schema else ""
             custom.update(scan.data_of_rosbag2())
             complete = complete and scan.complete
-        return cls(bag, messages, kinds, custom, complete)
+        return cls(bag, messages, places, kinds, custom, complete)
 
     @property
     def robot(self) -> str:
@@ -90,11 +97,15 @@ class Content:
 
     def of_kind(self, name: str) -> list[bytes]:
         """Return the messages of our topic, or else of the only topic of the same type."""
+        return self.raw(self.topic_of_kind(name))
+
+    def topic_of_kind(self, name: str) -> str:
+        """Return our topic, or else the only one of the same type; "" where there is none."""
         own = f"/{self.robot}/{name}"
         if own in self.kinds:
-            return self.raw(own)
+            return own
         same = [t for t, kind in self.kinds.items() if _KINDS.get(kind) == name and self.raw(t)]
-        return self.raw(same[0]) if len(same) == 1 else []
+        return same[0] if len(same) == 1 else ""
 
     def decode(self, name: str, decode: Callable[[bytes], T]) -> list[T]:
         try:
@@ -116,8 +127,17 @@ class Content:
 
     def events(self) -> list[Event]:
         """Return the events of the run; diagnostics of others are not ours to read."""
-        events = (decode_event(data) for data in self.raw(f"/{self.robot}/{names.EVENTS}"))
+        topic, start = f"/{self.robot}/{names.EVENTS}", self._last_reset()
+        where = self.places.get(topic, [])
+        events = [decode_event(d) for d, place in zip(self.raw(topic), where) if place >= start]
         return sorted(events, key=lambda event: event.time)
+
+    def _last_reset(self) -> int:
+        """Return the place in the file of the first state after the last jump back in time."""
+        topic = self.topic_of_kind(names.STATES)
+        stamps = [_STAMP.unpack_from(data) for data in self.raw(topic)]
+        jumps = [i for i in range(1, len(stamps)) if stamps[i] < stamps[i - 1]]
+        return self.places[topic][jumps[-1]] if jumps else 0
 
     def states(self, facts: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Array]]:
         """Return the joint names, and time, q, qd and effort of every joint state."""
@@ -142,7 +162,7 @@ class Content:
         for event in self.events():
             turn = event.kind.rpartition("_")[2]
             if event.subject in found and turn in ("on", "off"):
-                found[event.subject][time > event.time + _STAMP] = turn == "on"
+                found[event.subject][time > event.time + _ROUND_OFF] = turn == "on"
         return found
 
     def base(self, time: Array) -> tuple[Array, bool, slice, Array]:

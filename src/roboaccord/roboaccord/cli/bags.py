@@ -29,8 +29,8 @@ def compare_command(
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Signals to compare: q/JOINT, qd/JOINT, effort/JOINT, base/x, y, z, yaw, or "
-            "patterns such as 'q/*'. May be repeated. Default: all.",
+            help="Signals to compare: q/JOINT, qd/JOINT, effort/JOINT, base/x, y, z, roll, "
+            "pitch, yaw, switch/NAME, or patterns such as 'q/*'. May be repeated. Default: all.",
             show_default=False,
         ),
     ] = None,
