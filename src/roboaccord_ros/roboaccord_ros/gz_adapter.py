@@ -108,11 +108,8 @@ class GazeboShell:
             raise LockstepError(f"no states on {topic} for {self._timeout:g} s")
 
     def _missing(self) -> str:
-        for publisher in self._outlet.state_publishers:
-            missing = graph.missing_peers(self._node, publisher, self._peers)
-            if missing:
-                return f"{missing[0]} has not subscribed to {publisher.topic_name}"
-        return self._switches.missing() or self._link.missing()
+        others = self._outlet.missing(self._peers)
+        return others or self._switches.missing() or self._link.missing()
 
     def _prepare(self) -> None:
         """Let go what the scenario does not hold; begin when it is so."""

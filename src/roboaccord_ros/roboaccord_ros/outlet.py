@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from roboaccord.assembly import Setup
 from roboaccord.bag.topics import facts
 from roboaccord.cdr import (
@@ -51,9 +52,27 @@ class Outlet:
         self._transforms = TransformOutlet(node, setup)
         switches = {n: graph.advertise_switch(node, robot, n) for n in setup.initial.switches}
         self._send_switch = {name: send for name, (_, send) in switches.items()}
-        # Peers must hear of switches from the start: a latched state that comes late is an old one.
-        told = [publisher for publisher, _ in switches.values()]
-        self.state_publishers = (odometry, *told, states)
+        self._switches = [publisher for publisher, _ in switches.values()]
+        self._node, self._state_publishers = node, (odometry, states)
+
+    def missing(self, peers: Sequence[str]) -> str:
+        """Return which node is not yet sure to hear of every state, or ""."""
+        # Whoever asks for switches must not hear of them late: a latched state would be an old one.
+        unsure = [p for p in self._switches if self._not_reached(p, (), somebody=False)]
+        if unsure:
+            return f"a subscriber of {unsure[0].topic_name} is not connected"
+        for publisher in self._state_publishers:
+            # Somebody must take the joint states; a node of one's own may do without the base.
+            states = publisher is self._state_publishers[-1]
+            missing = self._not_reached(publisher, peers, somebody=states)
+            if missing:
+                return f"{missing[0]} has not subscribed to {publisher.topic_name}"
+        return ""
+
+    def _not_reached(
+        self, publisher: Publisher, peers: Sequence[str], *, somebody: bool
+    ) -> list[str]:
+        return graph.missing_peers(self._node, publisher, peers, somebody=somebody)
 
     def state(self, state: RobotState) -> None:
         """Publish a state; the joint states come last, because peers wait for them."""
@@ -77,4 +96,4 @@ class Outlet:
 
     def deliver(self) -> None:
         """See everything delivered, above all the last states."""
-        graph.deliver(*self.state_publishers, self._events, self._result)
+        graph.deliver(*self._state_publishers, self._events, self._result)

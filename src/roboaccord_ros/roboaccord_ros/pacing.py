@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from roboaccord.errors import LockstepError
 from roboaccord.state import Array
 from std_srvs.srv import SetBool, Trigger
 
-from roboaccord_ros import graph
+from roboaccord_ros.outlet import Outlet
 from roboaccord_ros.shell import POLL, Run
 
 if TYPE_CHECKING:
@@ -45,14 +44,14 @@ class Pacing:
         shell: SimulatorShell,
         run: Run,
         options: SimulatorOptions,
-        publishers: Sequence[Publisher],
+        outlet: Outlet,
         commands: Any,
     ) -> None:
         self.started = False
         self.in_step = False  # whether the controller has answered since the start or a reset
         self.held = False
         self._node, self._shell, self._options = node, shell, options
-        self._publishers, self._commands = publishers, commands
+        self._outlet, self._commands = outlet, commands
         self._effort = np.zeros(len(shell.stepper.state.q))
         self._looks = 0
         self._seen = -1
@@ -105,14 +104,7 @@ class Pacing:
     def _missing(self) -> str:
         if self._options.lockstep and not self._commands.get_publisher_count():
             return f"no controller publishes {self._commands.topic_name}"
-        for publisher in self._publishers:
-            # Somebody must take the joint states; a node of one's own may do without the base.
-            states = publisher is self._publishers[-1]
-            peers = self._options.peers
-            missing = graph.missing_peers(self._node, publisher, peers, somebody=states)
-            if missing:
-                return f"{missing[0]} has not subscribed to {publisher.topic_name}"
-        return ""
+        return self._outlet.missing(self._options.peers)
 
     def _keep_pace(self) -> None:
         if not self.started or self.held:

@@ -47,7 +47,7 @@ class SimulatorShell:
         robot = setup.robot.name
         self.extras = ExtraInputs(node, robot, run, setup.initial.switches, self.resume)
         commands = graph.subscribe(node, robot, graph.EFFORTS, run.guard(self._on_command))
-        self.pacing = Pacing(node, self, run, options, self._outlet.state_publishers, commands)
+        self.pacing = Pacing(node, self, run, options, self._outlet, commands)
         add_services(node, self.pacing, run)
 
     def start(self) -> None:

@@ -60,3 +60,11 @@ class Slow(Faulty):
         """Sleep."""
         time.sleep(0.02)
         return Command(np.zeros(self.count))
+
+
+class NoSuchMagnet(Faulty):
+    """Set a switch that the robot does not have."""
+
+    def mistake(self) -> Command:
+        """Name the wrong one."""
+        return Command(np.zeros(self.count), {"magnet_c": True})
