@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,9 @@ from monkeybot.gaits import Evaluation, Gait, evaluate, wrap
 from monkeybot.parameters import MonkeyBotParameters
 
 FINE = 1e-12  # tolerance of the integrator where digits count
-NEWTON_STEPS = 30
+NEWTON_STEPS = 25
+LONGEST_STEP = 0.15  # rad/s
+ALONG_VALLEY = (0.0, 0.2, -0.2, 0.4, -0.4, 0.6, -0.6, 0.8, -0.8, 1.0, -1.0)  # rad/s
 PERIODIC = 1e-9  # rad, rad/s: a gait that repeats to this is periodic
 
 
@@ -72,31 +75,50 @@ def refine(
     """Find the rates near by from which a gait repeats exactly, by Gauss and Newton.
 
     Three conditions (th2, w1, w2 return) for two rates: where energy is restored the third follows.
+    The residual has a narrow valley with minima of its own, so if the guess comes to nothing,
+    others along the valley are tried, the nearest first.
 
     Raises:
         AccordError: if none is found.
     """
-    x = np.asarray(rates, dtype=float)
-    r = _residual(gait, parameters, x, tolerance)
-    if not np.isfinite(r).all():
+    guess = np.asarray(rates, dtype=float)
+    slope = _slope(gait, parameters, guess, tolerance)
+    if not np.isfinite(slope).all():
         raise AccordError(missed(rates))
+    valley = np.linalg.svd(slope)[2][1]
+    nearest, least = guess, math.inf
+    for shift in ALONG_VALLEY:
+        x, residual = _newton(gait, parameters, guess + shift * valley, tolerance)
+        if residual < PERIODIC:
+            return Periodic(x, residual, evaluate(gait, parameters, x, tolerance=tolerance))
+        if residual < least:
+            nearest, least = x, residual
+    raise AccordError(
+        f"no gait that repeats was found near rates {guess[0]:g} and {guess[1]:g} rad/s: the best, "
+        f"{nearest[0]:.5f} and {nearest[1]:.5f}, is {least:.2g} off; try another torque"
+    )
+
+
+def _newton(
+    gait: Gait, parameters: MonkeyBotParameters, x: Array, tolerance: float
+) -> tuple[Array, float]:
+    """Return where Newton's steps lead, and the residual there."""
+    r = _residual(gait, parameters, x, tolerance)
+    best, least = x, float(np.linalg.norm(r)) if np.isfinite(r).all() else math.inf
     for _ in range(NEWTON_STEPS):
-        if np.linalg.norm(r) < 1e-13:
-            break
         slope = _slope(gait, parameters, x, tolerance)
+        if not np.isfinite(slope).all() or not np.isfinite(r).all():
+            break
         step = -np.asarray(np.linalg.lstsq(slope, r, rcond=None)[0], dtype=np.float64)
-        if not np.isfinite(step).all():
+        # Steps are bounded, and may lead uphill: downhill alone never leaves the valley's floor.
+        x = x + step * min(1.0, LONGEST_STEP / float(np.linalg.norm(step)))
+        r = _residual(gait, parameters, x, tolerance)
+        residual = float(np.linalg.norm(r))
+        if least < PERIODIC and not residual < least:
             break
-        x, r, moved = _damped(gait, parameters, x, r, step, tolerance)
-        if not moved:
-            break
-    residual = float(np.linalg.norm(r))
-    if not residual < PERIODIC:
-        raise AccordError(
-            f"no gait that repeats was found near rates {rates[0]:g} and {rates[1]:g} rad/s: "
-            f"it is still {residual:.2g} off at {x[0]:.5f} and {x[1]:.5f}; try another torque"
-        )
-    return Periodic(x, residual, evaluate(gait, parameters, x, tolerance=tolerance))
+        if residual < least:
+            best, least = x, residual
+    return best, least
 
 
 def _residual(gait: Gait, parameters: MonkeyBotParameters, x: Array, tolerance: float) -> Array:
@@ -112,15 +134,3 @@ def _slope(gait: Gait, parameters: MonkeyBotParameters, x: Array, tolerance: flo
         for side in np.eye(2)
     ]
     return np.array(columns).T / (2.0 * small)
-
-
-def _damped(
-    gait: Gait, parameters: MonkeyBotParameters, x: Array, r: Array, step: Array, tolerance: float
-) -> tuple[Array, Array, bool]:
-    """Return where a step leads, halved until the residual falls, and whether it did."""
-    for _ in range(30):
-        new = _residual(gait, parameters, x + step, tolerance)
-        if np.isfinite(new).all() and np.linalg.norm(new) < np.linalg.norm(r):
-            return x + step, new, True
-        step = 0.5 * step
-    return x, r, False

@@ -53,7 +53,7 @@ def repeat_command(
         names = ("error", "kinetic_energy", "height")
         print_json({name: getattr(found, name) for name in names})
         return
-    table = Table("gait", "error", "kinetic energy [J]", "height [m]")
+    table = Table("gait", "error", "kinetic energy, J", "height, m")
     for i, row in enumerate(zip(found.error, found.kinetic_energy, found.height, strict=True), 1):
         table.add_row(str(i), *("-" if np.isnan(value) else f"{value:.4g}" for value in row))
     out.print(table)
