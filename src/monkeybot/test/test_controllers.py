@@ -1,0 +1,125 @@
+"""Controllers: what they ask for, and when."""
+
+import numpy as np
+import pytest
+from monkeybot.coordinates import Mode
+from monkeybot.gaits import evaluate, horizontal
+from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord.state import Target
+from test_dynamics import REPORT
+
+
+def run(name, *changes, duration=1.0):
+    setup = Setup.of(
+        load_scenario("monkeybot", "monkeybot", name, [*changes, f"duration={duration}"])
+    )
+    return simulate(
+        simulator=make_simulator(setup), controller=make_controller(setup), initial=setup.initial,
+        duration=duration, control_period=setup.scenario.control_period,
+    )  # fmt: skip
+
+
+def grips(trajectory):
+    return [(e.time, e.subject) for e in trajectory.events if e.kind == "magnet_on"]
+
+
+def test_the_timed_controller_changes_hands_by_the_clock():
+    found = run("brachiate", duration=2.0)
+    assert grips(found) == [(0.428, "magnet_b"), (1.289, "magnet_a")]
+    on = found.time[np.flatnonzero(found.effort[:, 0])]
+    # The effort in force from 0.428 s on, 24 ms long, seen from hand B with the other sign.
+    assert on[on < 1.0] == pytest.approx(np.arange(429, 453) / 1000)
+    assert set(found.effort[428:453, 0]) == {0.0, -2.0}
+    assert set(found.effort[1289:1315, 0]) == {0.0, 2.0}
+
+
+def test_several_motor_intervals():
+    found = run(
+        "brachiate",
+        "controller.motor=[[0.0, 0.01, 1.5], [0.02, 0.03, -1.0]]",
+        duration=0.6,
+    )
+    assert found.effort[438, 0] == -1.5
+    assert found.effort[445, 0] == 0.0
+    assert found.effort[455, 0] == 1.0
+
+
+def test_a_clock_that_is_reset_starts_at_the_vertical():
+    found = run("brachiate", "controller.clock=reset", duration=2.5)
+    once = evaluate(horizontal(2.0), REPORT, np.array([0.902, 10.935])).times[0]
+    times = [time for time, _ in grips(found)]
+    assert len(times) == 3
+    # From one change to the next: to the vertical, a millisecond to notice it, and initial_t.
+    assert times[1] - times[0] == pytest.approx(once[1] + once[2] + 0.428, abs=0.003)
+
+
+def test_the_search_controller_finds_the_line_and_restores_the_energy():
+    found = run("brachiate", "controller={name: search, power: 2.0}", duration=0.9)
+    once = evaluate(horizontal(2.0), REPORT, np.array([0.902, 10.935]))
+    ((time, magnet),) = grips(found)
+    assert magnet == "magnet_b"
+    # It looks once a millisecond: it is late by less than one.
+    assert 0.0 <= time - once.switch_time[0] < 1e-3
+    driven = 1e-3 * np.count_nonzero(found.effort[:, 0])
+    # Late by up to a period at either end; and later on the line there is more to restore.
+    assert driven == pytest.approx(once.motor_time[0], abs=3e-3)
+
+
+def test_a_coarser_control_period_is_settable():
+    found = run("brachiate", "control_period=0.004", "controller.initial_t=0.43", duration=0.6)
+    assert grips(found)[0][0] == pytest.approx(0.432)
+
+
+def test_the_schedule_flies_and_grips():
+    found = run("flight")
+    kinds = [(e.time, e.kind, e.subject) for e in found.events]
+    assert kinds == [(0.35, "magnet_off", "magnet_a"), (0.45, "magnet_on", "magnet_b")]
+    assert not found.switches["magnet_a"][-1] and found.switches["magnet_b"][-1]
+
+
+def test_teleoperation_gives_the_effort_asked_for():
+    setup = Setup.of(
+        load_scenario("monkeybot", "monkeybot", "swing", ["controller={name: teleop}"])
+    )
+    controller = make_controller(setup)
+    assert controller.update(setup.initial, None).effort.tolist() == [0.0]
+    target = Target(effort=np.array([1.5]))
+    assert controller.update(setup.initial, target).effort.tolist() == [1.5]
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ("controller={name: search, power: 0}", "no energy can be restored"),
+        ("controller={name: timed, clock: never}", "must be pure or reset"),
+        ("controller={name: timed, swap_t: 0}", "swap_t must be positive"),
+        ("controller={name: timed, motor: [[0, 1]]}", "start, stop and torque"),
+        ("controller={name: schedule, steps: [{at: 0, hold: c}]}", "must be one of a, b"),
+        ("controller={name: schedule, steps: [{hold: a}]}", "a step takes at"),
+        ("initial.pitch=0.1", "moves in the y-z plane"),
+        ("initial.twist=[0, 1, 0, 0, 0, 0]", "a hand is held"),
+        ("initial.switches={magnet_c: true}", "magnet_c"),
+        ("parameters.mass_a=0", "mass_a is 0"),
+    ],
+)
+def test_nonsense_is_refused_in_one_line(change, line):
+    with pytest.raises(AccordError, match=line):
+        make_controller(Setup.of(load_scenario("monkeybot", "monkeybot", "swing", [change])))
+
+
+def test_a_start_on_hand_b_or_in_flight():
+    held = Setup.of(
+        load_scenario(
+            "monkeybot", "monkeybot", "swing",
+            ["initial.switches={magnet_a: false, magnet_b: true}", "initial.qd={elbow: 2.0}"],
+        )
+    )  # fmt: skip
+    simulator = make_simulator(held)
+    assert simulator.state().switches == Mode.SWING_B.switches
+    flying = Setup.of(
+        load_scenario(
+            "monkeybot", "monkeybot", "swing",
+            ["initial.switches.magnet_a=false", "initial.twist=[0, 1.0, 2.0, 0, 0, 0]"],
+        )
+    )  # fmt: skip
+    assert make_simulator(flying).state().twist[1:3] == pytest.approx([1.0, 2.0])

@@ -1,0 +1,157 @@
+"""The equations in a hand's frame, against the Lagrangian and against what must be kept."""
+
+from dataclasses import replace
+
+import lagrangian
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from monkeybot import dynamics
+from monkeybot.coordinates import Mode
+from monkeybot.events import direction
+from monkeybot.motion import Motion
+from monkeybot.parameters import MonkeyBotParameters
+from roboaccord.parameters import load_parameters
+
+REPORT = load_parameters(MonkeyBotParameters, "monkeybot")
+# Links that have nothing in common, so that no exchange of theirs goes unseen.
+UNLIKE = replace(
+    REPORT, mass_a=2.1, mass_b=3.4, inertia_a=0.04, inertia_b=0.11, length_a=0.5, length_b=0.83,
+    centre_a=0.2, centre_b=0.61, gravity=3.7,
+)  # fmt: skip
+ROUGH = replace(
+    UNLIKE, viscous_hand=0.05, viscous_elbow=0.03, constant_hand=0.2, constant_elbow=0.1,
+    friction_speed=0.5,
+)  # fmt: skip
+
+angles = st.floats(-3.0, 3.0)
+rates = st.floats(-10.0, 10.0)
+states = st.tuples(angles, angles, rates, rates, angles, angles, rates, rates).map(np.array)
+
+
+def oracle(u):
+    """Return (x, y, th1, th2) and its rates."""
+    return np.array([u[4], u[5], u[0], u[1]]), np.array([u[6], u[7], u[2], u[3]])
+
+
+def slope(p, flight, torque, u):
+    slopes = np.zeros((1, 8))
+    dynamics.derivative(p, flight, torque, u, slopes, 0)
+    return slopes[0]
+
+
+def flipped(parameters, u, hand=0):
+    out = np.empty(8)
+    dynamics.flip(parameters.row(hand), u, out)
+    return out
+
+
+@settings(max_examples=100, deadline=None)
+@given(states, st.floats(-5.0, 5.0))
+@pytest.mark.parametrize("parameters", [REPORT, UNLIKE, ROUGH], ids=["report", "unlike", "rough"])
+def test_motion_is_the_lagrangians(parameters, u, torque):
+    x, v = oracle(u)
+    expected = lagrangian.acceleration(parameters, x, v, torque, "")
+    found = slope(parameters.row(), True, torque, u)
+    scale = max(1.0, np.abs(expected).max())
+    assert np.abs(found[[6, 7, 2, 3]] - expected).max() < 1e-11 * scale
+    u[6:] = 0.0
+    x, v = oracle(u)
+    expected = lagrangian.acceleration(parameters, x, v, torque, "a")
+    found = slope(parameters.row(), False, torque, u)
+    assert np.abs(found[2:4] - expected[2:]).max() < 1e-11 * max(1.0, np.abs(expected).max())
+
+
+@settings(max_examples=100, deadline=None)
+@given(states)
+def test_energy_is_the_lagrangians(u):
+    x, v = oracle(u)
+    kinetic, potential = dynamics.energies(UNLIKE.row(), u)
+    assert kinetic == pytest.approx(lagrangian.kinetic_energy(UNLIKE, x, v), rel=1e-12, abs=1e-12)
+    a, b = x[2], x[2] + x[3]
+    heights = (
+        x[1] - UNLIKE.centre_a * np.cos(a),
+        (x[1] - UNLIKE.length_a * np.cos(a) - UNLIKE.centre_b * np.cos(b)),
+    )
+    weights = UNLIKE.mass_a * heights[0] + UNLIKE.mass_b * heights[1]
+    assert potential == pytest.approx(UNLIKE.gravity * weights, rel=1e-12, abs=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(states)
+def test_flip_twice_is_the_identity_and_keeps_energy_and_momenta(u):
+    seen = flipped(UNLIKE, u)
+    again = flipped(UNLIKE, seen, hand=1)
+    again[0] += 2.0 * np.pi * round((u[0] - again[0]) / (2.0 * np.pi))
+    assert np.abs(again - u).max() < 1e-12
+    # The energy and the momenta are the robot's, whichever hand is first.
+    here = [*dynamics.energies(UNLIKE.row(0), u), *dynamics.momenta(UNLIKE.row(0), u)]
+    there = [*dynamics.energies(UNLIKE.row(1), seen), *dynamics.momenta(UNLIKE.row(1), seen)]
+    assert np.allclose(here, there, rtol=1e-11, atol=1e-10)
+
+
+@settings(max_examples=100, deadline=None)
+@given(states)
+def test_impact_stops_the_hand_and_takes_the_energy_that_its_impulse_does(u):
+    p, before = UNLIKE.row(), u.copy()
+    energy = dynamics.energies(p, u)[0]
+    impulse = np.array(dynamics.impact(p, u))
+    x, v = oracle(before)
+    rates, expected = lagrangian.impact(UNLIKE, x, v, "a")
+    assert np.abs(u[2:4] - rates[2:]).max() < 1e-11 * max(1.0, np.abs(rates).max())
+    assert np.abs(impulse - expected).max() < 1e-11 * max(1.0, np.abs(expected).max())
+    assert not u[6:].any()
+    lost = energy - dynamics.energies(p, u)[0]
+    assert lost >= -1e-12 * max(1.0, energy)
+    # An impulse does the work J (v- + v+) / 2 at the point where it acts.
+    assert -0.5 * impulse @ before[6:] == pytest.approx(lost, rel=1e-9, abs=1e-10)
+
+
+@settings(max_examples=100, deadline=None)
+@given(angles, st.floats(-9.0, 9.0), st.sampled_from([(0.5, 0.83), (0.83, 0.5), (0.6, 0.6)]))
+def test_direction_points_from_hand_to_hand(th1, th2, lengths):
+    l1, l2 = lengths
+    x = l1 * np.sin(th1) + l2 * np.sin(th1 + th2)
+    y = -l1 * np.cos(th1) - l2 * np.cos(th1 + th2)
+    found = direction(l1, l2, th1, th2)
+    # Both hands together have no direction; of links of one length the line alone is told.
+    along, across = x * np.sin(found) - y * np.cos(found), x * np.cos(found) + y * np.sin(found)
+    assert abs(across) < 1e-12
+    assert l1 == l2 or along > 0.0
+    small = 1e-7
+    assert abs(direction(l1, l2, th1, th2 + small) - found) < 100 * small or np.hypot(x, y) < 1e-2
+
+
+@settings(max_examples=20, deadline=None)
+@given(states)
+def test_flight_keeps_energy_and_momenta(u):
+    motion = Motion(UNLIKE, u, Mode.FLIGHT)
+    p = UNLIKE.row()
+    before, energy = dynamics.momenta(p, u), sum(motion.energies)
+    motion.advance(0.5)
+    after = dynamics.momenta(p, motion.u)
+    size = motion.energies[0] + 1.0  # J, and N s as well: the scale of what goes to and fro
+    assert abs(sum(motion.energies) - energy) < 1e-10 * size
+    assert abs(after[0] - before[0]) < 1e-10 * size
+    assert abs(after[2] - before[2]) < 1e-10 * size
+    weight = UNLIKE.mass * UNLIKE.gravity
+    assert after[1] == pytest.approx(before[1] - 0.5 * weight, abs=1e-10 * size)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"mass_a": 0.0}, "mass_a is 0, and must be positive"),
+        ({"mass_b": -1.0}, "mass_b is -1, and must be positive"),
+        ({"inertia_a": -0.1}, "inertia_a is -0.1, and must be positive"),
+        ({"length_b": 0.0}, "length_b is 0, and must be positive"),
+        ({"centre_a": 0.7}, "centre_a is 0.7 m, outside link A of length 0.61 m"),
+        ({"centre_b": -0.1}, "centre_b is -0.1 m, outside link B of length 0.61 m"),
+        ({"gravity": float("nan")}, "gravity is nan, and must be finite"),
+        ({"viscous_hand": -1.0}, "viscous_hand must not be negative"),
+    ],
+)
+def test_a_robot_that_cannot_be_is_refused_in_one_line(changes, line):
+    with pytest.raises(ValueError, match=line):
+        replace(REPORT, **changes)

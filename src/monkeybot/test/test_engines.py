@@ -1,0 +1,420 @@
+"""The MonkeyBot in DART and MuJoCo, against its Lagrangian and against its reference."""
+
+from dataclasses import replace
+
+import lagrangian
+import numpy as np
+import pytest
+from monkeybot.arm import Arm
+from monkeybot.coordinates import Mode, mode_of, pack, unpack
+from roboaccord import AccordError, Command, make_controller, make_simulator, simulate
+from roboaccord.crosscheck.run import run_crosscheck
+from roboaccord.engines import simulate_model
+from roboaccord.state import RobotState
+
+ENGINES = ["dart", "mujoco"]
+HANDS = {Mode.SWING_A: "a", Mode.SWING_B: "b", Mode.FLIGHT: "", Mode.FIXED: "ab"}
+MOVING = [Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT]
+# Links that have nothing in common, so that no exchange of theirs goes unseen.
+UNLIKE = (
+    "parameters={mass_a: 2.1, mass_b: 3.4, inertia_a: 0.04, inertia_b: 0.11, length_a: 0.5, "
+    "length_b: 0.83, centre_a: 0.2, centre_b: 0.61, gravity: 3.7}"
+)
+ROUGH = (
+    "parameters={viscous_hand: 0.05, viscous_elbow: 0.03, constant_hand: 0.2, "
+    "constant_elbow: 0.1, friction_speed: 0.5}"
+)
+
+
+def engine(setup, name, **options):
+    """Return an engine's simulator, or skip with the reason."""
+    try:
+        return make_simulator(setup, name, **options)
+    except AccordError as error:
+        if "needs" in str(error):
+            pytest.skip(str(error))
+        raise
+
+
+def split(state):
+    """Return the oracle's coordinates and rates of a state, 4 and 4."""
+    u = pack(state)
+    return u[[4, 5, 0, 1]], u[[6, 7, 2, 3]]
+
+
+def join(x, v, mode):
+    """Return the state of the oracle's coordinates and rates."""
+    u = np.array([x[2], x[3], v[2], v[3], x[0], x[1], v[0], v[1]])
+    return unpack(u, time=0.0, effort=np.zeros(1), mode=mode)
+
+
+def random_states(setup, mode, count, seed=0):
+    """Return random states of a mode, with efforts."""
+    rng, p = np.random.default_rng(seed), setup.parameters
+    for _ in range(count):
+        x = np.array([*rng.normal(size=2), *rng.uniform(-np.pi, np.pi, 2)])
+        v = 4.0 * rng.normal(size=4)
+        J = lagrangian.held(p, x, HANDS[mode])
+        v = v - np.linalg.pinv(J) @ (J @ v)
+        yield join(x, v, mode), rng.uniform(-5.0, 5.0, 1)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("changes", [(), (UNLIKE,)], ids=["report", "unlike"])
+def test_mass_matrix_and_gravity_in_free_flight(setup_with, name, changes):
+    """All four coordinates, within 1e-10."""
+    from monkeybot.engines import PLANE, model_of
+
+    setup = setup_with(*changes)
+    engine(setup, name)
+    model = simulate_model(model_of(setup, Mode.FLIGHT, {}), name)
+    for state, _ in random_states(setup, Mode.FLIGHT, 50):
+        x, _ = split(state)
+        M = model.mass_matrix(state)[np.ix_(PLANE, PLANE)]
+        g = model.gravity_forces(state)[PLANE]
+        np.testing.assert_allclose(M, lagrangian.mass_matrix(setup.parameters, x), atol=1e-10)
+        np.testing.assert_allclose(g, lagrangian.gravity_forces(setup.parameters, x), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("mode", [Mode.SWING_A, Mode.SWING_B])
+def test_mass_matrix_and_gravity_on_a_hinge(setup_with, name, mode):
+    """The oracle's, reduced to the held link's angle and the elbow, which leave the hand still."""
+    from monkeybot.engines import model_of
+
+    setup = setup_with(UNLIKE)
+    engine(setup, name)
+    p, model = setup.parameters, simulate_model(model_of(setup, mode, {}), name)
+    for state, _ in random_states(setup, mode, 50):
+        x, v = split(state)
+        # columns: (th1, th2) by the angle of the held link and the elbow's
+        angles = np.array([[1.0, 0.0 if mode is Mode.SWING_A else -1.0], [0.0, 1.0]])
+        reach = lagrangian.held(p, x, HANDS[mode])[:, 2:]
+        T = np.concatenate([-reach @ angles, angles])
+        q = np.linalg.solve(angles, x[2:])
+        hinged = RobotState(0.0, q, np.linalg.solve(angles, v[2:]), np.zeros(2))
+        M, g = lagrangian.mass_matrix(p, x), lagrangian.gravity_forces(p, x)
+        np.testing.assert_allclose(model.mass_matrix(hinged), T.T @ M @ T, atol=1e-10)
+        np.testing.assert_allclose(model.gravity_forces(hinged), T.T @ g, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["reference", *ENGINES])
+@pytest.mark.parametrize("mode", MOVING)
+@pytest.mark.parametrize("changes", [(), (UNLIKE,)], ids=["report", "unlike"])
+def test_accelerations_at_100_random_states(setup_with, name, mode, changes):
+    """Within 1e-8 relative, of the base in the world and of the elbow."""
+    setup = setup_with(*changes)
+    simulator, p = engine(setup, name), setup.parameters
+    for state, effort in random_states(setup, mode, 100):
+        x, v = split(state)
+        expected = lagrangian.acceleration(p, x, v, effort[0], HANDS[mode])
+        found = simulator.acceleration(state, effort)
+        np.testing.assert_allclose(found.base[[0, 4, 5]], 0.0, atol=1e-9)
+        a = np.array([*found.base[1:4], *found.joints])
+        assert np.abs(a - expected).max() < 1e-8 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("link", ["base_link", "arm_b_link"])
+def test_a_false_mass_shows_in_every_mode(setup_with, name, link):
+    """One per cent of a link's mass is a thousand times above the tolerance of the cross-check."""
+    setup = setup_with()
+    false = engine(setup, name, mass_scale={link: 1.01})
+    for mode in MOVING:
+        worst = 0.0
+        for state, effort in random_states(setup, mode, 20):
+            x, v = split(state)
+            expected = lagrangian.acceleration(setup.parameters, x, v, effort[0], HANDS[mode])
+            found = false.acceleration(state, effort).joints[0] - expected[3]
+            worst = max(worst, abs(found) / np.abs(expected).max())
+        assert worst > 1e-5, mode
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (Mode.SWING_A, Mode.SWING_B),
+        (Mode.SWING_B, Mode.SWING_A),
+        (Mode.FLIGHT, Mode.SWING_A),
+        (Mode.FLIGHT, Mode.SWING_B),
+        (Mode.SWING_A, Mode.FIXED),
+        (Mode.SWING_B, Mode.FIXED),
+        (Mode.FLIGHT, Mode.FIXED),
+    ],
+)
+def test_a_grip_is_a_plastic_impact(setup_with, name, before, after):
+    """Rates right after it, impulse and energy, against the dense equations of the oracle.
+
+    The first microsecond after it adds the acceleration times 1e-6, and half the jerk, which is
+    below 1e5 rad/s^3, times 1e-12.
+    """
+    tick = 1e-6
+    setup = setup_with(UNLIKE, f"control_period={tick}", f"physics_step={tick}", "duration=1e-5")
+    simulator, p = engine(setup, name), setup.parameters
+    for state, _ in random_states(setup, before, 10):
+        x, v = split(state)
+        w, impulse = lagrangian.impact(p, x, v, HANDS[after])
+        simulator.reset(state)
+        found = simulator.step(Command(np.zeros(1), after.switches), tick)
+        drift = tick * lagrangian.acceleration(p, x, w, 0.0, HANDS[after])
+        np.testing.assert_allclose(split(found)[1], w + drift, atol=1e-7)
+        assert mode_of(found.switches) is after
+        sizes = dict(zip(HANDS[after], np.linalg.norm(impulse.reshape(-1, 2), axis=1)))
+        events = simulator.take_events()
+        on = {f"magnet_{h}" for h in HANDS[after] if h not in HANDS[before]}
+        off = {f"magnet_{h}" for h in HANDS[before] if h not in HANDS[after]}
+        assert {e.subject for e in events if e.kind == "magnet_on"} == on
+        assert {e.subject for e in events if e.kind == "magnet_off"} == off
+        for event in events:
+            assert event.time == 0.0
+            size = sizes[event.subject[-1]] if event.kind == "magnet_on" else 0.0
+            assert event.impulse == pytest.approx(size, rel=1e-9)
+        lost = lagrangian.kinetic_energy(p, x, v) - lagrangian.kinetic_energy(p, x, w)
+        work = -0.5 * impulse @ lagrangian.held(p, x, HANDS[after]) @ v
+        assert lost == pytest.approx(work, rel=1e-9)
+        assert lost > 0.0
+
+
+def test_hands_on_a_straight_arm_come_to_rest(setup_with):
+    """There the two hands hold one direction twice, and the equations are singular."""
+    setup = setup_with()
+    M = lagrangian.mass_matrix(setup.parameters, np.zeros(4))
+    u = np.array([0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0])
+    arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
+    after, impulse = arm.grip(u, M, ["magnet_a", "magnet_b"])
+    assert np.isfinite([*after, *impulse.values()]).all()
+    reach = lagrangian.held(setup.parameters, np.zeros(4), "ab")
+    np.testing.assert_allclose(reach @ after[[6, 7, 2, 3]], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("after", [Mode.FLIGHT, Mode.SWING_B])
+def test_release_causes_no_jump(setup_with, name, after):
+    """In the first microsecond rates change by microseconds times the acceleration."""
+    tick = 1e-6
+    setup = setup_with(f"control_period={tick}", f"physics_step={tick}", "duration=1e-5")
+    before = Mode.SWING_A if after is Mode.FLIGHT else Mode.FIXED
+    simulator = engine(setup, name)
+    for state, _ in random_states(setup, before, 5):
+        simulator.reset(state)
+        x, v = split(simulator.state())
+        found = simulator.step(Command(np.zeros(1), after.switches), tick)
+        drift = tick * lagrangian.acceleration(setup.parameters, x, v, 0.0, HANDS[after])
+        np.testing.assert_allclose(split(found)[1], v + drift, atol=1e-7)
+        assert [e.impulse for e in simulator.take_events()] == [0.0]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_held_hand_stays_where_it_gripped(setup_with, name):
+    """Hand A to the last bit, hand B to the round-off of its place; FIXED, the whole robot."""
+    setup = setup_with("control_period=0.01")
+    simulator, p = engine(setup, name), setup.parameters
+    arm = Arm(p.length_a, p.length_b)
+    command = Command(np.array([1.0]))
+    for mode in (Mode.SWING_A, Mode.SWING_B, Mode.FIXED):
+        state, _ = next(random_states(setup, mode, 1))
+        start = simulator.reset(state)
+        u = pack(start)
+        grip = u[4:6] + arm.reach(u)
+        for _ in range(50):
+            state = simulator.step(command, 0.01)
+            u = pack(state)
+            if mode is not Mode.SWING_B:
+                assert (state.position == start.position).all()
+                assert not u[6:].any()
+            if mode is not Mode.SWING_A:
+                np.testing.assert_allclose(u[4:6] + arm.reach(u), grip, atol=1e-14)
+                np.testing.assert_allclose(u[6:] + arm.jacobian(u) @ u[2:4], 0.0, atol=1e-13)
+        if mode is Mode.FIXED:
+            assert (state.q == start.q).all()
+            assert not state.qd.any()
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_swinging_on_hand_b_is_swinging_on_hand_a_of_the_flipped_robot(setup_with, name):
+    """Seen from hand B, the links change places: th1' = pi + th1 + th2, th2' = -th2."""
+    setup = setup_with(UNLIKE)
+    p = setup.parameters
+    swapped = (
+        f"parameters={{mass_a: {p.mass_b}, mass_b: {p.mass_a}, inertia_a: {p.inertia_b}, "
+        f"inertia_b: {p.inertia_a}, length_a: {p.length_b}, length_b: {p.length_a}, "
+        f"centre_a: {p.length_b - p.centre_b}, centre_b: {p.length_a - p.centre_a}, "
+        f"gravity: {p.gravity}}}"
+    )
+    one, other = engine(setup, name), engine(setup_with(swapped), name)
+    state, _ = next(random_states(setup, Mode.SWING_B, 1))
+    x, v = split(state)
+    hand = x[:2] + Arm(p.length_a, p.length_b).reach(pack(state))
+    flipped = np.array([*hand, np.pi + x[2] + x[3], -x[3]])
+    one.reset(state)
+    other.reset(join(flipped, np.array([0.0, 0.0, v[2] + v[3], -v[3]]), Mode.SWING_A))
+    for _ in range(300):
+        here = one.step(Command(np.array([0.7])), 1e-3)
+        there = other.step(Command(np.array([-0.7])), 1e-3)
+    (x, v), (y, w) = split(here), split(there)
+    turn = y[2] - (np.pi + x[2] + x[3])
+    assert abs(np.sin(0.5 * turn)) < 1e-9
+    np.testing.assert_allclose([y[3], w[2], w[3]], [-x[3], v[2] + v[3], -v[3]], atol=1e-8)
+
+
+SEQUENCES = {
+    "swing, change, swing": [(Mode.SWING_A, 0.3, 0.0), (Mode.SWING_B, 0.3, 1.5)],
+    "swing, fly, swing": [
+        (Mode.SWING_A, 0.3, 1.0), (Mode.FLIGHT, 0.1, -0.5), (Mode.SWING_B, 0.2, 0.5),
+    ],
+    "swing, hold, swing back": [
+        (Mode.SWING_A, 0.3, 0.0), (Mode.FIXED, 0.1, 0.5), (Mode.SWING_B, 0.1, 1.0),
+        (Mode.SWING_A, 0.2, 0.0),
+    ],
+}  # fmt: skip
+
+
+def truth(setup, start, phases):
+    """Return the oracle's end of a sequence of (mode, duration, torque)."""
+    (x, v), p, last = split(start), setup.parameters, HANDS[phases[0][0]]
+    for mode, duration, torque in phases:
+        hands = HANDS[mode]
+        if set(hands) - set(last):
+            v = np.zeros(4) if mode is Mode.FIXED else lagrangian.impact(p, x, v, hands)[0]
+        if mode is not Mode.FIXED:
+            x, v = lagrangian.move(p, x, v, torque, hands, duration)
+        last = hands
+    return x, v
+
+
+def end_of(simulator, start, phases, period):
+    """Return the end of the same in a simulator, commanded every `period` [s]."""
+    simulator.reset(start)
+    for mode, duration, torque in phases:
+        for _ in range(round(duration / period)):
+            simulator.step(Command(np.array([torque]), mode.switches), period)
+    return split(simulator.state())
+
+
+def distance(found, expected):
+    """Return the largest difference of coordinates and rates; th1 is the same after a turn."""
+    gap = np.concatenate(found) - np.concatenate(expected)
+    gap[2] = np.angle(np.exp(1j * gap[2]))
+    return np.abs(gap).max()
+
+
+# The report's: hanging on hand A, in motion.
+START = join(np.zeros(4), np.array([0.0, 0.0, 0.902, 10.935]), Mode.SWING_A)
+
+
+@pytest.mark.parametrize("phases", SEQUENCES.values(), ids=SEQUENCES)
+@pytest.mark.parametrize("changes", [(), (UNLIKE,), (ROUGH,)], ids=["report", "unlike", "rough"])
+@pytest.mark.parametrize(
+    ("name", "step", "order", "slack"), [("dart", 1e-3, 1, 0.1), ("mujoco", 5e-3, 4, 0.4)]
+)
+def test_sequences_converge_at_the_order_of_the_integrator(
+    setup_with, phases, changes, name, step, order, slack
+):
+    """Errors at dt, dt/2, dt/4 against the oracle's equations, solved to 1e-12."""
+    setup = setup_with(*changes, "control_period=0.01")
+    expected = truth(setup, START, phases)
+    steps = step / np.array([1, 2, 4])
+    errors = []
+    for dt in steps:
+        simulator = engine(setup, name, physics_step=dt)
+        assert simulator.order == order
+        errors.append(distance(end_of(simulator, START, phases, 0.01), expected))
+    observed = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert observed == pytest.approx(order, abs=slack), errors
+
+
+@pytest.mark.parametrize("phases", SEQUENCES.values(), ids=SEQUENCES)
+@pytest.mark.parametrize("changes", [(), (UNLIKE,), (ROUGH,)], ids=["report", "unlike", "rough"])
+def test_the_reference_follows_the_oracle(setup_with, phases, changes):
+    """Both are solved to 1e-12 a step; the motion magnifies that less than a thousand times."""
+    setup = setup_with(*changes, "control_period=0.01")
+    found = end_of(make_simulator(setup), START, phases, 0.01)
+    assert distance(found, truth(setup, START, phases)) < 1e-9
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_efforts_are_clipped(setup_with, name):
+    """A hundred times the limit is the limit."""
+    setup = setup_with()
+    limit = float(setup.effort_limits[0])
+    ends = []
+    for effort in (limit, 100.0 * limit):
+        simulator = engine(setup, name)
+        state = simulator.step(Command(np.array([effort])), 1e-3)
+        assert state.effort[0] == limit
+        ends.append(state.qd[0])
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_state_of_every_mode_is_given_back(setup_with, name):
+    """reset(state) returns the state."""
+    setup = setup_with(UNLIKE)
+    simulator = engine(setup, name)
+    for mode in MOVING:
+        for state, _ in random_states(setup, mode, 10):
+            back = simulator.reset(replace(state, time=0.25))
+            assert back.time == 0.25 and back.switches == mode.switches
+            np.testing.assert_allclose(
+                np.concatenate(split(back)), np.concatenate(split(state)), atol=1e-13
+            )
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_same_run_twice_is_the_same_to_the_bit(setup_with, name):
+    """With the simulator used again, and made anew."""
+    setup = setup_with("duration=0.6")
+    first = engine(setup, name)
+    hashes = {
+        simulate(
+            simulator=simulator,
+            controller=make_controller(setup),
+            initial=setup.initial,
+            duration=0.6,
+            control_period=1e-3,
+        ).sha256()
+        for simulator in (first, first, engine(setup, name))
+    }
+    assert len(hashes) == 1
+
+
+@pytest.fixture(scope="module")
+def short():
+    """Return `swing` with a cross-check over its change of hands alone."""
+    from roboaccord import Setup, load_scenario
+
+    changes = [
+        "crosscheck.duration=0.6",
+        "crosscheck.states=30",
+        "crosscheck.tolerances.trajectory={mujoco: 1e-8}",
+    ]
+    return Setup.of(load_scenario("monkeybot", "monkeybot", "swing", changes))
+
+
+def test_the_cross_check_passes(short, tmp_path):
+    """All three levels; the reference does not depend on the step, so its errors are 0."""
+    for name in ENGINES:
+        engine(short, name)
+    result = run_crosscheck(short, ["reference", *ENGINES], refine=3, out=tmp_path)
+    assert result.passed, result.data["reasons"]
+    runs = result.data["trajectory"]
+    assert runs["dart"]["order"] == pytest.approx(1, abs=0.1)
+    assert runs["reference"]["error"] == [0.0, 0.0, 0.0] and runs["reference"]["order"] is None
+    assert all(check["max"] < 1e-8 for check in result.data["acceleration"].values())
+    assert all(check["relative"] < 1e-2 for check in result.data["one_step"].values())
+    assert {e["kind"] for e in result.data["events"]["dart"]} == {"magnet_on", "magnet_off"}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("link", ["base_link", "arm_b_link"])
+def test_a_false_mass_is_found_and_named(short, tmp_path, name, link):
+    """One per cent, by link and engine; and the motion alone gives it away."""
+    engine(short, name)
+    scale = {name: {link: 1.01}}
+    result = run_crosscheck(short, [name], refine=3, out=tmp_path, mass_scale=scale)
+    reasons = result.data["reasons"]
+    assert any(f"{name}: mass of {link} is +1 % off" in reason for reason in reasons)
+    assert any(f"{name}: accelerations differ" in reason for reason in reasons)
+    motion = {"dart": "converges with order", "mujoco": "mm from the reference"}
+    assert any(motion[name] in reason for reason in reasons)

@@ -1,0 +1,136 @@
+"""Motions of any order of phases, against an integrator and equations apart."""
+
+import lagrangian
+import numpy as np
+import pytest
+from monkeybot.coordinates import Mode
+from monkeybot.events import VERTICAL, energy_restored, level, linear
+from monkeybot.motion import Motion
+from scipy.integrate import solve_ivp
+from test_dynamics import REPORT, ROUGH, UNLIKE, oracle
+
+START = np.array([0.3, -0.8, 1.0, 4.0, 0.1, -0.2, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("parameters", [UNLIKE, ROUGH], ids=["smooth", "rough"])
+def test_any_order_of_modes_is_the_lagrangians_motion(parameters):
+    """Swing, fly, grip with the same hand, with the other, change hands, stop, and go on."""
+    motion = Motion(parameters, START)
+    x, v = oracle(START)
+    plan = [
+        ("a", Mode.SWING_A, 0.2, 1.0), ("", Mode.FLIGHT, 0.1, -0.5), ("a", Mode.SWING_A, 0.15, 0.0),
+        ("b", Mode.SWING_B, 0.2, 2.0), ("", Mode.FLIGHT, 0.05, 0.0), ("b", Mode.SWING_B, 0.1, -1.0),
+        ("ab", Mode.FIXED, 0.1, 0.0), ("a", Mode.SWING_A, 0.2, 0.0),
+    ]  # fmt: skip
+    before = "a"
+    for hands, mode, duration, effort in plan:
+        impulse = motion.hold(mode)
+        if hands == "ab":
+            v = np.zeros(4)
+        elif hands and before not in (hands, "ab"):
+            v, expected = lagrangian.impact(parameters, x, v, hands)
+            assert impulse == pytest.approx(np.hypot(*expected), rel=1e-8)
+        before = hands
+        motion.advance(duration, -effort if hands == "b" else effort)
+        if hands != "ab":
+            x, v = lagrangian.move(parameters, x, v, effort, hands, duration)
+        found, rates = oracle(motion.u)
+        turns = round((x[2] - found[2]) / (2.0 * np.pi))
+        found[2] += 2.0 * np.pi * turns
+        assert np.abs(found - x).max() < 1e-8
+        assert np.abs(rates - v).max() < 1e-7
+    kinds = [(event.kind, event.subject) for event in motion.events]
+    assert kinds == [
+        ("magnet_off", "magnet_a"), ("magnet_on", "magnet_a"),
+        ("magnet_off", "magnet_a"), ("magnet_on", "magnet_b"),
+        ("magnet_off", "magnet_b"), ("magnet_on", "magnet_b"),
+        ("magnet_on", "magnet_a"), ("magnet_off", "magnet_b"),
+    ]  # fmt: skip
+    assert motion.time == pytest.approx(1.1)
+
+
+def test_a_held_hand_stays_where_it_grips():
+    motion = Motion(UNLIKE, START)
+    motion.advance(0.3)
+    motion.hold(Mode.SWING_B)
+    place = motion.held[4:6]
+    motion.advance(0.4, torque=1.0)
+    assert np.array_equal(motion.held[4:6], place)
+
+
+@pytest.mark.parametrize(
+    ("event", "value"),
+    [
+        (level(), lambda s: -0.61 * (np.cos(s[0]) + np.cos(s[0] + s[1]))),
+        (linear("straight", th2=-1.0), lambda s: -s[1]),
+        (linear("turns back", w1=1.0, above=0.5), lambda s: s[2] - 0.5),
+    ],
+    ids=["level", "straight", "rate"],
+)
+def test_events_are_where_another_integrator_finds_them(event, value):
+    start = np.array([0.2, 0.4, -0.8, 7.0])
+
+    def rhs(_, s):
+        x, v = np.array([0.0, 0.0, *s[:2]]), np.array([0.0, 0.0, *s[2:]])
+        return [*s[2:], *lagrangian.acceleration(REPORT, x, v, 0.0, "a")[2:]]
+
+    def crossing(_, s):
+        return value(s)
+
+    crossing.terminal, crossing.direction = True, 1.0
+    expected = solve_ivp(
+        rhs, (0.0, 3.0), start, method="DOP853", rtol=1e-12, atol=1e-12, events=crossing
+    )
+    motion = Motion(REPORT, np.array([*start, 0.0, 0.0, 0.0, 0.0]))
+    assert motion.advance(3.0, until=event)
+    assert motion.time == pytest.approx(expected.t_events[0][0], abs=1e-9)
+    assert np.abs(motion.u[:4] - expected.y_events[0][0]).max() < 1e-8
+    assert motion.events[-1].kind == event.name
+    assert motion.events[-1].time == motion.time
+
+
+def test_an_event_that_only_just_happens_between_two_steps_is_found():
+    """The tip rises over a line and falls back within one step of a loose integrator."""
+    start = np.array([0.0, 0.0, 3.0, 0.5, 0.0, 0.0, 0.0, 0.0])
+    truth = Motion(REPORT, start)
+    turn = linear("turns", w1=-1.0)
+    assert truth.advance(2.0, until=turn)
+    top = truth.u[0]
+    for margin in (1e-3, 1e-5, 1e-7):
+        just_below = linear("grazed", th1=1.0, above=top - margin)
+        loose = Motion(REPORT, start, tolerance=1e-9)
+        assert loose.advance(2.0, until=just_below), margin
+        assert loose.time < truth.time
+        assert not Motion(REPORT, start).advance(
+            truth.time + 0.05, until=linear("missed", th1=1.0, above=top + margin)
+        )
+
+
+def test_energy_without_friction_is_the_motors_work():
+    motion = Motion(REPORT, START)
+    energy, angle = sum(motion.energies), motion.u[1]
+    motion.advance(0.7, torque=3.0)
+    work = 3.0 * (motion.u[1] - angle)
+    assert sum(motion.energies) - energy == pytest.approx(work, abs=1e-9)
+
+
+def test_friction_takes_energy_in_every_mode():
+    for mode in (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT):
+        motion = Motion(ROUGH, START, mode)
+        energy = sum(motion.energies)
+        for _ in range(5):
+            motion.advance(0.05)
+            assert sum(motion.energies) < energy
+            energy = sum(motion.energies)
+
+
+def test_tightening_the_tolerance_settles_the_motion():
+    ends = []
+    for tolerance in (1e-6, 1e-8, 1e-10, 1e-12):
+        motion = Motion(UNLIKE, START, tolerance=tolerance)
+        motion.advance(0.5, until=VERTICAL)
+        motion.advance(0.3, torque=2.0, until=energy_restored(1e6))
+        ends.append(motion.u)
+    errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
+    assert errors[0] > 10.0 * errors[1] > 100.0 * errors[2]
+    assert errors[2] < 1e-8
