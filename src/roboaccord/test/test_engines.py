@@ -1,0 +1,233 @@
+"""Engines on models of their own: free bases in space, hinges to the world, friction of joints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from roboaccord.description import Tree
+from roboaccord.engines import simulate_model
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import LinkMotion
+from roboaccord.kinematics import TreeKinematics
+from roboaccord.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
+from roboaccord.state import Array, Command, RobotState
+
+ENGINES = ["dart", "mujoco"]
+INERTIA = '<inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'
+
+
+def link(name: str, mass: float, centre: str, *inertia: float) -> str:
+    """Return a link of a URDF."""
+    return (
+        f'<link name="{name}"><inertial><origin xyz="{centre}" rpy="0.1 0.2 0.3"/>'
+        f'<mass value="{mass}"/>{INERTIA.format(*inertia)}</inertial></link>'
+    )
+
+
+CHAIN = f"""<robot name="chain">
+  {link("base_link", 2.0, "0.1 -0.2 0.05", 0.03, 0.05, 0.06)}
+  {link("arm_link", 0.7, "0.2 0 0.1", 0.02, 0.01, 0.015)}
+  {link("tip_link", 0.4, "0 0.1 0.1", 0.004, 0.005, 0.006)}
+  <joint name="turn" type="continuous">
+    <parent link="base_link"/><child link="arm_link"/>
+    <origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/><axis xyz="0 0.6 0.8"/>
+    <dynamics damping="0.5" friction="0.3"/>
+  </joint>
+  <joint name="twist" type="continuous">
+    <parent link="arm_link"/><child link="tip_link"/>
+    <origin xyz="0.5 0 0" rpy="0.1 0 0"/><axis xyz="1 0 0"/>
+  </joint>
+</robot>"""
+PENDULUM = f"""<robot name="pendulum">
+  <link name="world"/>
+  {link("base_link", 2.0, "0 0 -0.3", 0.05, 0.05, 0.01)}
+  <joint name="hinge" type="continuous">
+    <parent link="world"/><child link="base_link"/><axis xyz="1 0 0"/>
+    <dynamics damping="0.5" friction="0.3"/>
+  </joint>
+</robot>"""
+
+
+def free(**changes: Any) -> EngineModel:
+    """Return the chain, free in space."""
+    model = EngineModel(
+        urdf=CHAIN, base="free", joints=("turn", "twist"), effort_limits=np.ones(2),
+        physics_step=1e-6, gravity=3.7,
+    )  # fmt: skip
+    return replace(model, **changes)
+
+
+def pendulum(**changes: Any) -> EngineModel:
+    """Return a body on a hinge to the world, without weight."""
+    model = EngineModel(
+        urdf=PENDULUM, base="fixed", joints=("hinge",), effort_limits=np.ones(1),
+        physics_step=1e-3, gravity=0.0, root="world",
+    )  # fmt: skip
+    return replace(model, **changes)
+
+
+def engine(model: EngineModel, name: str) -> EngineSimulator:
+    """Return the simulator of a model, or skip with the reason."""
+    try:
+        return simulate_model(model, name)
+    except AccordError as error:
+        if "needs" in str(error):
+            pytest.skip(str(error))
+        raise
+
+
+def random_state(rng: np.random.Generator) -> RobotState:
+    """Return a state of the chain, its base tilted and tumbling."""
+    orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-1.4, 1.4, 3)))
+    return RobotState(
+        0.0, rng.uniform(-3, 3, 2), rng.normal(size=2), np.zeros(2),
+        rng.normal(size=3), orientation, rng.normal(size=6),
+    )  # fmt: skip
+
+
+def moved(kinematics: TreeKinematics, state: RobotState, rates: Array) -> LinkMotion:
+    """Return the motion of the links at rates of base and joints (8,), in the world."""
+    rotation = quaternion_matrix(state.orientation)
+    return kinematics.move(state.q, rates[6:], state.position, rotation, rates[:6])
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_mass_matrix_and_gravity_forces_of_a_free_chain(name: str) -> None:
+    """The sums of m J'J + J'IJ and of -m J'g over the links; J is linear, so unit rates give it."""
+    simulator, tree = engine(free(), name), Tree.parse(CHAIN)
+    kinematics = TreeKinematics(tree, ("turn", "twist"))
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        state = random_state(rng)
+        linear, angular = np.zeros((2, 3, 3, 8))  # link, axis, rate
+        for i, rates in enumerate(np.eye(8)):
+            motion = moved(kinematics, state, rates)
+            linear[:, :, i], angular[:, :, i] = motion.linear, motion.angular
+        mass, weight = np.zeros((8, 8)), np.zeros(8)
+        for i, body in enumerate(tree.links):
+            J, W = linear[i], motion.rotation[i].T @ angular[i]
+            mass += body.mass * J.T @ J + W.T @ body.inertia @ W
+            weight += body.mass * 3.7 * J[2]
+        np.testing.assert_allclose(simulator.mass_matrix(state), mass, atol=1e-10)
+        np.testing.assert_allclose(simulator.gravity_forces(state), weight, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_asking_for_masses_leaves_the_motion_as_it_is(name: str) -> None:
+    simulator = engine(free(), name)
+    state = simulator.reset(random_state(np.random.default_rng(3)))
+    simulator.mass_matrix(random_state(np.random.default_rng(4)))
+    back = simulator.state()
+    np.testing.assert_allclose(back.q, state.q, atol=1e-14)
+    np.testing.assert_allclose(back.twist, state.twist, atol=1e-13)
+
+
+def test_a_tumbling_chain_accelerates_alike_in_both_engines() -> None:
+    """Centrifugal and gyroscopic forces of a tilted base included, within 1e-8."""
+    dart, mujoco = (engine(free(), name) for name in ENGINES)
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        state, effort = random_state(rng), rng.normal(size=2)
+        a, b = dart.acceleration(state, effort), mujoco.acceleration(state, effort)
+        scale = np.abs(b.joints).max()
+        np.testing.assert_allclose(a.joints, b.joints, atol=1e-8 * scale)
+        np.testing.assert_allclose(a.base, b.base, atol=1e-8 * scale)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_twist_of_a_tilted_base_moves_it_that_way(name: str) -> None:
+    """Within a microsecond the base goes by its own velocity, turned into the world."""
+    simulator = engine(free(), name)
+    rng = np.random.default_rng(6)
+    for _ in range(10):
+        state = random_state(rng)
+        before = simulator.reset(state)
+        np.testing.assert_allclose(before.twist, state.twist, atol=1e-13)
+        after = simulator.step(Command(np.zeros(2)), 1e-6)
+        velocity = quaternion_matrix(state.orientation) @ state.twist[:3]
+        np.testing.assert_allclose((after.position - before.position) / 1e-6, velocity, atol=1e-3)
+        turn = quaternion_matrix(state.orientation).T @ quaternion_matrix(after.orientation)
+        spin = np.array([turn[2, 1], turn[0, 2], turn[1, 0]]) / 1e-6
+        np.testing.assert_allclose(spin, state.twist[3:], atol=1e-3)
+
+
+class Drag:
+    """Brake the tip's centre in proportion to its velocity, and twist it."""
+
+    links = ("tip_link",)
+
+    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
+        return -5.0 * motion.linear, np.array([[0.1, -0.2, 0.3]])
+
+
+def test_a_force_law_acts_alike_on_a_tilted_base_in_both_engines() -> None:
+    """What the law changes of the rates in a microsecond; they agree to its square."""
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        state, changes = random_state(rng), []
+        for name in ENGINES:
+            ends = []
+            for law in (None, Drag()):
+                simulator = engine(free(force_law=law), name)
+                simulator.reset(state)
+                end = simulator.step(Command(np.zeros(2)), 1e-6)
+                ends.append(np.concatenate([end.twist, end.qd]))
+            changes.append((ends[1] - ends[0]) / 1e-6)
+        assert np.abs(changes[1]).max() > 1.0
+        np.testing.assert_allclose(changes[0], changes[1], atol=1e-3)
+
+
+def coast(name: str, friction: JointFriction | None, step: float = 1e-3) -> float:
+    """Return the rate of the pendulum after 0.5 s, from 2 rad/s and without weight."""
+    simulator = engine(pendulum(friction=friction, physics_step=step), name)
+    simulator.reset(RobotState(0.0, np.zeros(1), np.array([2.0]), np.zeros(1)))
+    return float(simulator.step(Command(np.zeros(1)), 0.5).qd[0])
+
+
+def about_the_hinge() -> float:
+    """Return the pendulum's moment of inertia about its hinge [kg m^2]."""
+    body = Tree.parse(PENDULUM).links[0]
+    return float(body.inertia[0, 0] + body.mass * 0.3**2)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_friction_that_only_the_description_has_is_left_out(name: str) -> None:
+    assert coast(name, None) == pytest.approx(2.0, abs=1e-12)
+
+
+def test_viscous_friction_decays_exponentially() -> None:
+    """I w' = -b w in every stage of Runge-Kutta: exact to 1e-12 at 1 ms."""
+    friction = JointFriction(np.array([0.4]), np.zeros(1), 1.0)
+    expected = 2.0 * np.exp(-0.4 * 0.5 / about_the_hinge())
+    assert coast("mujoco", friction) == pytest.approx(expected, abs=1e-11)
+    errors = [abs(coast("dart", friction, step) - expected) for step in (1e-3, 5e-4)]
+    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.02)
+
+
+def test_dry_friction_follows_its_smoothed_law() -> None:
+    """I w' = -c w / s, s^2 = w^2 + e^2, integrates to s - e artanh(e / s) = const - c t / I."""
+    c, e = 0.5, 0.3
+
+    def integral(w: float) -> float:
+        s = np.hypot(w, e)
+        return float(s - e * np.arctanh(e / s))
+
+    friction = JointFriction(np.zeros(1), np.array([c]), e)
+    expected = integral(2.0) - c * 0.5 / about_the_hinge()
+    assert integral(coast("mujoco", friction)) == pytest.approx(expected, abs=1e-10)
+    errors = [abs(integral(coast("dart", friction, step)) - expected) for step in (1e-3, 5e-4)]
+    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.02)
+
+
+def test_a_hinge_to_the_world_is_a_joint_of_a_tree_that_starts_there() -> None:
+    assert [joint.name for joint in Tree.parse(PENDULUM, root="world").moving] == ["hinge"]
+    assert Tree.parse(PENDULUM).moving == ()
+    with pytest.raises(AccordError, match="it has no world"):
+        Tree.parse(CHAIN, root="world")
+    with pytest.raises(AccordError, match="joint hinge is missing"):
+        engine(pendulum(root="base_link"), "mujoco")
