@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from roboaccord.errors import AccordError
 from roboaccord.state import Array
 
 from monkeybot.gaits import Gait, evaluate, timed, wrap
@@ -27,6 +28,9 @@ def multipliers(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Mu
         parameters: of the robot.
         start: (th1, th2, w1, w2); with a gait that ends at an event of th1 alone the map is of
             (th2, w1, w2), and has three multipliers.
+
+    Raises:
+        AccordError: where the map has no derivative.
     """
     return _eigenvalues(gait, parameters, np.asarray(start, dtype=float), (1, 2, 3))
 
@@ -60,6 +64,11 @@ def _eigenvalues(
     starts = start + STEP * (sides[:, None] * shifts[None, :, None]).reshape(-1, 4)
     final = evaluate(gait, parameters, starts, tolerance=FINE).final
     final[:, :2] = wrap(final[:, :2] - start[:2])
+    if not np.isfinite(final).all():
+        raise AccordError(
+            "beside its start the gait misses an event that it only grazes: its return map has "
+            "no derivative there"
+        )
     slope = np.einsum("s,msd->dm", weights, final.reshape(len(moved), 4, 4))[list(moved)]
     values = np.linalg.eigvals(slope)
     return np.asarray(values[np.argsort(-np.abs(values))], dtype=complex)

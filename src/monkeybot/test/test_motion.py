@@ -62,13 +62,13 @@ def test_a_held_hand_stays_where_it_grips():
     ("event", "value"),
     [
         (level(), lambda s: -0.61 * (np.cos(s[0]) + np.cos(s[0] + s[1]))),
-        (linear("straight", th2=-1.0), lambda s: -s[1]),
-        (linear("turns back", w1=1.0, above=0.5), lambda s: s[2] - 0.5),
+        (linear("bent", th2=1.0, above=1.0), lambda s: s[1] - 1.0),
+        (linear("slower", w2=-1.0, above=-8.0), lambda s: 8.0 - s[3]),
     ],
     ids=["level", "straight", "rate"],
 )
 def test_events_are_where_another_integrator_finds_them(event, value):
-    start = np.array([0.2, 0.4, -0.8, 7.0])
+    start = np.array([0.1, 0.2, 0.9, 10.9])
 
     def rhs(_, s):
         x, v = np.array([0.0, 0.0, *s[:2]]), np.array([0.0, 0.0, *s[2:]])
