@@ -73,6 +73,8 @@ class CrosscheckShell:
 
     def _on_result(self, data: bytes) -> None:
         if self._setup is not None:
+            if self._before is not None and self._last is not None:
+                self._compare(self._before, self._last)
             self.skipped = max(
                 self.skipped, json.loads(decode_string(data))["steps"] - self.compared
             )

@@ -12,9 +12,12 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the adapter is tested, is not installed")
 
 from roboaccord.errors import AccordError, LockstepError
-from roboaccord_ros.gazebo import World, body_twist
+from roboaccord_ros import gz_switches
+from roboaccord_ros.gazebo import World, body_twist, refuse_rates
 from roboaccord_ros.gazebo_link import FreeLink
 from roboaccord_ros.gz_adapter import GazeboShell
+from roboaccord_ros.gz_switches import GazeboSwitches
+from std_msgs.msg import String
 
 three = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)
 
@@ -70,3 +73,86 @@ def test_without_a_bridge_it_says_so(graph, setup_for):
         graph.spin()
     shell.close()
     assert "no bridge" in shell.result["error"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["initial.qd={joint_03: 1.0}", "initial.q={joint_03: 0.1}", "initial.twist=[0, 1, 0, 0, 0, 0]"],
+)
+def test_a_start_that_gazebo_cannot_make_is_refused(change, setup_for):
+    refuse_rates(setup_for())
+    key = change.partition("=")[0]
+    with pytest.raises(
+        AccordError, match=rf"serpenoid has {key}; Gazebo starts every robot at rest"
+    ):
+        refuse_rates(setup_for(change))
+
+
+class Told:
+    """Write down what is sent to Gazebo."""
+
+    def __init__(self):
+        self.messages = []
+
+    def switch(self, name, on):
+        self.messages.append((name, on))
+
+
+@pytest.fixture
+def switches(graph):
+    """Make two switches, what they send, and a publisher of each one's answer."""
+    link, settled = Told(), []
+    node, gazebo = graph.node("gz_adapter"), graph.node("bridge")
+    names = {"magnet_a": True, "magnet_b": True}
+    made = GazeboSwitches(node, "monkeybot", graph.run, names, link, lambda: settled.append(1))
+    answers = {
+        name: gazebo.create_publisher(String, f"/monkeybot/gz/{name}/state", 1) for name in names
+    }
+    node.create_timer(0.05, graph.run.guard(made.look))
+    return made, link.messages, answers, settled
+
+
+def test_one_message_at_a_time_goes_to_gazebo_and_off_comes_first(graph, switches):
+    made, messages, answers, settled = switches
+    node, seen = graph.node("test"), []
+
+    def go_on():
+        if made.missing():
+            return
+        if not messages:
+            assert made.bring({"magnet_b": False}) == {"magnet_b": False}
+        elif len(messages) == 1 and made.busy:
+            answers["magnet_b"].publish(String(data="detached"))
+        elif len(messages) == 1:
+            seen.append((dict(made.now), len(settled)))
+            assert list(made.bring({"magnet_b": True, "magnet_a": False})) == [
+                "magnet_a",
+                "magnet_b",
+            ]
+        elif len(messages) == 2:
+            answers["magnet_a"].publish(String(data="detached"))
+        elif made.busy:
+            answers["magnet_b"].publish(String(data="attached"))
+        else:
+            graph.run.stop()
+
+    node.create_timer(0.1, graph.run.guard(go_on))
+    graph.spin()
+    assert seen == [({"magnet_a": True, "magnet_b": False}, 1)]
+    assert messages == [("magnet_b", False), ("magnet_a", False), ("magnet_b", True)]
+    assert made.now == {"magnet_a": False, "magnet_b": True}
+    assert len(settled) == 2
+
+
+def test_a_switch_that_gazebo_does_not_confirm_is_repeated_then_named(graph, switches, monkeypatch):
+    made, messages, _, settled = switches
+    monkeypatch.setattr(gz_switches, "AGAIN", 0.2)
+    monkeypatch.setattr(gz_switches, "PATIENCE", 0.5)
+    made.bring({"magnet_a": False})
+    with pytest.raises(
+        LockstepError, match=r"no answer from Gazebo on /monkeybot/gz/magnet_a/state"
+    ):
+        graph.spin()
+    assert len(messages) >= 2
+    assert set(messages) == {("magnet_a", False)}
+    assert not settled
