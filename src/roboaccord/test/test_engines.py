@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import LinkMotion
 from roboaccord.kinematics import TreeKinematics
-from roboaccord.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
+from roboaccord.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix, yaw_quaternion
 from roboaccord.state import Array, Command, RobotState
 
 ENGINES = ["dart", "mujoco"]
@@ -43,6 +44,13 @@ CHAIN = f"""<robot name="chain">
     <origin xyz="0.5 0 0" rpy="0.1 0 0"/><axis xyz="1 0 0"/>
   </joint>
 </robot>"""
+IN_PLANE = CHAIN.replace(
+    "</robot>",
+    """<link name="world"/>
+  <joint name="base_joint" type="planar">
+    <parent link="world"/><child link="base_link"/><axis xyz="0 0 1"/>
+  </joint></robot>""",
+)
 PENDULUM = f"""<robot name="pendulum">
   <link name="world"/>
   {link("base_link", 2.0, "0 0 -0.3", 0.05, 0.05, 0.01)}
@@ -97,22 +105,32 @@ def moved(kinematics: TreeKinematics, state: RobotState, rates: Array) -> LinkMo
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_mass_matrix_and_gravity_forces_of_a_free_chain(name: str) -> None:
+@pytest.mark.parametrize(
+    ("base", "urdf", "rates"), [("free", CHAIN, range(8)), ("planar", IN_PLANE, [0, 1, 5, 6, 7])]
+)
+def test_mass_matrix_and_gravity_forces_of_a_chain(
+    name: str, base: str, urdf: str, rates: Sequence[int]
+) -> None:
     """The sums of m J'J + J'IJ and of -m J'g over the links; J is linear, so unit rates give it."""
-    simulator, tree = engine(free(), name), Tree.parse(CHAIN)
+    simulator, tree = engine(free(base=base, urdf=urdf), name), Tree.parse(CHAIN)
     kinematics = TreeKinematics(tree, ("turn", "twist"))
     rng = np.random.default_rng(2)
     for _ in range(20):
         state = random_state(rng)
+        if base == "planar":
+            x, y, _ = state.position
+            flat = yaw_quaternion(rng.uniform(-3.0, 3.0))
+            state = replace(state, position=np.array([x, y, 0.0]), orientation=flat)
         linear, angular = np.zeros((2, 3, 3, 8))  # link, axis, rate
-        for i, rates in enumerate(np.eye(8)):
-            motion = moved(kinematics, state, rates)
+        for i, unit in enumerate(np.eye(8)):
+            motion = moved(kinematics, state, unit)
             linear[:, :, i], angular[:, :, i] = motion.linear, motion.angular
         mass, weight = np.zeros((8, 8)), np.zeros(8)
         for i, body in enumerate(tree.links):
             J, W = linear[i], motion.rotation[i].T @ angular[i]
             mass += body.mass * J.T @ J + W.T @ body.inertia @ W
             weight += body.mass * 3.7 * J[2]
+        mass, weight = mass[np.ix_(rates, rates)], weight[list(rates)]
         np.testing.assert_allclose(simulator.mass_matrix(state), mass, atol=1e-10)
         np.testing.assert_allclose(simulator.gravity_forces(state), weight, atol=1e-10)
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from roboaccord.assembly import Setup
+from roboaccord.engines.model import EngineModel
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
 from roboaccord.scenario import did_you_mean
 
 if TYPE_CHECKING:
     from roboaccord.engines.base import EngineSimulator
-    from roboaccord.engines.model import EngineModel
 
 ENGINES = {"dart": ("DartSimulator", "dartpy"), "mujoco": ("MujocoSimulator", "mujoco")}
 
@@ -28,8 +28,6 @@ def make_engine(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> S
         raise AccordError(f"unknown engine {engine}{did_you_mean(engine, ['reference', *ENGINES])}")
     if setup.robot.engine is not None:
         return setup.robot.engine(setup, engine, mass_scale)
-    from roboaccord.engines.model import EngineModel  # needs xacro, which importing need not
-
     simulator = simulate_model(EngineModel.of(setup, mass_scale), engine)
     simulator.reset(setup.initial)
     return simulator
