@@ -18,6 +18,7 @@ from monkeybot.hybrid import TOLERANCE
 from monkeybot.parameters import MonkeyBotParameters
 
 BLOCK = 2048  # gaits that a thread takes at once: some 0.1 s of work
+MOST = 25_000_000  # gaits: 2 GB of starts and results
 LIMIT = 1.0  # s: a first swing that reaches the line takes about 0.5 s; later ones are given up
 NEIGHBOURS = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
@@ -90,7 +91,12 @@ def landscape(
         tolerance: of each step of the integrator.
         threads: to work in; the kernels run side by side. As many as there are cores by default.
         done: called with the number of gaits that a block has added.
+
+    Raises:
+        AccordError: for more gaits than the memory holds.
     """
+    if len(w1) * len(w2) > MOST:
+        raise AccordError(f"a grid of {len(w1)} x {len(w2)} has more than {MOST:g} gaits")
     starts = np.stack(np.meshgrid(w1, w2, indexing="ij"), axis=-1).reshape(-1, 2)
     blocks = np.array_split(starts, -(-len(starts) // BLOCK))
     work = partial(evaluate, gait, parameters, tolerance=tolerance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from monkeybot.cli.gait import gait_command, minimise_command
+from monkeybot.cli.landscape import landscape_command
 from monkeybot.cli.periodic import collisionless_command, periodic_command
 from monkeybot.cli.repeat import repeat_command
 
@@ -21,3 +22,4 @@ app.command("minimise")(minimise_command)
 app.command("periodic")(periodic_command)
 app.command("collisionless")(collisionless_command)
 app.command("repeat")(repeat_command)
+app.command("landscape")(landscape_command)

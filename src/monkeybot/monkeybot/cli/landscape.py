@@ -1,0 +1,154 @@
+"""`accord monkeybot landscape`: the error over a grid of rates, as numbers and pictures."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from roboaccord.bag.topics import distribution_version
+from roboaccord.cli.console import COMPILING, print_json, progress
+from roboaccord.errors import AccordError
+from roboaccord.output import make_folder
+from roboaccord.state import Array
+
+from monkeybot.cli.options import (
+    Changes,
+    Json,
+    Tolerance,
+    Torque,
+    check_tolerance,
+    print_figures,
+    robot_parameters,
+)
+from monkeybot.gaits import Gait, evaluate, horizontal
+from monkeybot.hybrid import TOLERANCE
+from monkeybot.landscape import LIMIT, Landscape, landscape, save_landscape, span
+from monkeybot.landscape_page import render_landscape
+from monkeybot.maps import write_map, write_surface
+from monkeybot.parameters import MonkeyBotParameters
+
+Span = tuple[float, float, int]
+
+
+def landscape_command(
+    w1: Annotated[
+        Span, typer.Option("--w1", metavar="A B N", help="Rates of th1, N from A to B, in rad/s.")
+    ] = (0.0, 3.0, 301),
+    w2: Annotated[Span, typer.Option("--w2", metavar="A B N", help="Rates of th2, likewise.")] = (
+        8.0,
+        14.0,
+        301,
+    ),
+    torque: Torque = 2.0,
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for data and pictures.")
+    ] = Path("runs/monkeybot_landscape"),
+    limit: Annotated[
+        float, typer.Option(help="A phase that takes longer has missed its event, in s.")
+    ] = LIMIT,
+    changes: Changes = None,
+    tolerance: Tolerance = TOLERANCE,
+    as_json: Json = False,
+) -> None:
+    """Evaluate the report's gait from a grid of rates, both links hanging straight.
+
+    Writes landscape.npz, an interactive landscape.html, and as pictures surface.svg and map.svg:
+    the root of the error, cut off at 5, with its minima. A start that never reaches the line has
+    none (NaN).
+
+    Examples:
+
+      accord monkeybot landscape --w1 0 3 301 --w2 8 14 301 --torque 2 --out landscape
+
+      accord monkeybot landscape --w1 2 8 151 --w2 0 8 151 --torque 2 --out low --json
+    """
+    rates = span(*w1, "--w1"), span(*w2, "--w2")
+    if not 0.0 < limit < np.inf:
+        raise AccordError(f"--limit is {limit:g}, and must be positive")
+    check_tolerance(tolerance)
+    parameters, gait = robot_parameters(changes), horizontal(torque, limit=limit)
+    place = make_folder(folder)
+    field, speed = measured(gait, parameters, *rates, tolerance, quiet=as_json)
+    files = write_all(field, place, torque, parameters)
+    lowest = {"rates": field.lowest[:2], "error": field.lowest[2]}
+    if as_json:
+        result = {"gaits": field.error.size, "gaits_per_second": speed}
+        print_json({**result, "minimum": lowest, "files": [str(file) for file in files]})
+        return
+    missed = int(np.isnan(field.error).sum())
+    print_figures(
+        {
+            "gaits": (f"{field.error.size}, of which {missed} miss an event", ""),
+            "speed": (f"{speed:.0f}", "gaits/s"),
+            "lowest error": (f"{field.lowest[2]:.4g}", ""),
+            "at rates": (f"{field.lowest[0]:g}, {field.lowest[1]:g}", "rad/s"),
+            "minima": (f"{len(field.minima)}", ""),
+            "files": (", ".join(str(file) for file in files), ""),
+        }
+    )
+
+
+def measured(
+    gait: Gait,
+    parameters: MonkeyBotParameters,
+    w1: Array,
+    w2: Array,
+    tolerance: float,
+    *,
+    quiet: bool,
+) -> tuple[Landscape, float]:
+    """Return a landscape and the speed at which it was evaluated [gaits/s], compiling not counted.
+
+    Raises:
+        AccordError: if no start gets to the end.
+    """
+    with progress(quiet) as bar:
+        task = bar.add_task(COMPILING, total=len(w1) * len(w2))
+        evaluate(gait, parameters, np.array([w1[0], w2[0]]), tolerance=tolerance)
+        bar.update(task, description="evaluating")
+        start = time.perf_counter()
+        field = landscape(
+            gait, parameters, w1, w2,
+            tolerance=tolerance, done=lambda count: bar.advance(task, count),
+        )  # fmt: skip
+        elapsed = time.perf_counter() - start
+    return field, field.error.size / elapsed
+
+
+def write_all(
+    field: Landscape, place: Path, torque: float, parameters: MonkeyBotParameters
+) -> list[Path]:
+    """Write data, page and pictures of a landscape, and return their files."""
+    data, page, surface, flat = files = [
+        place / name for name in ("landscape.npz", "landscape.html", "surface.svg", "map.svg")
+    ]
+    lowest = field.lowest
+    versions = made_with()
+    save_landscape(field, data, torque=torque, parameters=asdict(parameters), versions=versions)
+    html = render_landscape(
+        field,
+        f"Error of the horizontal gait at {torque:g} N m",
+        command=shlex.join(["accord", *sys.argv[1:]]),
+        facts={
+            "lowest error": f"{lowest[2]:.4g} at w1 = {lowest[0]:g}, w2 = {lowest[1]:g} rad/s",
+            "starts that miss an event": str(int(np.isnan(field.error).sum())),
+            **versions,
+        },
+    )
+    page.write_text(html, encoding="utf-8")
+    write_surface(field, surface)
+    write_map(field, flat)
+    return files
+
+
+def made_with() -> dict[str, str]:
+    """Return the versions of what evaluates gaits."""
+    names = ("roboaccord", "roboaccord-monkeybot", "numpy", "numba")
+    return {"python": platform.python_version(), **{n: distribution_version(n) for n in names}}
