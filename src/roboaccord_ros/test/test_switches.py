@@ -91,6 +91,26 @@ def test_a_person_grips_with_the_other_hand_and_all_motion_stops(graph):
     assert np.abs(motion.twist[after]).max() < 1e-12
 
 
+def test_in_real_time_a_person_lets_go_and_the_robot_falls(graph):
+    setup = monkeybot("swing", "controller={name: teleop}", "control_period=0.005")
+    shell, client = graph.simulator(setup, lockstep=False), graph.node("person")
+    graph.controller(setup)
+    let_go = client.create_client(SetBool, "/monkeybot/magnet_a/set")
+    asked = []
+
+    def call_once():
+        if not asked and shell.stepper.state.time >= 0.1:
+            asked.append(let_go.call_async(SetBool.Request(data=False)))
+
+    client.create_timer(0.005, call_once)
+    graph.spin()
+    motion = shell.stepper.trajectory
+    (event,) = motion.events
+    assert (event.kind, event.subject) == ("magnet_off", "magnet_a")
+    assert np.abs(motion.position[motion.time <= event.time + 1e-9]).max() < 1e-12
+    assert motion.position[-1, 2] < -0.01  # hand A falls
+
+
 def test_a_person_drives_the_elbow(graph):
     setup = monkeybot("swing", "controller={name: teleop}")
     shell, person = graph.simulator(setup), graph.node("person")
