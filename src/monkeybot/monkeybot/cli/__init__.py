@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from monkeybot.cli.figures import figures_command
 from monkeybot.cli.gait import gait_command, minimise_command
 from monkeybot.cli.landscape import landscape_command
 from monkeybot.cli.periodic import collisionless_command, periodic_command
@@ -23,3 +24,4 @@ app.command("periodic")(periodic_command)
 app.command("collisionless")(collisionless_command)
 app.command("repeat")(repeat_command)
 app.command("landscape")(landscape_command)
+app.command("figures")(figures_command)

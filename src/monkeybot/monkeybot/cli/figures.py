@@ -1,0 +1,99 @@
+"""`accord monkeybot figures`: the report's figures 3 to 10, done again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+from roboaccord.cli.console import COMPILING, out, print_json, progress
+from roboaccord.output import make_folder
+
+from monkeybot.cli.landscape import made_with
+from monkeybot.cli.options import Changes, Json, Torque, robot_parameters
+from monkeybot.figures import FIRST, RANGES, SECOND, write_landscapes, write_repetitions
+from monkeybot.gaits import evaluate, horizontal
+from monkeybot.report_variants import SampledGait, fminsearch, sampled_gait
+
+GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
+
+
+def figures_command(
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for pictures and data.")
+    ] = Path("runs/monkeybot_figures"),
+    count: Annotated[
+        int, typer.Option("--points", min=3, max=2001, help="Rates of each side of a landscape.")
+    ] = 301,
+    torque: Torque = 2.0,
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
+    """Draw the report's figures 3 to 10 from this code, with the data beside them.
+
+    Also repeats its two searches the way it did them: events on samples of 1 ms, and MATLAB's
+    fminsearch with its usual tolerances.
+
+    Examples:
+
+      accord monkeybot figures --out figures
+
+      accord monkeybot figures --points 101 --out figures --json
+    """
+    parameters, gait = robot_parameters(changes), horizontal(torque)
+    place = make_folder(folder)
+    with progress(as_json) as bar:
+        task = bar.add_task(COMPILING, total=len(RANGES) * count**2)
+        evaluate(gait, parameters, np.array(FIRST))
+        bar.update(task, description="landscapes")
+        files, fields = write_landscapes(
+            parameters, torque, count, place,
+            versions=made_with(), done=lambda n: bar.advance(task, n),
+        )  # fmt: skip
+        more, _ = write_repetitions(parameters, torque, place)
+        bar.update(task, description="searches of the report")
+        searches = [
+            (np.array(guess), fminsearch(parameters, np.array(guess), torque)) for guess in GUESSES
+        ]
+    data = {
+        "torque": torque,
+        "lowest": {
+            name: {"rates": field.lowest[:2], "error": field.lowest[2]}
+            for name, field in fields.items()
+        },
+        "searches": [{"guess": guess, **_figures(found)} for guess, found in searches],
+        "printed": [
+            _figures(sampled_gait(parameters, np.array(rates), torque)) for rates in (FIRST, SECOND)
+        ],
+        "files": [str(file) for file in (*files, *more)],
+        "versions": made_with(),
+    }
+    print_json(data) if as_json else show(data)
+
+
+def show(data: dict[str, Any]) -> None:
+    """Print the result for people."""
+    table = Table("landscape", "lowest error", "at w1, w2, rad/s", box=None)
+    for name, lowest in data["lowest"].items():
+        w1, w2 = lowest["rates"]
+        table.add_row(name, f"{lowest['error']:.3g}", f"{w1:g}, {w2:g}")
+    out.print(table)
+    for search in data["searches"]:
+        (a, b), (w1, w2) = search["guess"], search["rates"]
+        out.print(
+            f"the report's search from ({a:g}, {b:g}) stops at ({w1:.4f}, {w2:.4f}), "
+            f"error {search['error']:.3g}",
+            highlight=False,
+        )
+    out.print("files: " + ", ".join(data["files"]), highlight=False, soft_wrap=True)
+
+
+def _figures(found: SampledGait) -> dict[str, Any]:
+    return {
+        "rates": found.rates,
+        "error": found.error,
+        "switch_time": found.switch_time,
+        "motor_time": found.motor_time,
+    }
