@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from roboaccord.jit import kernel
+from roboaccord.state import Array
 
 from monkeybot.parameters import (
     DRY_1,
@@ -54,6 +56,14 @@ def coupling(p, th1, th12):  # type: ignore[no-untyped-def]
     a, b = p[M1] * p[R1] + p[M2] * p[L1], p[M2] * p[R2]
     x2, y2 = b * math.cos(th12), b * math.sin(th12)
     return a * math.cos(th1) + x2, x2, a * math.sin(th1) + y2, y2
+
+
+def mass_matrix(p: tuple[float, ...], u: Array) -> Array:
+    """Return the mass matrix of (x, y, th1, th2), nothing held (4, 4); the report's M(q)."""
+    x1, x2, y1, y2 = coupling(p, u[0], u[0] + u[1])
+    m11, m12, m22 = inertia(p, math.cos(u[1]))
+    m = p[M1] + p[M2]
+    return np.array([[m, 0.0, x1, x2], [0.0, m, y1, y2], [x1, y1, m11, m12], [x2, y2, m12, m22]])
 
 
 @kernel

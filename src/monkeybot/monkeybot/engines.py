@@ -98,7 +98,7 @@ class EngineMonkeyBot:
             hinge = self._mode in HINGES
             effort = np.array([0.0, *self._effort]) if hinge else self._effort
             self._u = self._seen(model.step(Command(effort), duration))
-        self._time += duration
+        self._time = round(self._time + duration, 9)  # free of the sum's round-off
         return self.state()
 
     def take_events(self) -> Sequence[Event]:

@@ -11,6 +11,7 @@ from roboaccord.state import Array
 from roboaccord.trajectory import Event as Happening
 
 from monkeybot import dynamics, hybrid, integrator
+from monkeybot.arm import Arm
 from monkeybot.coordinates import MAGNETS, Mode
 from monkeybot.events import NO_EVENT, Event
 from monkeybot.parameters import MonkeyBotParameters
@@ -105,29 +106,37 @@ class Motion:
             self.events.append(Happening(self.time, until.name, self.mode.name.lower()))
         return happened
 
-    def hold(self, mode: Mode) -> float:
-        """Change what the magnets hold, all at once; return the impulse of the impact [N s].
+    def hold(self, mode: Mode) -> dict[str, float]:
+        """Change what the magnets hold, all at once.
 
         A hand that grips comes to rest by a plastic impact, in which the other one is free
         unless it stays held: then all motion stops.
+
+        Returns:
+            the impulse on every hand that grips [N s].
         """
         old = self.mode
-        if old is mode:
-            return 0.0
-        impulse = 0.0
+        gripping = [n for n in MAGNETS if mode.switches[n] and not old.switches[n]]
+        releasing = [n for n in MAGNETS if old.switches[n] and not mode.switches[n]]
         self._see_from(1 if mode is Mode.SWING_B else 0)
+        impulses = dict.fromkeys(gripping, 0.0)
         if mode is Mode.FIXED:
-            self._u[2:4] = self._u[6:] = 0.0
-        elif mode is not Mode.FLIGHT and old is not Mode.FIXED:
-            impulse = math.hypot(*dynamics.impact(self._rows[self._hand], self._u))
+            impulses = {name: size for name, size in self._stop().items() if name in gripping}
+        elif gripping:
+            size = math.hypot(*dynamics.impact(self._rows[self._hand], self._u))
+            impulses = {gripping[0]: size}
         self.mode = mode
-        for name in MAGNETS:
-            if old.switches[name] and not mode.switches[name]:
-                self.events.append(Happening(self.time, "magnet_off", name))
-        for name in MAGNETS:
-            if mode.switches[name] and not old.switches[name]:
-                self.events.append(Happening(self.time, "magnet_on", name, impulse))
-        return impulse
+        self.events += [Happening(self.time, "magnet_off", name) for name in releasing]
+        self.events += [Happening(self.time, "magnet_on", n, impulses[n]) for n in gripping]
+        return impulses
+
+    def _stop(self) -> dict[str, float]:
+        """Bring both hands to rest, and with them all else; return the impulse on each [N s]."""
+        p = self.parameters
+        mass = dynamics.mass_matrix(self._rows[0], self._u)
+        _, impulses = Arm(p.length_a, p.length_b).grip(self._u, mass, MAGNETS)
+        self._u[2:4] = self._u[6:] = 0.0
+        return impulses
 
     def _see_from(self, hand: int) -> None:
         if hand != self._hand:

@@ -65,6 +65,13 @@ def test_motion_is_the_lagrangians(parameters, u, torque):
 
 @settings(max_examples=100, deadline=None)
 @given(states)
+def test_the_mass_matrix_is_the_lagrangians(u):
+    found, expected = dynamics.mass_matrix(UNLIKE.row(), u), oracle(u)[0]
+    assert np.abs(found - lagrangian.mass_matrix(UNLIKE, expected)).max() < 1e-13
+
+
+@settings(max_examples=100, deadline=None)
+@given(states)
 def test_energy_is_the_lagrangians(u):
     x, v = oracle(u)
     kinetic, potential = dynamics.energies(UNLIKE.row(), u)

@@ -68,7 +68,7 @@ class SnakeReference:
         for offset, joint, impulse in self._log[:count]:
             time = float(self._time + offset)
             self._events.append(Event(time, "joint_stop", self.joints[int(joint)], float(impulse)))
-        self._time += duration
+        self._time = round(self._time + duration, 9)  # free of the sum's round-off
         return self.state()
 
     def take_events(self) -> Sequence[Event]:

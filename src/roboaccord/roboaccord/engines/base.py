@@ -104,7 +104,7 @@ class EngineSimulator(ABC):
         count = count_steps(duration, self.physics_step, "control period over physics step")
         self._effort = clip_efforts(command.effort, self.effort_limits)
         self._substeps(self._effort, count)
-        self._time += duration
+        self._time = round(self._time + duration, 9)  # free of the sum's round-off
         state = self._read()
         self._notice_stops(state)
         return state

@@ -1,0 +1,99 @@
+"""The MonkeyBot's commands, as a script calls them: keys of `--json`, and one line for mistakes."""
+
+import json
+
+import pytest
+from monkeybot.gaits import evaluate, horizontal
+from test_dynamics import REPORT
+from workspace import accord, succeed
+
+
+@pytest.fixture
+def figures(tmp_path):
+    """Return a function that runs a command and returns what it prints as JSON."""
+
+    def run(words):
+        done = accord(*f"monkeybot {words} --json".split(), cwd=tmp_path)
+        return json.loads(succeed(done))
+
+    return run
+
+
+def test_gait(figures):
+    found = figures("gait --rates 0.902 10.935 --torque 2")
+    assert list(found) == ["error", "switch_time", "motor_time", "final"]
+    assert list(found["final"]) == ["th2", "w1", "w2"]
+    assert round(found["switch_time"], 3) == 0.428
+    assert round(found["motor_time"], 3) == 0.024
+    assert found["error"] == pytest.approx(7.6e-4, abs=1e-5)
+
+
+def test_parameters_are_the_users(figures):
+    """Facts: +1 % in I moves the switch from 0.428 s to 0.410 s."""
+    inertia = 1.01 * REPORT.inertia_a
+    found = figures(
+        f"gait --rates 0.902 10.935 --set inertia_a={inertia} --set inertia_b={inertia}"
+    )
+    assert round(found["switch_time"], 3) == 0.410
+
+
+def test_minimise(figures):
+    found = figures("minimise --rates 1 12 --torque 2")
+    assert list(found) == ["rates", "error", "switch_time", "motor_time", "evaluations"]
+    again = evaluate(horizontal(2.0), REPORT, found["rates"], tolerance=1e-12)
+    assert found["error"] == again.error[0] < 7.6e-4
+
+
+def test_periodic(figures):
+    found = figures("periodic --rates 0.63 11.21 --torque 10")
+    assert list(found) == ["rates", "torque", "residual", "multipliers"]
+    assert found["torque"] == 10.0
+    assert {name: len(pairs) for name, pairs in found["multipliers"].items()} == {
+        "state_triggered": 3,
+        "timed": 3,
+        "clock": 4,
+    }
+    assert all(len(pair) == 2 for pairs in found["multipliers"].values() for pair in pairs)
+
+
+def test_collisionless(figures):
+    found = figures("collisionless --angle 0.58")
+    assert list(found) == ["angle", "period", "stride", "residual"]
+    assert found["angle"] == pytest.approx(0.58225, abs=1e-5)
+
+
+@pytest.mark.parametrize("clock", ["reset", "pure"])
+def test_repeat(figures, clock):
+    found = figures(
+        f"repeat --rates 0.902 10.935 --torque 2 --steps 14 --sample 0.001 --clock {clock}"
+    )
+    assert list(found) == ["error", "kinetic_energy", "height"]
+    assert {len(values) for values in found.values()} == {14}
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("gait --torque 0", "cannot restore the energy"),
+        ("gait --rates 0.1 2", "the free hand never rises to the line"),
+        ("gait --set mass_a=-1", "mass_a is -1, and must be positive"),
+        ("gait --set inertia_b=0", "inertia_b is 0, and must be positive"),
+        ("gait --set length_a=-0.6", "length_a is -0.6, and must be positive"),
+        ("gait --set centre_a=0.7", "centre_a is 0.7 m, outside link A of length 0.61 m"),
+        ("gait --set mass=3", "unknown key parameters.mass"),
+        ("gait --set mass_a=heavy", "'heavy' is no number"),
+        ("gait --tolerance 0", "tolerance is 0"),
+        ("minimise --rates 0.1 2", "the free hand never rises to the line"),
+        ("periodic --rates 0.902 10.935 --torque 2", "no gait that repeats was found"),
+        ("collisionless --angle 3", "must be between 0 and pi/2"),
+        ("repeat --steps 0", "steps must be positive"),
+        ("repeat --torque 0", "cannot restore the energy"),
+    ],
+)
+def test_a_mistake_is_one_line(words, line, tmp_path):
+    done = accord(*f"monkeybot {words} --json".split(), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (said,) = done.stderr.splitlines()
+    assert said.startswith("accord: ")
+    assert line in said
