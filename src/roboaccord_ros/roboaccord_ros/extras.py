@@ -7,7 +7,7 @@ publisher. A switch is a service, answered before the efforts are sent, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -15,42 +15,17 @@ import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import decode_bool, decode_wrench, encode_wrench
 from roboaccord.errors import AccordError
-from roboaccord.state import NO_SWITCHES, Array, Command
+from roboaccord.state import Array, Command
 from std_srvs.srv import SetBool
 
 from roboaccord_ros import graph
 from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.shell import POLL, Run
+from roboaccord_ros.switch_services import SwitchServices
 
 # WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)
 PATIENCE = 10.0  # s of wall time that a service of a switch may take
-
-
-class SwitchServices:
-    """Offer `/R/SWITCH/set` of each switch; what is asked for acts with the next command.
-
-    Args:
-        node, robot: where it lives.
-        names: of the switches.
-    """
-
-    def __init__(self, node: Node, robot: str, names: Iterable[str]) -> None:
-        self._asked: dict[str, bool] = {}
-        for name in names:
-            node.create_service(SetBool, f"/{robot}/{name}/set", partial(self._set, name))
-
-    def take(self) -> Mapping[str, bool]:
-        """Return what was asked for since the last call."""
-        if not self._asked:
-            return NO_SWITCHES
-        asked, self._asked = self._asked, {}
-        return asked
-
-    def _set(self, name: str, request: Any, response: Any) -> Any:
-        self._asked[name] = bool(request.data)
-        response.success = True
-        return response
 
 
 class ExtraInputs:

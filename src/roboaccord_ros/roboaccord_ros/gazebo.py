@@ -15,7 +15,7 @@ from roboaccord.loop import count_steps
 from roboaccord.resources import share
 from roboaccord.rotations import quaternion_matrix
 from roboaccord.scenario import did_you_mean
-from roboaccord.state import Array
+from roboaccord.state import Array, RobotState
 
 GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
 
@@ -122,3 +122,24 @@ def body_twist(before: Array, after: Array, step: float) -> Array:
     spin = vector * (angle / size if size > 0 else 0.0)
     move = quaternion_matrix(before[3:]).T @ (after[:3] - before[:3])
     return np.asarray(np.concatenate([move, spin]) / step)
+
+
+class BaseTwist:
+    """Follow the base from step to step, for its twist.
+
+    Args:
+        initial: where it is put.
+        step: physics step of the world [s].
+    """
+
+    def __init__(self, initial: RobotState, step: float) -> None:
+        self._step, self._time = step, 0.0
+        self._pose = np.array([*initial.position, *initial.orientation])
+
+    def follow(self, state: RobotState) -> Array:
+        """Return the twist (6,) by which the base came to a state."""
+        pose = np.array([*state.position, *state.orientation])
+        twist = body_twist(self._pose, pose, max(state.time - self._time, self._step))
+        if state.time > 1.5 * self._step:  # Gazebo tells nothing of its first step
+            self._pose, self._time = pose, state.time
+        return twist

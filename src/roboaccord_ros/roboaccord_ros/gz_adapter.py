@@ -22,14 +22,14 @@ from roboaccord.state import Command, RobotState
 from roboaccord.trajectory import Event, Trajectory
 
 from roboaccord_ros import graph
-from roboaccord_ros.extras import SwitchServices
-from roboaccord_ros.gazebo import World, body_twist, gazebo_version, refuse_rates
+from roboaccord_ros.gazebo import BaseTwist, World, gazebo_version, refuse_rates
 from roboaccord_ros.gazebo_link import FreeLink, Link, LockstepLink
 from roboaccord_ros.gz_switches import GazeboSwitches
 from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.outlet import Outlet
 from roboaccord_ros.parameters import declare, setup_of
 from roboaccord_ros.shell import POLL, Run, report_main_of
+from roboaccord_ros.switch_services import SwitchServices
 
 
 class GazeboShell:
@@ -65,8 +65,8 @@ class GazeboShell:
         self._outlet = Outlet(node, setup, "gz", gazebo_version(), "ros_gz", clock=False)
         self._codec, self._inlet = EffortCodec(setup.joints), Inlet(setup.joints)
         self._effort = np.zeros(len(setup.joints))
-        self._pose = np.array([*setup.initial.position, *setup.initial.orientation])
-        self._posed = self._seen = 0.0  # times of the pose kept, and of the last state
+        self._base = BaseTwist(setup.initial, world.physics_step)
+        self._seen = 0.0  # time of the last state
         self._motion: list[RobotState] = []
         self._events: list[Event] = []
         self._delays: list[int] = []
@@ -165,10 +165,7 @@ class GazeboShell:
             return  # a paused world repeats its state
         self._heard = time.monotonic()
         self._seen = state.time
-        pose, step = np.array([*state.position, *state.orientation]), self._world.physics_step
-        twist = body_twist(self._pose, pose, max(state.time - self._posed, step))
-        if state.time > 1.5 * step:
-            self._pose, self._posed = pose, state.time
+        twist = self._base.follow(state)
         if round(state.time * NANOSECONDS) % self._period_ns:
             return
         self._publish(
