@@ -12,11 +12,12 @@ from PIL import Image
 from roboaccord.errors import AccordError
 from roboaccord.trajectory import Trajectory
 from roboaccord.view.camera import Camera
-from roboaccord.view.gif import follow, resample, write_gif
+from roboaccord.view.gif import resample, write_gif
 from roboaccord.view.raster import draw_solids
 from roboaccord.view.scene import Scene
 from roboaccord.view.solids import box, cylinder, sphere
 from roboaccord.view.stage import Stage, rooted_at_base
+from roboaccord.view.stance import ASPECT, ON_WALL, VIEW, follow, stance_of
 
 URDF = """<robot name="arm">
   <material name="red"><color rgba="0.8 0.2 0.1 1"/></material>
@@ -70,6 +71,40 @@ def test_faces_look_outwards(solid: tuple[np.ndarray, tuple[tuple[int, ...], ...
         ring = vertices[list(face)]
         normal = np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0)
         assert normal @ ring.mean(axis=0) > 0
+
+
+def swung(along: np.ndarray, axis: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the ends of a bar of 1 m that goes along y, or x, and turns in that plane and z."""
+    angle = np.linspace(0.0, 6.0, len(along))
+    ends = np.zeros((len(along), 2, 3))
+    ends[:, :, axis] = along[:, None]
+    ends[:, 1, axis] += np.sin(angle)
+    ends[:, 1, 2] = -np.cos(angle)
+    return [ends], ends.mean(axis=1)
+
+
+@pytest.mark.parametrize("way", [2.0, 40.0])
+def test_motion_on_a_wall_is_seen_from_its_front(way: float) -> None:
+    """On the picture y goes to the right and z up, and all of it is seen, followed or not."""
+    bodies, centre = swung(np.linspace(0.0, way, 200), axis=1)
+    stance = stance_of(bodies, centre, fps=25)
+    size = 720, round(720 / ASPECT)
+    for i in range(200):
+        camera = Camera.aim(stance.target[i], stance.direction, stance.distance, VIEW, size)
+        seen = camera.project(bodies[0][i] @ ON_WALL.T)
+        assert (seen > 0).all() and (seen < size).all()
+    middle, right, up = camera.project(np.array([[0, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]) @ ON_WALL.T)
+    assert right[0] > middle[0] + 1 and abs(right[1] - middle[1]) < 1
+    assert up[1] < middle[1] - 1
+    assert (np.ptp(stance.target, axis=0).max() > 1) == (way > 10)
+
+
+def test_motion_over_ground_is_not_taken_for_one_on_a_wall() -> None:
+    """A robot that jumps as it goes along x; one that goes along y and never rises."""
+    bodies, centre = swung(np.linspace(0.0, 2.0, 50), axis=0)
+    assert (stance_of(bodies, centre, fps=25).turn == np.eye(3)).all()
+    flat = [body * [0.0, 1.0, 0.0] for body in swung(np.linspace(0.0, 2.0, 50), axis=1)[0]]
+    assert (stance_of(flat, flat[0].mean(axis=1), fps=25).turn == np.eye(3)).all()
 
 
 def test_the_nearer_solid_hides_the_farther_in_any_order() -> None:

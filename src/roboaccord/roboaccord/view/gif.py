@@ -15,12 +15,8 @@ from roboaccord.trajectory import Trajectory
 from roboaccord.view.camera import Camera
 from roboaccord.view.raster import draw_frame
 from roboaccord.view.scene import Scene
+from roboaccord.view.stance import ASPECT, VIEW, stance_of
 
-VIEW = math.radians(32.0)  # field of view
-ASPECT = 16 / 9
-AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # where the camera stands
-FOLLOW = 0.6  # time constant of the camera that follows the robot [s of film]
-STILL = 0.5  # a robot that strays less than this many of its radii is not followed
 COLOURS = 96
 INK, MUTED = (45, 52, 62), (110, 120, 132)
 
@@ -115,41 +111,24 @@ def _render(
         for s in scene.shapes
     ]
     centre = scene.centres(origins, rotations)
-    radius = max(float(np.linalg.norm(b - centre[:, None], axis=-1).max()) for b in bodies)
-    lowest = min(float(b[..., 2].min()) for b in bodies)
-    floor = min(lowest, 0.0)
-    grid = 10.0 ** math.floor(math.log10(1.2 * radius))
-    target = follow(centre, radius, fps)
+    stance = stance_of(bodies, centre, fps)
+    bodies = [body @ stance.turn.T for body in bodies]
+    centre = centre @ stance.turn.T
     rate = np.linalg.norm(np.gradient(centre, speed / fps, axis=0), axis=1) if len(film) > 1 else 0
     rates = rate * np.ones(len(film))
-    trace = np.column_stack([centre[:, :2], np.full(len(film), floor)])
-    direction = np.array([math.cos(AZIMUTH), math.sin(AZIMUTH), math.tan(ELEVATION)])
-    distance = 1.02 * radius / math.tan(0.5 * VIEW) + 0.3 * radius
+    trace = np.column_stack([centre[:, :2], np.full(len(film), stance.floor)])
     pictures = []
     for i in range(len(film)):
-        camera = Camera.aim(target[i], direction, distance, VIEW, size)
+        camera = Camera.aim(stance.target[i], stance.direction, stance.distance, VIEW, size)
         solids = [(b[i], s.faces, s.colour) for b, s in zip(bodies, scene.shapes, strict=True)]
-        picture = draw_frame(camera, solids, trace[: i + 1], floor, grid)
+        picture = draw_frame(camera, solids, trace[: i + 1], stance.floor, stance.grid)
         slow = f"   shown at {speed:g} x" if speed != 1.0 else ""
         left = f"t = {film.time[i]:.2f} s   {rates[i]:.2f} m/s{slow}"
-        _caption(picture, left, f"{scene.name}   grid {grid:g} m")
+        _caption(picture, left, f"{scene.name}   grid {stance.grid:g} m")
         pictures.append(picture)
         if progress:
             progress(i + 1, len(film))
     return pictures
-
-
-def follow(centre: Array, radius: float, fps: int) -> Array:
-    """Return what the camera looks at (t, 3) [m]: the centre's path, smoothed without lag."""
-    middle = 0.5 * (centre.min(axis=0) + centre.max(axis=0))
-    if np.linalg.norm(centre - middle, axis=1).max() < STILL * radius:
-        return np.tile(middle, (len(centre), 1))
-    reach = round(3 * FOLLOW * fps)
-    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / (FOLLOW * fps)) ** 2)
-    # Odd reflection about the ends keeps a steady pace steady there.
-    wide = np.pad(centre, ((reach, reach), (0, 0)), mode="reflect", reflect_type="odd")
-    columns = [np.convolve(c, weights / weights.sum(), mode="valid") for c in wide.T]
-    return np.column_stack(columns)
 
 
 def _caption(picture: Image.Image, left: str, right: str) -> None:
