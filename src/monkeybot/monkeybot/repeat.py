@@ -43,6 +43,7 @@ def repeat(
     steps: int,
     sample: float = 0.001,
     clock: str = "reset",
+    times: tuple[float, float] | None = None,
 ) -> Repetition:
     """Repeat the report's gait open-loop, by the times of its state-triggered evaluation.
 
@@ -54,6 +55,7 @@ def repeat(
         sample: period of the controller, to which all times are rounded [s]; 0 rounds nothing.
         clock: `reset`: it starts again at the first sample at which the held link has passed the
             vertical; `pure`: it never does.
+        times: until the hands change and of the motor [s], in place of those of the evaluation.
 
     Raises:
         AccordError: for a start that misses an event, or numbers that make no sense.
@@ -63,7 +65,7 @@ def repeat(
     once = evaluate(horizontal(torque), parameters, rates, tolerance=FINE)
     if not np.isfinite(once.error[0]):
         raise AccordError(missed(rates))
-    switch, motor = float(once.switch_time[0]), float(once.motor_time[0])
+    switch, motor = times or (float(once.switch_time[0]), float(once.motor_time[0]))
     period = float(once.times[0].sum())
     start = full_starts(rates)
     motion = Motion(parameters, start[0])

@@ -63,7 +63,7 @@ def test_curves_show_the_tables(made):
     plot = PLOTS[-1]
     with (folder / "figure_8.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    columns = "reset_error", "pure_error"
+    columns = "reset_error", "pure_error", "sampled_error"
     values = [float(row[name]) for name in columns for row in rows if row[name]]
     root = ET.parse(folder / f"{plot.name}.svg").getroot()
     dots = [c for c in root.iter(f"{SVG}circle") if float(c.attrib["r"]) == 3.2]
