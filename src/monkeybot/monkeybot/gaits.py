@@ -63,6 +63,7 @@ class Evaluation:
         error: (k,).
         times: duration of every phase (k, n) [s].
         final: (th1, th2, w1, w2) at the end, seen from the hand that is held then (k, 4).
+        travel: of the held hand from start to end, to the right and up (k, 2) [m].
         switch_time: until the magnets first change [s] (k,).
         motor_time: with torque on the elbow [s] (k,).
     """
@@ -70,6 +71,7 @@ class Evaluation:
     error: Array
     times: Array
     final: Array
+    travel: Array
     switch_time: Array
     motor_time: Array
 
@@ -96,6 +98,7 @@ def evaluate(
         error=gait.error(full[:, :4], finals[:, :4]),
         times=times,
         final=finals[:, :4],
+        travel=finals[:, 4:6] - full[:, 4:6],
         switch_time=times[:, : changes[0] + 1].sum(axis=1) if changes else np.full(k, np.nan),
         motor_time=times[:, driven].sum(axis=1),
     )

@@ -14,8 +14,10 @@ from monkeybot import dynamics, hybrid, integrator
 from monkeybot.arm import Arm
 from monkeybot.coordinates import MAGNETS, Mode
 from monkeybot.events import NO_EVENT, Event
+from monkeybot.hybrid import Then
 from monkeybot.parameters import MonkeyBotParameters
 
+SWINGS = (Mode.SWING_A, Mode.SWING_B)
 FIRST_STEP = 1e-3  # s
 TOLERANCE = 1e-12
 
@@ -31,6 +33,7 @@ class Motion:
         tolerance: of each step of the integrator, relative and absolute.
 
     Attributes:
+        hand: that is held, or was before a flight: 0 for A, 1 for B.
         events: what happened, in order of time: the magnets' changes with the impulse of an
             impact [N s], and the events that `advance` was asked to look for.
     """
@@ -49,7 +52,7 @@ class Motion:
         self._tolerance, self._h = tolerance, FIRST_STEP
         self._rows = parameters.rows
         self._work = np.zeros((integrator.SCRATCH, 8))
-        self._u, self._hand = np.array(u, dtype=float), 0
+        self._u, self.hand = np.array(u, dtype=float), 0
         self._see_from(1 if mode is Mode.SWING_B else 0)
         if mode is not Mode.FLIGHT:
             self._u[6:] = 0.0
@@ -58,13 +61,13 @@ class Motion:
 
     @property
     def held(self) -> Array:
-        """The state (8,) seen from the hand that is held; in flight and fixed, from hand A."""
+        """The state (8,) seen from `hand`."""
         return self._u.copy()
 
     @property
     def u(self) -> Array:
         """The state (8,) seen from hand A."""
-        if self._hand == 0:
+        if self.hand == 0:
             return self._u.copy()
         seen = np.empty(8)
         dynamics.flip(self._rows[1], self._u, seen)
@@ -73,7 +76,7 @@ class Motion:
     @property
     def energies(self) -> tuple[float, float]:
         """The kinetic and the potential energy [J]."""
-        kinetic, potential = dynamics.energies(self._rows[self._hand], self._u)
+        kinetic, potential = dynamics.energies(self._rows[self.hand], self._u)
         return float(kinetic), float(potential)
 
     def advance(self, duration: float, torque: float = 0.0, until: Event = NO_EVENT) -> bool:
@@ -81,7 +84,7 @@ class Motion:
 
         Args:
             duration: at most this long [s].
-            torque: on the elbow, in the frame of the held hand [N m].
+            torque: on the elbow, seen from `hand` [N m].
             until: event that ends it.
 
         Returns:
@@ -94,7 +97,7 @@ class Motion:
             self.time += duration
             return False
         reason, elapsed, self._h = integrator.advance(
-            self._rows[self._hand], self.mode is Mode.FLIGHT, torque, self._u, duration,
+            self._rows[self.hand], self.mode is Mode.FLIGHT, torque, self._u, duration,
             until.row, NO_EVENT.row, 0.0, self._h, self._tolerance, self._work,
         )  # fmt: skip
         if reason == integrator.FAILED:
@@ -118,17 +121,28 @@ class Motion:
         old = self.mode
         gripping = [n for n in MAGNETS if mode.switches[n] and not old.switches[n]]
         releasing = [n for n in MAGNETS if old.switches[n] and not mode.switches[n]]
-        self._see_from(1 if mode is Mode.SWING_B else 0)
+        if mode is not Mode.FLIGHT:
+            self._see_from(1 if mode is Mode.SWING_B else 0)
         impulses = dict.fromkeys(gripping, 0.0)
         if mode is Mode.FIXED:
             impulses = {name: size for name, size in self._stop().items() if name in gripping}
         elif gripping:
-            size = math.hypot(*dynamics.impact(self._rows[self._hand], self._u))
+            size = math.hypot(*dynamics.impact(self._rows[self.hand], self._u))
             impulses = {gripping[0]: size}
         self.mode = mode
         self.events += [Happening(self.time, "magnet_off", name) for name in releasing]
         self.events += [Happening(self.time, "magnet_on", n, impulses[n]) for n in gripping]
         return impulses
+
+    def then(self, then: Then) -> None:
+        """Do with the magnets what ends a gait's phase."""
+        first, other = SWINGS[self.hand], SWINGS[1 - self.hand]
+        if then is Then.RELEASE:
+            self.hold(Mode.FLIGHT)
+        elif then in (Then.CHANGE, Then.GRIP_OTHER):
+            self.hold(other)
+        elif then is Then.GRIP:
+            self.hold(first)
 
     def _stop(self) -> dict[str, float]:
         """Bring both hands to rest, and with them all else; return the impulse on each [N s]."""
@@ -139,8 +153,8 @@ class Motion:
         return impulses
 
     def _see_from(self, hand: int) -> None:
-        if hand != self._hand:
-            self._hand = hybrid.change_frame(self._rows, self._u, self._hand, np.empty(8))
+        if hand != self.hand:
+            self.hand = hybrid.change_frame(self._rows, self._u, self.hand, np.empty(8))
 
 
 def frictionless(parameters: MonkeyBotParameters) -> MonkeyBotParameters:

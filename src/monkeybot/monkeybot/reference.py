@@ -60,7 +60,7 @@ class MonkeyBotReference:
             motion.hold(mode_of({**motion.mode.switches, **command.switches}))
         self._effort = clip_efforts(command.effort, self.effort_limits)
         torque = float(self._effort[0])
-        motion.advance(duration, -torque if motion.mode is Mode.SWING_B else torque)
+        motion.advance(duration, -torque if motion.hand else torque)
         motion.time = round(motion.time, 9)  # as a ROS stamp has it, without the sum's round-off
         return self.state()
 

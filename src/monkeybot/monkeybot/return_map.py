@@ -54,21 +54,29 @@ def all_multipliers(
     }
 
 
-def _eigenvalues(
-    gait: Gait, parameters: MonkeyBotParameters, start: Array, moved: tuple[int, ...]
-) -> Multipliers:
-    """Return the eigenvalues of the map's derivative, by central differences of fourth order."""
-    sides = np.eye(4)[list(moved)]
+def map_slope(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Array:
+    """Return the derivative of a gait's return map (4, 4), by differences of fourth order.
+
+    Raises:
+        AccordError: where it has none.
+    """
     shifts = np.array([-2.0, -1.0, 1.0, 2.0])
     weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12.0 * STEP)
-    starts = start + STEP * (sides[:, None] * shifts[None, :, None]).reshape(-1, 4)
+    starts = start + STEP * (np.eye(4)[:, None] * shifts[None, :, None]).reshape(-1, 4)
     final = evaluate(gait, parameters, starts, tolerance=FINE).final
-    final[:, :2] = wrap(final[:, :2] - start[:2])
+    middle = evaluate(gait, parameters, start, tolerance=FINE).final[0]
+    final[:, :2] = wrap(final[:, :2] - middle[:2])
     if not np.isfinite(final).all():
         raise AccordError(
             "beside its start the gait misses an event that it only grazes: its return map has "
             "no derivative there"
         )
-    slope = np.einsum("s,msd->dm", weights, final.reshape(len(moved), 4, 4))[list(moved)]
-    values = np.linalg.eigvals(slope)
+    return np.asarray(np.einsum("s,msd->dm", weights, final.reshape(4, 4, 4)))
+
+
+def _eigenvalues(
+    gait: Gait, parameters: MonkeyBotParameters, start: Array, moved: tuple[int, ...]
+) -> Multipliers:
+    """Return the eigenvalues of the map's derivative for some of the coordinates."""
+    values = np.linalg.eigvals(map_slope(gait, parameters, start)[np.ix_(moved, moved)])
     return np.asarray(values[np.argsort(-np.abs(values))], dtype=complex)
