@@ -71,6 +71,30 @@ def test_repeat(figures, clock):
     assert {len(values) for values in found.values()} == {14}
 
 
+def test_stable(figures):
+    found = figures("stable --period 0.943")
+    assert list(found) == [
+        "period", "torque", "post_impact", "multipliers", "spectral_radius", "stride", "work", "drop",
+    ]  # fmt: skip
+    assert found["period"] == pytest.approx(0.943)
+    assert len(found["post_impact"]) == len(found["multipliers"]) == 4
+    sizes = [abs(complex(*pair)) for pair in found["multipliers"]]
+    assert found["spectral_radius"] == pytest.approx(max(sizes))
+    assert max(sizes) < 1.0
+    assert abs(found["drop"]) < 1e-9
+
+
+def test_gaits(figures):
+    found = {gait["name"]: gait for gait in figures("gaits")["gaits"]}
+    assert list(found) == [
+        "clocked", "level", "passive", "report_lqr", "flying", "two_step", "climbing",
+    ]  # fmt: skip
+    stable = {name for name, gait in found.items() if gait["spectral_radius"] < 1.0}
+    assert stable == {"clocked", "level", "flying", "two_step", "climbing"}
+    assert found["climbing"]["drop"] == pytest.approx(-0.012)
+    assert found["passive"]["work"] == 0.0
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
@@ -88,6 +112,8 @@ def test_repeat(figures, clock):
         ("collisionless --angle 3", "must be between 0 and pi/2"),
         ("repeat --steps 0", "steps must be positive"),
         ("repeat --torque 0", "cannot restore the energy"),
+        ("stable --period 3", "must be between 0.5 and 1.5 s"),
+        ("stable --period 0.7", "the branch of horizontal clocked gaits was followed to"),
     ],
 )
 def test_a_mistake_is_one_line(words, line, tmp_path):

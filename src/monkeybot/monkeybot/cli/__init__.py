@@ -9,6 +9,7 @@ from monkeybot.cli.gait import gait_command, minimise_command
 from monkeybot.cli.landscape import landscape_command
 from monkeybot.cli.periodic import collisionless_command, periodic_command
 from monkeybot.cli.repeat import repeat_command
+from monkeybot.cli.stable import gaits_command, stable_command
 
 app = typer.Typer(help="Commands of the MonkeyBot.", no_args_is_help=True)
 
@@ -25,3 +26,5 @@ app.command("collisionless")(collisionless_command)
 app.command("repeat")(repeat_command)
 app.command("landscape")(landscape_command)
 app.command("figures")(figures_command)
+app.command("stable")(stable_command)
+app.command("gaits")(gaits_command)
