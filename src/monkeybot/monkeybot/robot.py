@@ -13,6 +13,8 @@ from roboaccord.state import Array, RobotState
 
 from monkeybot import dynamics
 from monkeybot.controllers import (
+    LevelController,
+    LqrController,
     ScheduleController,
     SearchController,
     TeleopController,
@@ -87,6 +89,8 @@ ROBOT = Robot(
         "timed": TimedController,
         "schedule": ScheduleController,
         "search": SearchController,
+        "level": LevelController,
+        "lqr": LqrController,
         "teleop": TeleopController,
     },
     effort_topics={"elbow_effort": "elbow"},

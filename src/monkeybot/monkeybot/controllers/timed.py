@@ -1,0 +1,122 @@
+"""The controller that changes hands by the clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from roboaccord.assembly import Setup
+from roboaccord.state import Command, RobotState, Target
+
+from monkeybot.controllers.hands import HALF_TICK, SWINGS, command, other_hand, seen_from
+from monkeybot.coordinates import Mode, mode_of
+
+Interval = tuple[float, float, float]
+
+
+class TimedController:
+    """Change hands by the clock, with the motor on for a while after each change: open loop.
+
+    The names are those of the report's controller. With the pure clock it begins amid a step, as if
+    the hands had changed at initial_t - swap_t; so where these are equal, a step begins at t = 0.
+
+    Args:
+        setup: robot and scenario.
+        initial_t: time of the first change of hands [s].
+        swap_t: from one change to the next [s]; a list for steps that take turns.
+        motor_t: how long the motor is on after each change [s].
+        power: torque of the motor, in the frame of the held hand [N m]; a list for steps that take
+            turns.
+        motor: instead of motor_t and power, intervals (start, stop, torque) after each change.
+        flight: how long before each change the held hand lets go [s].
+        before: instead of what the clock says, intervals (start, stop, torque) until the first
+            change, from t = 0 on: how the robot comes from rest into its gait.
+        clock: `pure`; or `reset`, with which it starts again whenever the held link passes the
+            vertical, and changes hands initial_t later.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        initial_t: float = 0.428,
+        swap_t: float | Sequence[float] = 0.861,
+        motor_t: float = 0.024,
+        power: float | Sequence[float] = 2.0,
+        motor: Sequence[Sequence[float]] | None = None,
+        flight: float = 0.0,
+        before: Sequence[Sequence[float]] | None = None,
+        clock: str = "pure",
+    ) -> None:
+        if clock not in ("pure", "reset"):
+            raise ValueError(f"clock is {clock!r}, and must be pure or reset")
+        self._swaps = _in_turn(swap_t, "swap_t")
+        if min(initial_t, motor_t) < 0 or min(self._swaps) <= 0:
+            raise ValueError("initial_t and motor_t must not be negative, swap_t must be positive")
+        if not 0 <= flight < min(self._swaps):
+            raise ValueError(f"flight is {flight:g} s, and must be shorter than swap_t")
+        self._initial_t, self._reset_clock, self._flight = initial_t, clock == "reset", flight
+        powers = _in_turn(power, "power")
+        self._motor: list[list[Interval]] = [[(0.0, motor_t, each)] for each in powers]
+        if motor is not None:
+            self._motor = [_intervals(motor, "motor")]
+        self._before = None if before is None else _intervals(before, "before")
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Start the clock again."""
+        self._next = self._initial_t
+        self._changed = -math.inf if self._reset_clock else self._initial_t - self._swaps[0]
+        self._step, self._hand = 0, Mode.SWING_A
+        self._last_angle = 0.0
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the torque of the moment, and change hands when it is time."""
+        now, mode = state.time + HALF_TICK, mode_of(state.switches)
+        if mode in SWINGS:
+            self._hand = mode
+        if self._reset_clock:
+            self._watch(state, mode)
+        if now >= self._next:
+            mode = self._hand = other_hand(self._hand)
+            self._begin_step()
+        elif self._flight and now >= self._next - self._flight:
+            mode = Mode.FLIGHT
+        return command(mode, self._torque(now), state, hand=self._hand)
+
+    def _begin_step(self) -> None:
+        """Set the clock for the step that begins."""
+        self._step += 1
+        self._changed = self._next
+        swap = self._swaps[self._step % len(self._swaps)]
+        self._next = math.inf if self._reset_clock else self._next + swap
+
+    def _torque(self, now: float) -> float:
+        """Return the motor's torque, in the frame of the hand that holds or held last [N m]."""
+        if self._before is not None and not self._step:
+            return _due(self._before, now)
+        return _due(self._motor[self._step % len(self._motor)], now - self._changed)
+
+    def _watch(self, state: RobotState, mode: Mode) -> None:
+        """Set the clock when the held link has passed the vertical."""
+        angle = float(seen_from(mode, state)[0])
+        if self._last_angle < 0.0 <= angle < 0.5 * math.pi and self._next == math.inf:
+            self._next = state.time + self._initial_t
+        self._last_angle = angle
+
+
+def _due(intervals: Sequence[Interval], time: float) -> float:
+    return sum(torque for start, stop, torque in intervals if start <= time < stop)
+
+
+def _intervals(motor: Sequence[Sequence[float]], name: str) -> list[Interval]:
+    if any(len(part) != 3 for part in motor):
+        raise ValueError(f"{name} takes intervals of start, stop and torque")
+    return [(float(start), float(stop), float(torque)) for start, stop, torque in motor]
+
+
+def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
+    """Return one number, or those that take turns, as a list."""
+    values = list(value) if isinstance(value, Sequence) else [value]
+    if not values:
+        raise ValueError(f"{name} is an empty list")
+    return [float(each) for each in values]
