@@ -13,7 +13,11 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 LENGTH = 30  # lines; longer is a program, not an example
 # By example: a number in what it prints, what it should be, and how near (relative).
 # 1.066 m/s is an independent computation of the gait tracked exactly, see docs/snake.md.
-FIGURES = {"run_snake": (r"^speed ([\d.]+) m/s$", 1.066, 0.03)}
+# 0.671 m is the stride that an independent simulation of the MonkeyBot found, to its last digit.
+FIGURES = {
+    "run_snake": (r"^speed ([\d.]+) m/s$", 1.066, 0.03),
+    "search_monkeybot": (r"^stride ([\d.]+) m ", 0.671, 0.0005 / 0.671),
+}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

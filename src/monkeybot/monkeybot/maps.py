@@ -13,6 +13,7 @@ from roboaccord.state import Array
 from monkeybot.landscape import Landscape
 from monkeybot.picture import INK, PAGE, RED, RULE, SOFT, Axes, Picture, Pixels, colours, rgb, ticks
 
+MARK = "#ffb000"
 CUT = 5.0  # as in the report
 TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
 SIZE = (720, 520)
@@ -42,7 +43,7 @@ def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
     picture.image(pixels, *BOX)
     picture.dots(axes.at(field.minima[:MARKED, :2]), PAGE, 1.6)
     if marks is not None:
-        picture.dots(axes.at(marks), "#ffb000", 4.5, INK)
+        picture.dots(axes.at(marks), MARK, 4.5, INK)
     picture.dots(axes.at(field.lowest[None, :2]), RED, 5.0, PAGE)
     axes.frame()
     _bar(picture)
@@ -57,11 +58,8 @@ def write_surface(field: Landscape, path: Path) -> None:
     x, y = np.meshgrid(np.linspace(0, 1, len(field.w1)), np.linspace(0, 1, len(field.w2)))
     corners = view.see(np.stack([x.T, y.T, np.nan_to_num(height)], axis=-1))
     picture.image(_painted(corners, height, view), 0.0, 0.0, *SIZE)
-    for points, colour, radius in (
-        (field.minima[:MARKED], PAGE, 1.4),
-        (field.lowest[None], RED, 5.0),
-    ):
-        picture.dots(view.see(_in_box(field, points)), colour, radius, PAGE)
+    picture.dots(view.see(_in_box(field, field.minima[:MARKED])), MARK, 1.6)
+    picture.dots(view.see(_in_box(field, field.lowest[None])), RED, 5.0, PAGE)
     _edges(picture, view, field)
     _bar(picture)
     picture.write(path)
