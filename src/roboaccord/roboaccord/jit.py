@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ except ImportError:  # pragma: no cover - exercised on ROS machines only
 HAS_NUMBA = numba is not None
 
 CORE = Path(__file__).parent
+STALE = 3600.0  # s
 
 
 def kernel(function: F) -> F:
@@ -62,5 +64,7 @@ def _cache_folder(package: Path) -> str:
     folder = place / f"kernels_{digest.hexdigest()[:12]}"
     if not folder.exists():
         for stale in place.glob("kernels_*"):
-            shutil.rmtree(stale, ignore_errors=True)
+            # A younger one may be another process's that began before the sources changed.
+            if time.time() - stale.stat().st_mtime > STALE:
+                shutil.rmtree(stale, ignore_errors=True)
     return str(folder)
