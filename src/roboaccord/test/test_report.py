@@ -11,6 +11,8 @@ import pytest
 from roboaccord.report import write_report
 from roboaccord.report.curves import POINTS, colour_of, thin_peaks
 from roboaccord.report.figures import figures_of
+from roboaccord.report.plots import Plot, render_plots
+from roboaccord.report.signals import signals_of
 from roboaccord.report.tables import levels_of
 from roboaccord.trajectory import Trajectory
 
@@ -184,3 +186,29 @@ def test_an_engine_keeps_its_colour_and_axes_have_units() -> None:
                 assert curve["line"]["color"] == colour_of("dart", ["reference", "dart"])
         for name, axis in figure["layout"].items():
             assert "title" not in axis or re.search(r"\[.+\]$", axis["title"]["text"]), name
+
+
+def test_orientation_shows_the_turns_that_there_are() -> None:
+    """A base that rolls through more than a turn has a roll without jumps; others have yaw alone."""
+    still = signals_of({"reference": motion()}, ["reference"])["groups"]["base orientation"]
+    assert list(still["signals"]) == ["yaw"]
+    angle = 2.0 * np.linspace(0.0, 4.0, 4001)
+    rolling = motion()
+    rolling.orientation[:, 0], rolling.orientation[:, 3] = np.sin(angle / 2), np.cos(angle / 2)
+    turns = signals_of({"reference": rolling}, ["reference"])["groups"]["base orientation"]
+    assert list(turns["signals"]) == ["roll", "yaw"]
+    assert turns["signals"]["roll"]["value"]["reference"][-1] == pytest.approx(7.99, abs=0.02)
+
+
+def test_a_page_of_plots_stands_alone_and_escapes_what_it_is_given() -> None:
+    """Flat plots and one in space have a place each; figures and the command are told."""
+    flat = {"data": [{"type": "heatmap", "z": [[0, None]]}], "layout": {"xaxis": {}}}
+    solid = {"data": [{"type": "surface", "z": [[0, 1]]}], "layout": {"scene": {}}}
+    page = render_plots(
+        "A <b> page", "lead", [Plot("map", "caption", flat), Plot("hill", "caption", solid)],
+        command="accord list", facts={"lowest": "1 & 2"},
+    )  # fmt: skip
+    assert "<b>" not in page.split("<script>")[0]
+    assert "1 &amp; 2" in page and "accord list" in page
+    assert 'id="plot_0"' in page and 'id="plot_1"' in page and 'id="plot_2"' not in page
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=.http", page)

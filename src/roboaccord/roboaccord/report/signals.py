@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from roboaccord.report.curves import REFERENCE, plain, stride
-from roboaccord.rotations import quaternion_yaw
+from roboaccord.rotations import quaternion_rpy
 from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
 
+TURNS = ("roll", "pitch", "yaw")
 JOINTS = 8  # shown, evenly spread, where a robot has more
 
 
@@ -46,7 +47,11 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
             groups[title] = {"unit": unit, "signals": signals}
     axes = {axis: sampled(_column("position", i)) for i, axis in enumerate("xyz")}
     groups["base position"] = {"unit": "m", "signals": axes}
-    groups["base heading"] = {"unit": "rad", "signals": {"yaw": sampled(_yaw)}}
+    turns = {axis: _turn(i) for i, axis in enumerate(TURNS)}
+    shown = {
+        axis: sampled(turn) for axis, turn in turns.items() if np.ptp(turn(base)) or axis == "yaw"
+    }
+    groups["base orientation"] = {"unit": "rad", "signals": shown}
     return {"time": plain(time), "engines": list(runs), "groups": groups}
 
 
@@ -60,5 +65,10 @@ def _column(name: str, index: int) -> Callable[[Trajectory], Array]:
     return pick
 
 
-def _yaw(run: Trajectory) -> Array:
-    return np.unwrap([quaternion_yaw(q) for q in run.orientation])
+def _turn(index: int) -> Callable[[Trajectory], Array]:
+    """Return what picks roll, pitch or yaw of the base, without jumps."""
+
+    def pick(run: Trajectory) -> Array:
+        return np.unwrap([quaternion_rpy(q)[index] for q in run.orientation])
+
+    return pick
