@@ -189,7 +189,7 @@ def test_an_engine_keeps_its_colour_and_axes_have_units() -> None:
 
 
 def test_orientation_shows_the_turns_that_there_are() -> None:
-    """A base that rolls through more than a turn has a roll without jumps; others have yaw alone."""
+    """A base that rolls more than a turn has a roll without jumps; others have yaw alone."""
     still = signals_of({"reference": motion()}, ["reference"])["groups"]["base orientation"]
     assert list(still["signals"]) == ["yaw"]
     angle = 2.0 * np.linspace(0.0, 4.0, 4001)
