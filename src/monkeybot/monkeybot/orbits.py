@@ -26,6 +26,8 @@ NEWTON_STEPS = 40
 LONGEST_STEP = 0.2  # rad, rad/s, s and N m alike
 CLOSED = 1e-9  # what a residual must be below
 SMALL = 1e-6  # of the differences of the search
+ROUND_OFF = 1e-12  # s
+INSTANT = 1e-6  # s
 
 
 @dataclass(frozen=True)
@@ -187,10 +189,11 @@ def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Ar
     work = 0.0
     for phase, duration in zip(gait.phases, times, strict=True):
         end = motion.time + float(duration)
-        while motion.time < end:
-            before, rate = motion.held[1:4:2]
-            turning = linear("turning", w2=-1.0 if rate > 0.0 else 1.0)
-            motion.advance(end - motion.time, phase.torque, until=turning)
+        while end - motion.time > ROUND_OFF:
+            before = motion.held[1]
+            motion.advance(min(INSTANT, end - motion.time), phase.torque)  # off a turning point
+            turning = linear("turning", w2=-1.0 if motion.held[3] > 0.0 else 1.0)
+            motion.advance(max(end - motion.time, 0.0), phase.torque, until=turning)
             work += abs(phase.torque * (motion.held[1] - before))
         motion.then(phase.then)
     return work

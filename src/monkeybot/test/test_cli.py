@@ -74,7 +74,8 @@ def test_repeat(figures, clock):
 def test_stable(figures):
     found = figures("stable --period 0.943")
     assert list(found) == [
-        "period", "torque", "post_impact", "multipliers", "spectral_radius", "stride", "work", "drop",
+        "period", "torque", "post_impact", "multipliers", "spectral_radius", "stride", "work",
+        "drop",
     ]  # fmt: skip
     assert found["period"] == pytest.approx(0.943)
     assert len(found["post_impact"]) == len(found["multipliers"]) == 4
