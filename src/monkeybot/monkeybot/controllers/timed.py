@@ -39,9 +39,9 @@ class TimedController:
         self,
         setup: Setup,
         initial_t: float = 0.428,
-        swap_t: float | Sequence[float] = 0.861,
+        swap_t: float | Sequence[float] = (0.861,),
         motor_t: float = 0.024,
-        power: float | Sequence[float] = 2.0,
+        power: float | Sequence[float] = (2.0,),
         motor: Sequence[Sequence[float]] | None = None,
         flight: float = 0.0,
         before: Sequence[Sequence[float]] | None = None,
@@ -116,7 +116,10 @@ def _intervals(motor: Sequence[Sequence[float]], name: str) -> list[Interval]:
 
 def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
     """Return one number, or those that take turns, as a list."""
-    values = list(value) if isinstance(value, Sequence) else [value]
+    values = value if isinstance(value, (list, tuple)) else [value]
+    for each in values:
+        if isinstance(each, bool) or not isinstance(each, (int, float)):
+            raise ValueError(f"{name}: {each!r} is no number")
     if not values:
         raise ValueError(f"{name} is an empty list")
     return [float(each) for each in values]
