@@ -27,7 +27,10 @@ from roboaccord_ros.gazebo import World, set_running
 
 SETTLE = 0.5  # s from connection to first message; one sent at once can be lost
 PATIENCE = 10_000  # ms that Gazebo has to take a request
-MODULES = {"StringMsg": "stringmsg"}  # messages whose file is not named as all others' are
+AT_THE_END = 500  # ms that it has to take the last message
+# Messages whose file is not named as all others' are.
+MODULES = {"StringMsg": "stringmsg", "StringMsg_V": "stringmsg_v"}
+QUERY = "/gazebo/worlds"  # a service that every server has, and that changes nothing
 
 
 class Link(Protocol):
@@ -93,6 +96,7 @@ class LockstepLink:
         self._steps = round(setup.scenario.control_period / world.physics_step)
         self._trajectory, self._joints = message("JointTrajectory"), setup.joints
         self._request, self._answer = message("WorldControl"), message("Boolean")
+        self._query, self._worlds = message("Empty")(), message("StringMsg_V")
         self._node = _import("gz.transport13").Node()
         kinds = {graph.GZ_EFFORTS: self._trajectory}
         kinds |= dict.fromkeys(_switch_topics(setup), message("Empty"))
@@ -118,13 +122,26 @@ class LockstepLink:
         self._publishers[f"gz/{name}/{graph.GZ_SWITCH[on]}"].publish(message("Empty")())
 
     def go_on(self) -> None:
+        if not self._all_taken(PATIENCE):
+            raise LockstepError(f"Gazebo does not answer on {QUERY}")
         ask = self._request(pause=True, multi_step=self._steps)
         done, answer = self._node.request(self._control, ask, self._request, self._answer, PATIENCE)
         if not (done and answer.data):
             raise LockstepError(f"Gazebo does not take a step by {self._control}")
 
     def deliver(self) -> None:
-        time.sleep(0.1)  # no acknowledgement is known
+        self._all_taken(AT_THE_END)  # a server that has ended needs nothing more
+
+    def _all_taken(self, patience: int) -> bool:
+        """Wait until the server has taken all messages sent before this; say whether it has.
+
+        Messages and requests come in by different sockets, and a request can overtake a message.
+        But one thread of the server takes both, messages first; so once it has answered a query,
+        what was sent before the query is ahead of every later request.
+        """
+        kind = type(self._query)
+        done, _ = self._node.request(QUERY, self._query, kind, self._worlds, patience)
+        return bool(done)
 
 
 def _switch_topics(setup: Setup) -> list[str]:
