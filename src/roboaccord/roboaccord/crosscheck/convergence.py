@@ -26,7 +26,8 @@ class ConvergenceCheck:
     Args:
         dt: physics steps [s].
         error: largest distance of the links' centres over the run [m], one for each dt.
-        order: slope of log error over log dt; None where the errors are round-off.
+        order: slope of log error over log dt, errors that are round-off left out; None where fewer
+            than two are left.
         expected_order: of the engine's integrator.
         time: (k,) [s].
         distance: by dt, largest distance of any link at each time (k,) [m].
@@ -101,7 +102,8 @@ def check_convergence(
         gap = link_centres(tree, runs[dt]) - target
         distance[f"{dt:g}"] = np.sqrt((gap**2).sum(axis=2)).max(axis=1)
     error = [float(values.max()) for values in distance.values()]
+    told = [(dt, gap) for dt, gap in zip(steps, error, strict=True) if gap > FLOOR]
     order = None
-    if len(steps) > 1 and min(error) > FLOOR:
-        order = float(np.polyfit(np.log(steps), np.log(error), 1)[0])
+    if len(told) > 1:
+        order = float(np.polyfit(*np.log(told).T, 1)[0])
     return ConvergenceCheck(steps, error, order, expected_order, truth.time, distance)
