@@ -105,5 +105,6 @@ def check_convergence(
     told = [(dt, gap) for dt, gap in zip(steps, error, strict=True) if gap > FLOOR]
     order = None
     if len(told) > 1:
-        order = float(np.polyfit(*np.log(told).T, 1)[0])
+        log_dt, log_gap = np.log(told).T
+        order = float(np.polyfit(log_dt, log_gap, 1)[0])
     return ConvergenceCheck(steps, error, order, expected_order, truth.time, distance)
