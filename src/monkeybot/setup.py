@@ -23,7 +23,7 @@ setup(
         (f"share/{NAME}/scenarios", glob("scenarios/*")),
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
     ],
-    install_requires=["numpy>=1.26", "roboaccord"],
+    install_requires=["numpy>=1.26", "roboaccord", "scipy>=1.11"],
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
 )
