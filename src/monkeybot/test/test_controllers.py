@@ -8,6 +8,10 @@ from roboaccord import AccordError, Setup, load_scenario, make_controller, make_
 from roboaccord.state import Target
 from test_dynamics import REPORT
 
+LQR = (
+    "controller={name: lqr, nominal: [0, 0, 0], gain: %s, switch_t: %s, motor_t: 0.006, power: 10}"
+)
+
 
 def run(name, *changes, duration=1.0):
     setup = Setup.of(
@@ -42,6 +46,43 @@ def test_several_motor_intervals():
     assert found.effort[438, 0] == -1.5
     assert found.effort[445, 0] == 0.0
     assert found.effort[455, 0] == 1.0
+
+
+def test_it_begins_amid_a_step_as_if_the_hands_had_changed_before():
+    """A first change at 0.428 s and steps of 0.861 s: the last one was at -0.433 s."""
+    found = run("brachiate", "controller.motor_t=0.5", duration=0.1)
+    assert found.time[np.flatnonzero(found.effort[:, 0])].max() == pytest.approx(0.067)
+
+
+def test_steps_take_turns():
+    found = run(
+        "brachiate", "controller.swap_t=[0.2, 0.3]", "controller.initial_t=0.1",
+        "controller.motor_t=0.3", "controller.power=[1.0, 2.0, 3.0]",
+    )  # fmt: skip
+    assert [time for time, _ in grips(found)] == [0.1, 0.4, 0.6, 0.9]
+    # Torques of the steps until 0.1, 0.4, 0.6 and 0.9 s, seen from A, B, A, B.
+    assert found.effort[[50, 300, 500, 700], 0].tolist() == [1.0, -2.0, 3.0, -1.0]
+
+
+def test_it_lets_go_before_it_grips_with_the_motor_as_it_was():
+    found = run(
+        "brachiate", "controller.flight=0.02", "controller.initial_t=0.1",
+        "controller.swap_t=0.2", "controller.motor_t=0.2", duration=0.35,
+    )  # fmt: skip
+    told = [(round(e.time, 9), e.kind, e.subject) for e in found.events]
+    assert told == [
+        (0.08, "magnet_off", "magnet_a"), (0.1, "magnet_on", "magnet_b"),
+        (0.28, "magnet_off", "magnet_b"), (0.3, "magnet_on", "magnet_a"),
+    ]  # fmt: skip
+    assert found.effort[[95, 150, 295, 320], 0].tolist() == [2.0, -2.0, -2.0, 2.0]
+
+
+def test_before_the_first_change_a_list_says_what_the_motor_does():
+    found = run(
+        "brachiate", "controller.before=[[0.0, 0.1, 1.0], [0.2, 0.3, -3.0]]",
+        "controller.initial_t=0.3", "controller.motor_t=0.861", duration=0.5,
+    )  # fmt: skip
+    assert found.effort[[50, 150, 250, 400], 0].tolist() == [1.0, 0.0, -3.0, -2.0]
 
 
 def test_a_clock_that_is_reset_starts_at_the_vertical():
@@ -94,6 +135,19 @@ def test_teleoperation_gives_the_effort_asked_for():
         ("controller={name: timed, clock: never}", "must be pure or reset"),
         ("controller={name: timed, swap_t: 0}", "swap_t must be positive"),
         ("controller={name: timed, motor: [[0, 1]]}", "start, stop and torque"),
+        ("controller={name: timed, swap_t: [0.9, 0]}", "swap_t must be positive"),
+        ("controller={name: timed, swap_t: []}", "swap_t is an empty list"),
+        ("controller={name: timed, swap_t: [0.9, soon]}", "swap_t: 'soon' is no number"),
+        ("controller={name: timed, power: true}", "power: True is no number"),
+        ("controller={name: timed, flight: 0.861}", "must be shorter than swap_t"),
+        ("controller={name: timed, flight: -0.01}", "must be shorter than swap_t"),
+        ("controller={name: timed, before: [[0, 1]]}", "before takes intervals"),
+        ("controller={name: timed, power: .nan}", "power: nan is no number"),
+        ("controller={name: level, power: .inf}", "must be a torque in N m"),
+        ("controller={name: lqr}", "missing 5 required"),
+        (LQR % ("[0, 1]", "0.4"), "three numbers: of th2, w1 and w2"),
+        (LQR % ("[0, 1, .nan]", "0.4"), "must be finite"),
+        (LQR % ("[0, 1, 2]", "0.04"), "switch_t above largest"),
         ("controller={name: schedule, steps: [{at: 0, hold: c}]}", "must be one of a, b"),
         ("controller={name: schedule, steps: [{hold: a}]}", "a step takes at"),
         ("initial.pitch=0.1", "moves in the y-z plane"),

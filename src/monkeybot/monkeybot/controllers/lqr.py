@@ -48,6 +48,8 @@ class LqrController:
             raise ValueError("motor_t and largest must not be negative, switch_t above largest")
         self._switch_t, self._motor_t, self._power = switch_t, motor_t, power
         self._nominal, self._gain = np.array(nominal, float), np.array(gain, float)
+        if not np.isfinite([switch_t, motor_t, power, largest, *nominal, *gain]).all():
+            raise ValueError("the numbers of lqr must be finite")
         self._largest = largest
         self._half_period = 0.5 * setup.scenario.control_period
         self.reset(0)

@@ -118,7 +118,7 @@ def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
     """Return one number, or those that take turns, as a list."""
     values = value if isinstance(value, (list, tuple)) else [value]
     for each in values:
-        if isinstance(each, bool) or not isinstance(each, (int, float)):
+        if isinstance(each, bool) or not isinstance(each, (int, float)) or not math.isfinite(each):
             raise ValueError(f"{name}: {each!r} is no number")
     if not values:
         raise ValueError(f"{name} is an empty list")
