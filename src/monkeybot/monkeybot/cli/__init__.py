@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import typer
 
+from monkeybot.cli.basin import basin_command
 from monkeybot.cli.figures import figures_command
 from monkeybot.cli.gait import gait_command, minimise_command
 from monkeybot.cli.landscape import landscape_command
 from monkeybot.cli.periodic import collisionless_command, periodic_command
 from monkeybot.cli.repeat import repeat_command
+from monkeybot.cli.robust import robust_command
 from monkeybot.cli.stable import gaits_command, stable_command
 
 app = typer.Typer(help="Commands of the MonkeyBot.", no_args_is_help=True)
@@ -28,3 +30,5 @@ app.command("landscape")(landscape_command)
 app.command("figures")(figures_command)
 app.command("stable")(stable_command)
 app.command("gaits")(gaits_command)
+app.command("basin")(basin_command)
+app.command("robust")(robust_command)

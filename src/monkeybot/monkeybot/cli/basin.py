@@ -1,0 +1,79 @@
+"""`accord monkeybot basin`: how far from its orbit a gait may start, by Monte Carlo."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import typer
+from roboaccord.cli.console import COMPILING, print_json, progress
+
+from monkeybot.basin import basin, check_counts
+from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
+from monkeybot.held import held_gait
+
+GaitName = Annotated[
+    str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")
+]
+Samples = Annotated[int, typer.Option(help="Number of walks.")]
+Seed = Annotated[int, typer.Option(help="Of the random numbers.")]
+
+
+def basin_command(
+    name: GaitName,
+    sd_angle: Annotated[
+        float, typer.Option("--sd-angle", help="Standard deviation of the angles, in rad.")
+    ],
+    sd_rate: Annotated[float, typer.Option("--sd-rate", help="Of the rates, in rad/s.")],
+    samples: Samples = 1000,
+    steps: Annotated[int, typer.Option(help="Changes of hands of every walk.")] = 100,
+    seed: Seed = 0,
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
+    """Walk from starts beside a gait's orbit, normally distributed, and tell how many survive.
+
+    A walk has fallen out of its gait in the first cycle in which it misses an event, in which its
+    elbow goes round, or which does not lead forwards. One that lasts survives if at its end it is
+    within 0.2 rad and 1 rad/s of the orbit. The report's gait is held by its feedback on the time.
+
+    Examples:
+
+      accord monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --samples 1000
+
+      accord monkeybot basin --gait report_lqr --sd-angle 0.01 --sd-rate 0.05 --json
+    """
+    check_counts(samples, steps)
+    parameters = robot_parameters(changes)
+    orbit, feedback = held_gait(name, parameters)
+    with progress(as_json) as bar:
+        task = bar.add_task(COMPILING, total=samples)
+        found = basin(
+            orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, samples=samples, steps=steps,
+            seed=seed, feedback=feedback,
+            done=lambda count: bar.update(task, advance=count, description="walking"),
+        )  # fmt: skip
+    height = found.height_gained(orbit)
+    if as_json:
+        print_json(
+            {
+                "gait": name,
+                "sd_angle": sd_angle,
+                "sd_rate": sd_rate,
+                "samples": samples,
+                "steps": steps,
+                "seed": seed,
+                "survived": found.survived,
+                "low": found.low,
+                "high": found.high,
+                "height_sd": float(np.std(height)) if len(height) else None,
+            }
+        )
+        return
+    rows = {
+        "survived": (f"{found.survived:.3f}", f"of {samples} walks of {steps} steps"),
+        "95 % confidence": (f"{found.low:.3f} to {found.high:.3f}", "(Wilson)"),
+    }
+    if len(height):
+        rows["height of survivors"] = (f"{np.std(height):.3f}", "m off the orbit's, deviation")
+    print_figures(rows)
