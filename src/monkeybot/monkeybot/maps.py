@@ -46,7 +46,7 @@ def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
         picture.dots(axes.at(marks), MARK, 4.5, INK)
     picture.dots(axes.at(field.lowest[None, :2]), RED, 5.0, PAGE)
     axes.frame()
-    _bar(picture)
+    draw_bar(picture)
     picture.write(path)
 
 
@@ -61,7 +61,7 @@ def write_surface(field: Landscape, path: Path) -> None:
     picture.dots(view.see(_in_box(field, field.minima[:MARKED])), MARK, 1.6)
     picture.dots(view.see(_in_box(field, field.lowest[None])), RED, 5.0, PAGE)
     _edges(picture, view, field)
-    _bar(picture)
+    draw_bar(picture)
     picture.write(path)
 
 
@@ -139,18 +139,20 @@ def _edges(picture: Picture, view: View, field: Landscape) -> None:
         picture.text(float(x), float(y) + 6, words, turn=-90.0 if k == 2 else 0.0)
 
 
-def _bar(picture: Picture) -> None:
-    """Draw the scale of colours."""
-    left, top, width, height = BAR
+def draw_bar(
+    picture: Picture, cut: float = CUT, title: str = "root of the error", top: float = BAR[1]
+) -> None:
+    """Draw the scale of colours, from 0 to where values are cut off, beside a frame at `top`."""
+    left, _, width, height = BAR
     column = colours(np.linspace(1.0, 0.0, 128))[:, None].repeat(4, axis=1)
-    picture.image(column.round().astype(np.uint8), *BAR)
-    for value in range(int(CUT) + 1):
-        y = top + height * (1.0 - value / CUT)
-        words = f"{value}" if value < CUT else f"{value}+"
+    picture.image(column.round().astype(np.uint8), left, top, width, height)
+    for value in ticks(0.0, cut, 5):
+        y = top + height * (1.0 - value / cut)
+        words = f"{value:g}" if value < cut - 1e-9 else f"{value:g}+"
         picture.line(np.array([(left + width, y), (left + width + 4, y)]), SOFT)
         picture.text(left + width + 8, y + 4, words, anchor="start", colour=SOFT)
     x = left + width + 48
-    picture.text(x, top + 0.5 * height, "root of the error", turn=90.0)
+    picture.text(x, top + 0.5 * height, title, turn=90.0)
     frame = [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
     picture.line(np.array([*frame, frame[0]]), RULE)
 

@@ -11,6 +11,7 @@ from monkeybot.cli.landscape import landscape_command
 from monkeybot.cli.periodic import collisionless_command, periodic_command
 from monkeybot.cli.repeat import repeat_command
 from monkeybot.cli.robust import robust_command
+from monkeybot.cli.stability import stability_command
 from monkeybot.cli.stable import gaits_command, stable_command
 
 app = typer.Typer(help="Commands of the MonkeyBot.", no_args_is_help=True)
@@ -32,3 +33,4 @@ app.command("stable")(stable_command)
 app.command("gaits")(gaits_command)
 app.command("basin")(basin_command)
 app.command("robust")(robust_command)
+app.command("stability")(stability_command)

@@ -1,0 +1,87 @@
+"""`accord monkeybot stability`: which clocked gaits are stable, over period and torque."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from roboaccord.cli.console import COMPILING, print_json, progress
+from roboaccord.output import make_folder
+
+from monkeybot.cli.landscape import Span, made_with
+from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
+from monkeybot.landscape import span
+from monkeybot.stability_map import StabilityMap, save_stability, stability_map
+from monkeybot.stability_picture import write_stability
+
+
+def stability_command(
+    period: Annotated[
+        Span, typer.Option(metavar="A B N", help="Of a step, N from A to B, in s.")
+    ] = (0.88, 1.0, 49),
+    torque: Annotated[
+        Span, typer.Option(metavar="A B N", help="On the elbow, likewise, in N m.")
+    ] = (0.0, 1.0, 41),
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for data and picture.")
+    ] = Path("runs/monkeybot_stability"),
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
+    """Follow the gait of constant torque, hands changed by the clock, over a grid.
+
+    Writes stability.npz and stability.svg: the spectral radius (stable below 1), drop and stride of
+    each gait. On one line of the map the gaits keep their height, elsewhere they drop or rise. Grey
+    in the picture and NaN in the data: the sheet of these gaits does not reach there.
+
+    Examples:
+
+      accord monkeybot stability --out stability
+
+      accord monkeybot stability --period 0.92 0.95 31 --torque 0.4 0.8 41 --out near --json
+    """
+    periods, torques = span(*period, "--period"), span(*torque, "--torque")
+    parameters = robot_parameters(changes)
+    place = make_folder(folder)
+    with progress(as_json) as bar:
+        task = bar.add_task(COMPILING, total=len(periods) * len(torques))
+        field = stability_map(
+            parameters, periods, torques,
+            done=lambda n: bar.update(task, advance=n, description="following"),
+        )  # fmt: skip
+    files = [place / "stability.npz", place / "stability.svg"]
+    save_stability(field, files[0], parameters, made_with())
+    write_stability(field, files[1])
+    if as_json:
+        print_json({**figures(field), "files": [str(file) for file in files]})
+    else:
+        show(field, files)
+
+
+def figures(field: StabilityMap) -> dict[str, Any]:
+    """Return what is to be said of a map."""
+    names = ("period", "torque", "spectral_radius")
+    level = field.best_horizontal
+    return {
+        "gaits": int(np.isfinite(field.radius).sum()),
+        "stable": field.stable,
+        "best": dict(zip(names, field.best, strict=True)),
+        "best_horizontal": None if level is None else dict(zip(names, level, strict=True)),
+    }
+
+
+def show(field: StabilityMap, files: list[Path]) -> None:
+    """Print the result for people."""
+    level = field.best_horizontal
+    at = "{0:.5g} s, {1:.5g} N m, radius {2:.4f}"
+    print_figures(
+        {
+            "gaits": (f"{np.isfinite(field.radius).sum()} of {field.radius.size}", ""),
+            "stable": (f"{field.stable}", ""),
+            "most stable": (at.format(*field.best), ""),
+            "most stable horizontal": (at.format(*level) if level else "none", ""),
+            "files": (", ".join(str(file) for file in files), ""),
+        }
+    )

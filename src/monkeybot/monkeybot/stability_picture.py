@@ -1,0 +1,77 @@
+"""Pictures of maps of stability: the radius as colours, its border of 1, and another line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from roboaccord.state import Array
+
+from monkeybot.maps import BOX, SIZE, draw_bar
+from monkeybot.picture import INK, PAGE, RED, SOFT, Axes, Picture, colours
+from monkeybot.stability_map import StabilityMap
+
+CUT = 2.0  # of the radius
+TITLES = ("period [s]", "torque [N m]")
+ROOM = 26  # pixels on top, for the words
+
+
+class RadiusMap:
+    """Draw a radius over a grid, with a word on each line that is added.
+
+    Args:
+        x, y: of the grid (n,), (m,).
+        radius: (n, m); NaN is left grey.
+        titles: of x and y.
+        cut: radius above which all colours are the same.
+        name: of the colours.
+    """
+
+    def __init__(
+        self, x: Array, y: Array, radius: Array, titles: tuple[str, str],
+        *, cut: float = CUT, name: str = "spectral radius",
+    ) -> None:  # fmt: skip
+        self._picture = Picture(SIZE[0], SIZE[1] + ROOM)
+        left, top, width, height = BOX
+        box = left, top + ROOM, width, height
+        self._axes = Axes(self._picture, box, _ends(x), _ends(y), titles)
+        pixels = colours(np.minimum(radius, cut).T[::-1] / cut)
+        self._picture.image(pixels.round().astype(np.uint8), *box)
+        draw_bar(self._picture, cut, name, top=box[1])
+        self._next = left
+
+    def line(self, pieces: Array, colour: str, words: str, width: float = 2.0) -> None:
+        """Draw a line, in pieces (k, 2, 2)."""
+        for piece in pieces:
+            self._picture.line(self._axes.at(piece), colour, width)
+        self._say(colour, words)
+
+    def dot(self, place: tuple[float, float], colour: str, words: str) -> None:
+        """Mark a place."""
+        self._picture.dots(self._axes.at(np.array([place])), colour, 5.0, INK)
+        self._say(colour, words)
+
+    def write(self, path: Path) -> None:
+        """Write the picture as SVG."""
+        self._axes.frame()
+        self._picture.write(path)
+
+    def _say(self, colour: str, words: str) -> None:
+        self._picture.dots(np.array([(self._next + 6.0, 24.0)]), colour, 5.0, SOFT)
+        self._picture.text(self._next + 16.0, 28.0, words, anchor="start", colour=SOFT)
+        self._next += 34.0 + 7.2 * len(words)
+
+
+def write_stability(field: StabilityMap, path: Path) -> None:
+    """Write the map of a robot's clocked gaits as SVG."""
+    picture = RadiusMap(field.period, field.torque, field.radius, TITLES)
+    picture.line(field.border, PAGE, "border of stability")
+    picture.line(field.horizontal, RED, "horizontal")
+    best = field.best_horizontal
+    if best is not None:
+        picture.dot(best[:2], RED, f"the most stable of them, {best[2]:.3f}")
+    picture.write(path)
+
+
+def _ends(values: Array) -> tuple[float, float]:
+    return float(values[0]), float(values[-1])
