@@ -7,11 +7,9 @@ Multipliers leave the unit circle at 1 (fold), at -1 (flip: every second step al
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.state import Array
 from scipy.optimize import brentq, minimize_scalar
 
 from monkeybot.continuation import Branch, Family, Point
@@ -41,6 +39,12 @@ class Stretch:
     """Hold the orbits of a part of a branch on which every gait is stable."""
 
     points: list[Point]
+
+    @property
+    def along(self) -> tuple[float, float]:
+        """The least and the largest value along the branch."""
+        values = [point.value for point in self.points]
+        return min(values), max(values)
 
     def span(self, name: str) -> tuple[float, float]:
         """Return the least and the largest value of a control."""
@@ -113,8 +117,10 @@ def _merged(branch: Branch, found: list[Crossing]) -> list[Point]:
     """Return the branch's points with the crossings at their places."""
     rest, merged = list(found), branch.points[:1]
     for a, b in itertools.pairwise(branch.points):
-        way: Callable[[Array], float] = lambda y, a=a, b=b: float((y - a.y) @ (b.y - a.y))  # noqa: E731
-        while rest and outside(a) != outside(b) and 0.0 <= way(rest[0].point.y) <= way(b.y):
+        way = b.y - a.y
+        while (
+            rest and outside(a) != outside(b) and 0.0 <= (rest[0].point.y - a.y) @ way <= way @ way
+        ):
             merged.append(rest.pop(0).point)
         merged.append(b)
     return merged

@@ -5,9 +5,13 @@ from __future__ import annotations
 import typer
 
 from monkeybot.cli.basin import basin_command
+from monkeybot.cli.continue_ import continue_command
+from monkeybot.cli.design import design_command
 from monkeybot.cli.figures import figures_command
+from monkeybot.cli.find import find_command
 from monkeybot.cli.gait import gait_command, minimise_command
 from monkeybot.cli.landscape import landscape_command
+from monkeybot.cli.lqr import lqr_command
 from monkeybot.cli.periodic import collisionless_command, periodic_command
 from monkeybot.cli.repeat import repeat_command
 from monkeybot.cli.robust import robust_command
@@ -34,3 +38,7 @@ app.command("gaits")(gaits_command)
 app.command("basin")(basin_command)
 app.command("robust")(robust_command)
 app.command("stability")(stability_command)
+app.command("lqr")(lqr_command)
+app.command("continue")(continue_command)
+app.command("find")(find_command)
+app.command("design")(design_command)

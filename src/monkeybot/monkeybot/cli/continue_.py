@@ -1,0 +1,179 @@
+"""`accord monkeybot continue`: a family of gaits along a control or a parameter of the robot."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+from roboaccord.cli.console import COMPILING, out, print_json, progress
+from roboaccord.errors import AccordError
+
+from monkeybot.cli.kinds import Controls, Rise, controls_of, kind_of, orbit_row
+from monkeybot.cli.options import Changes, Json, robot_parameters
+from monkeybot.continuation import Branch, Family, Point, follow
+from monkeybot.crossings import Crossing, Stretch, best, crossings, stable
+from monkeybot.orbits import Orbit, find_orbit
+from monkeybot.parameters import MonkeyBotParameters
+from monkeybot.shipped import shipped_data, shipped_gait
+
+Start = tuple[float, float, float, float]
+
+
+def continue_command(
+    along: Annotated[
+        str, typer.Option(help="A control of the gait, or mass, inertia, length, centre, mass_a...")
+    ],
+    low: Annotated[float, typer.Option("--from", help="Least value, in SI units.")],
+    high: Annotated[float, typer.Option("--to", help="Largest value.")],
+    gait: Annotated[str, typer.Option(help="Shipped gait to begin at.")] = "clocked",
+    kind: Annotated[str | None, typer.Option(help="Of a gait that is not shipped.")] = None,
+    controls: Controls = None,
+    start: Annotated[
+        Start, typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of its start, with --kind.")
+    ] = (-0.95, -1.25, 0.4, 0.45),
+    rise: Rise = 0.0,
+    largest: Annotated[
+        float, typer.Option("--step", help="Largest one, as a part of the range.")
+    ] = 0.02,
+    most: Annotated[int, typer.Option(min=1, help="Orbits each way, at most.")] = 500,
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.csv", help="For the table of orbits.")
+    ] = None,
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
+    """Follow a family of gaits, round its turning points, and tell where it is stable.
+
+    It goes both ways from a gait, until the family leaves the range or ends. Multipliers cross the
+    unit circle at 1 (fold), at -1 (flip) or as a pair (Neimark-Sacker); crossings are located.
+    "mass", "inertia", "length" and "centre" (from the elbow to the centre of gravity) are of both
+    links alike.
+
+    Examples:
+
+      accord monkeybot continue --gait clocked --along period --from 0.9 --to 0.97
+
+      accord monkeybot continue --gait level --along torque --from 0.5 --to 0.75 --out level.csv
+
+      accord monkeybot continue --kind flying --at flight=0.01 --along flight --from 0.005 --to 0.02
+    """
+    if not 0.0 < largest <= 1.0:
+        raise AccordError(f"--step is {largest:g}, and must be above 0, and 1 at most")
+    parameters = robot_parameters(changes)
+    orbit, rise = _begin(parameters, gait, kind, controls, start, rise)
+    family = Family(orbit.kind, parameters, orbit.controls, along, low, high, rise)
+    with progress(as_json) as bar:
+        task = bar.add_task(COMPILING, total=None)
+        branch = follow(
+            family, orbit, largest=largest, most=most,
+            done=lambda text: bar.update(task, description=text),
+        )  # fmt: skip
+        bar.update(task, description="locating crossings")
+        found = crossings(family, branch)
+        bar.update(task, description="minimising the spectral radius")
+        least = best(family, branch)
+    if file is not None:
+        write_csv(branch, along, file)
+    stretches = stable(branch, found)
+    if as_json:
+        print_json(_data(branch, found, stretches, least, along))
+        return
+    _print(branch, found, stretches, least, along)
+
+
+def _begin(
+    parameters: MonkeyBotParameters,
+    gait: str,
+    kind: str | None,
+    controls: list[str] | None,
+    start: Start,
+    rise: float,
+) -> tuple[Orbit, float]:
+    """Return the orbit to begin at, and the rise of its family [m]."""
+    if kind is not None:
+        which = kind_of(kind)
+        values = controls_of(which, controls)
+        return find_orbit(which, parameters, values, np.array(start), rise=rise), rise
+    if controls or rise:
+        raise AccordError("--at and --rise go with --kind; a shipped gait has its own")
+    orbit = shipped_gait(gait, parameters)
+    return orbit, float(shipped_data()[gait].get("rise", 0.0))
+
+
+def write_csv(branch: Branch, along: str, file: Path) -> None:
+    """Write the orbits of a branch as a table, one a line.
+
+    Raises:
+        AccordError: if the file cannot be written.
+    """
+    try:
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            rows = list(_rows(branch, along))
+            writer = csv.DictWriter(stream, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    except OSError as error:
+        raise AccordError(f"cannot write {file}: {error.strerror or error}") from None
+
+
+def _rows(branch: Branch, along: str) -> Iterator[dict[str, float]]:
+    for point in branch.points:
+        orbit = point.orbit
+        row = {along: point.value, **orbit.controls}
+        row |= dict(zip(("th1", "th2", "w1", "w2"), orbit.start.tolist(), strict=True))
+        for i, value in enumerate(orbit.multipliers, 1):
+            row |= {f"real_{i}": float(value.real), f"imag_{i}": float(value.imag)}
+        row |= {"spectral_radius": orbit.spectral_radius, "stride": orbit.stride}
+        yield {**row, "work": orbit.work, "drop": orbit.drop}
+
+
+def _data(
+    branch: Branch, found: list[Crossing], stretches: list[Stretch], least: Point, along: str
+) -> dict[str, Any]:
+    """Return all of a branch, for JSON."""
+
+    def row(point: Point) -> dict[str, Any]:
+        return {"value": point.value, **orbit_row(point.orbit)}
+
+    return {
+        "along": along,
+        "orbits": [row(point) for point in branch.points],
+        "ends": list(branch.ends),
+        "crossings": [
+            {"kind": c.kind, "outside": [c.before, c.after], **row(c.point)} for c in found
+        ],
+        "stable": [
+            {along: s.along, **{name: s.span(name) for name in least.orbit.controls}}
+            for s in stretches
+        ],
+        "best": row(least),
+    }
+
+
+def _print(
+    branch: Branch, found: list[Crossing], stretches: list[Stretch], least: Point, along: str
+) -> None:
+    values = [point.value for point in branch.points]
+    names = list(least.orbit.controls)
+    say = [f"{len(values)} orbits, {along} from {min(values):.6g} to {max(values):.6g}"]
+    say.append(f"ends: {branch.ends[0]}; {branch.ends[1]}")
+    for s in stretches:
+        spans = {along: s.along, **{name: s.span(name) for name in names}}
+        each = (f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in spans.items())
+        say.append(f"stable: {', '.join(each)}")
+    if not stretches:
+        say.append("stable: nowhere")
+    table = Table(along, *(n for n in names if n != along), "radius", "crosses", "outside")
+    marked = [(c.point, c.kind, f"{c.before} to {c.after}") for c in found]
+    for point, what, count in [*marked, (least, "smallest radius", "")]:
+        rest = (f"{point.orbit.controls[name]:.6g}" for name in names if name != along)
+        radius = f"{point.orbit.spectral_radius:.6g}"
+        table.add_row(f"{point.value:.7g}", *rest, radius, what, count)
+    for line in say:
+        out.print(line, highlight=False, soft_wrap=True)
+    out.print(table)

@@ -1,0 +1,67 @@
+"""Options of the commands that take a kind of gait and its controls."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from roboaccord.errors import AccordError
+from roboaccord.scenario import apply_change, did_you_mean
+
+from monkeybot.cli.periodic import as_pairs
+from monkeybot.kinds import KINDS
+from monkeybot.orbits import Kind, Orbit
+
+DEFAULTS = {
+    "period": 0.935, "torque": 0.7, "flight": 0.01, "first": 0.933, "second": 0.953, "more": 0.0,
+    "switch": 0.44, "motor": 0.006,
+}  # fmt: skip
+
+Controls = Annotated[
+    list[str] | None,
+    typer.Option("--at", metavar="CONTROL=VALUE", help="A control of the gait, torque=0.7 say."),
+]
+Rise = Annotated[float, typer.Option(help="Of a cycle, in m, where a control can meet it.")]
+KindName = Annotated[str, typer.Option("--kind", help=f"Of gait: {', '.join(KINDS)}.")]
+
+
+def kind_of(name: str) -> Kind:
+    """Return a kind of gait by name.
+
+    Raises:
+        AccordError: for an unknown one.
+    """
+    if name not in KINDS:
+        raise AccordError(f"unknown kind of gait {name}{did_you_mean(name, KINDS)}")
+    return KINDS[name]
+
+
+def controls_of(kind: Kind, changes: list[str] | None) -> dict[str, float]:
+    """Return a kind's controls by default, with `CONTROL=VALUE` changes.
+
+    Raises:
+        AccordError: for a control that the kind has not, or no number.
+    """
+    controls = {name: DEFAULTS[name] for name in kind.controls}
+    for change in changes or ():
+        apply_change(controls, change)
+    for name, value in controls.items():
+        if name not in kind.controls:
+            raise AccordError(f"{kind.name} takes {', '.join(kind.controls)}, not {name}")
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise AccordError(f"{name}: {value!r} is no number")
+    return {name: float(value) for name, value in controls.items()}
+
+
+def orbit_row(orbit: Orbit) -> dict[str, Any]:
+    """Return what is to be said of an orbit, in s, m, J, N m, rad."""
+    return {
+        "controls": dict(orbit.controls),
+        "post_impact": orbit.start,
+        "period": orbit.period,
+        "multipliers": as_pairs(orbit.multipliers),
+        "spectral_radius": orbit.spectral_radius,
+        "stride": orbit.stride,
+        "work": orbit.work,
+        "drop": orbit.drop,
+    }
