@@ -11,9 +11,7 @@ Riccati equation. The motor's time and torque stay what they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.errors import AccordError
@@ -63,27 +61,12 @@ class TimeLaw:
         if not (min(self.switch, self.motor) > 0 and self.sample >= 0):
             raise ValueError("switch and motor must be positive, sample not negative")
 
-    def switch_time(self, th2: float, w1: float, w2: float) -> float:
-        """Return the time from the vertical to the change of hands, not rounded [s]."""
-        away = zip(self.gain, (th2, w1, w2), self.target, strict=True)
-        return max(0.0, self.switch - sum(gain * (x - x0) for gain, x, x0 in away))
-
     @property
     def feedback(self) -> Feedback:
         """The same law for `walk`."""
         gains = np.zeros((3, 4))
         gains[0, 1:] = [-gain for gain in self.gain]
         return Feedback(gains, self.sample)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it for a YAML file."""
-        data = asdict(self)
-        return {**data, "target": list(self.target), "gain": list(self.gain)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> TimeLaw:
-        """Return the law of such a file."""
-        return cls(**data)
 
 
 def linearise(orbit: Orbit, parameters: MonkeyBotParameters) -> tuple[Array, Array]:
@@ -135,6 +118,19 @@ def lqr_gain(
     except np.linalg.LinAlgError:
         raise AccordError("the time of the change cannot hold this gait") from None
     return np.asarray(np.linalg.solve(R + column.T @ S @ column, column.T @ S @ A)[0])
+
+
+def conditioning(B: Array, torque: float) -> float:
+    """Return the condition number of three inputs at once: 1 ms, 1 ms and 1 % of the torque.
+
+    A little more time of the motor and a little more torque are the same impulse: their columns
+    are all but parallel, and to use both is to add large, opposite inputs.
+
+    Args:
+        B: columns of the inputs (3, 3).
+        torque: of the motor [N m].
+    """
+    return float(np.linalg.cond(B * np.array([1e-3, 1e-3, 0.01 * torque])))
 
 
 def time_law(orbit: Orbit, parameters: MonkeyBotParameters, *, sample: float = SAMPLE) -> TimeLaw:

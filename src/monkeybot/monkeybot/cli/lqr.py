@@ -1,0 +1,67 @@
+"""`accord monkeybot lqr`: what a controller needs to hold the report's gait."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import numpy as np
+import typer
+from roboaccord.cli.console import print_json
+
+from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
+from monkeybot.lqr import SAMPLE, conditioning, controllability, linearise, time_law
+from monkeybot.shipped import shipped_gait
+
+
+def lqr_command(
+    name: Annotated[
+        str, typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
+    ] = "report_lqr",
+    sample: Annotated[
+        float, typer.Option(help="Period of the controller, to which times are rounded, in s.")
+    ] = SAMPLE,
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
+    """Find the feedback on the time of the change of hands that holds the report's gait.
+
+    The change comes gain . (x - target) earlier, with x = (th2, w1, w2) where the held link hangs
+    straight down. The numbers are those of the scenario `report_lqr`.
+
+    Examples:
+
+      accord monkeybot lqr
+
+      accord monkeybot lqr --json
+    """
+    parameters = robot_parameters(changes)
+    orbit = shipped_gait(name, parameters)
+    law = time_law(orbit, parameters, sample=sample)
+    A, B = linearise(orbit, parameters)
+    closed = float(np.abs(np.linalg.eigvals(A - np.outer(B[:, 0], law.gain))).max())
+    reach = controllability(A, B[:, 0])
+    condition = conditioning(B, law.torque)
+    if as_json:
+        print_json(
+            {
+                **asdict(law),
+                "open_radius": orbit.spectral_radius,
+                "closed_radius": closed,
+                "controllability": reach,
+                "three_inputs_condition": condition,
+            }
+        )
+        return
+    print_figures(
+        {
+            "switch": (f"{law.switch:.7f}", "s"),
+            "motor": (f"{law.motor:g}", "s"),
+            "torque": (f"{law.torque:g}", "N m"),
+            "target th2, w1, w2": (", ".join(f"{v:.7f}" for v in law.target), "rad, rad/s"),
+            "gain": (", ".join(f"{v:.7f}" for v in law.gain), "s/rad, s^2/rad"),
+            "spectral radius": (f"{orbit.spectral_radius:.4f}, with feedback {closed:.4f}", ""),
+            "controllability": (", ".join(f"{v:.3g}" for v in reach), "singular values"),
+            "three inputs at once": (f"{condition:.0f}", "condition number"),
+        }
+    )

@@ -1,0 +1,208 @@
+"""Basins and robustness: walks against the Lagrangian, shares against theory, threads, mistakes."""
+
+import json
+
+import lagrangian
+import numpy as np
+import pytest
+from monkeybot.basin import basin, share_of
+from monkeybot.gaits import evaluate
+from monkeybot.robustness import Disturbance, changed, robustness
+from monkeybot.shipped import shipped_gait
+from monkeybot.walk import walk
+from roboaccord import AccordError
+from test_dynamics import REPORT, oracle
+from workspace import accord, succeed
+
+
+@pytest.fixture(scope="module")
+def clocked():
+    return shipped_gait("clocked", REPORT)
+
+
+@pytest.fixture(scope="module")
+def wide(clocked):
+    """Return a basin in which some starts come back and others do not."""
+    return basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, samples=200)
+
+
+def test_disturbed_steps_are_the_lagrangians(clocked):
+    """Three changes of hands by scipy, in coordinates that are never flipped."""
+    rng = np.random.default_rng(8)
+    start = clocked.start + rng.normal(0.0, [0.02, 0.02, 0.1, 0.1])
+    jitter, factor = rng.uniform(-2e-3, 2e-3, 3), 1.03
+    found = walk(
+        clocked, REPORT, start, 3, jitter=jitter[None, :, None], factors=np.array([factor]),
+        tolerance=1e-12,
+    )  # fmt: skip
+    x, v = oracle(np.array([*start, 0.0, 0.0, 0.0, 0.0]))
+    for late, held, free, sign in zip(jitter, "aba", "bab", (1, -1, 1), strict=True):
+        torque = sign * factor * clocked.controls["torque"]
+        x, v = lagrangian.move(REPORT, x, v, torque, held, clocked.period + late)
+        v, _ = lagrangian.impact(REPORT, x, v, free)
+    seen = np.array([x[2] + x[3] - np.pi, -x[3], v[2] + v[3], -v[3]])
+    away = found.final[0] - seen
+    away[0] -= 2.0 * np.pi * round(away[0] / (2.0 * np.pi))
+    assert np.abs(away).max() < 1e-8
+    length = REPORT.length_a
+    down = np.array([x[2], x[2] + x[3]])
+    tip = x[:2] + length * np.array([np.sin(down).sum(), -np.cos(down).sum()])
+    assert found.way[0] == pytest.approx(tip, abs=1e-8)
+    assert found.survived[0]
+
+
+def test_survivors_are_back_on_the_orbit_and_the_others_are_lost(clocked, wide):
+    """A disturbance fades like a power of the spectral radius, 0.53: none is left after 100."""
+    alive = wide.walks.survived
+    assert 0 < alive.sum() < len(alive)
+    assert np.abs(wide.walks.final[alive] - clocked.start).max() < 1e-6
+    assert (wide.walks.cycles[alive] == 100).all()
+    assert (wide.walks.cycles[~alive] < 100).all()
+    longer = walk(clocked, REPORT, wide.starts, 200)
+    assert np.array_equal(longer.survived, alive)
+
+
+def test_steps_one_by_one_come_to_the_same(clocked, wide):
+    """By `evaluate`, and the loss by its definition: backwards, or the elbow round."""
+    for start, cycles in zip(wide.starts[:30], wide.walks.cycles[:30], strict=True):
+        state, count = start, 0
+        while count < 100:
+            step = evaluate(clocked.gait, REPORT, state)
+            state = step.final[0]
+            if step.travel[0, 0] <= 0.0 or abs(state[1] - clocked.start[1]) > np.pi:
+                break
+            count += 1
+        assert count == cycles
+
+
+def test_threads_change_no_bit_and_the_seed_does(clocked, wide):
+    for threads in (1, 3):
+        again = basin(
+            clocked, REPORT, sd_angle=0.05, sd_rate=0.25, samples=200, threads=threads
+        )  # fmt: skip
+        assert again.walks.final.tobytes() == wide.walks.final.tobytes()
+    other = basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, samples=200, seed=1)
+    assert not np.array_equal(other.starts, wide.starts)
+    noise = Disturbance(jitter=1e-3, torque_error=0.01, parameter_error=1e-3)
+    one, many = (
+        robustness(clocked, REPORT, noise, samples=12, steps=40, threads=threads)
+        for threads in (1, 4)
+    )
+    assert one.walks.final.tobytes() == many.walks.final.tobytes()
+
+
+def test_starts_are_spread_as_asked(clocked, wide):
+    """Standard deviations of 200 samples: within four standard errors, sd / sqrt(2 n)."""
+    found = (wide.starts - clocked.start).std(axis=0)
+    expected = np.array([0.05, 0.05, 0.25, 0.25])
+    assert (np.abs(found / expected - 1.0) < 4.0 / np.sqrt(400.0)).all()
+
+
+def test_small_disturbances_of_stable_gaits_fade_and_of_unstable_ones_do_not(clocked):
+    small = {"sd_angle": 1e-4, "sd_rate": 1e-3, "samples": 50}
+    assert basin(clocked, REPORT, **small).survived == 1.0
+    assert basin(shipped_gait("two_step", REPORT), REPORT, **small, steps=99).survived == 1.0
+    passive = shipped_gait("passive", REPORT)
+    assert passive.spectral_radius > 1.0
+    assert basin(passive, REPORT, **small).survived == 0.0
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 50), (7, 50), (887, 1000), (1000, 1000)])
+def test_the_interval_is_wilsons(hits, n):
+    """Wilson 1927: where |share - p| is 1.96 times the deviation that p would give."""
+    share, low, high = share_of([True] * hits + [False] * (n - hits))
+    assert share == hits / n
+    for p in (low, high):
+        square = (share - p) ** 2 * n
+        assert square == pytest.approx(1.959963985**2 * p * (1.0 - p), abs=1e-9)
+    assert low <= share <= high
+
+
+@pytest.mark.parametrize("spread", ["uniform", "normal"])
+def test_the_clocked_gait_walks_500_steps_with_half_a_millisecond_of_jitter(clocked, spread):
+    found = robustness(clocked, REPORT, Disturbance(jitter=5e-4, spread=spread), steps=500)
+    assert len(found.walks.cycles) == 100
+    assert found.survived == 1.0
+    assert (found.walks.cycles == 500).all()
+
+
+def test_height_under_jitter_is_a_random_walk(clocked):
+    """Each late change moves the robot's way for good, by what one alone does.
+
+    The deviation is that times the root of the steps; of 200 samples, within four standard errors.
+    """
+    late = np.zeros((1, 60, 1))
+    late[0, 0] = 1e-5
+    alone = walk(clocked, REPORT, clocked.start, 60, jitter=late, tolerance=1e-12)
+    never = walk(clocked, REPORT, clocked.start, 60, tolerance=1e-12)
+    shift = (alone.way[0, 1] - never.way[0, 1]) / 1e-5
+    noise = Disturbance(jitter=2e-4, spread="normal")
+    found = robustness(clocked, REPORT, noise, samples=200, steps=100)
+    expected = abs(shift) * 2e-4 * np.sqrt(100.0)
+    assert found.rise_sd == pytest.approx(expected, rel=4.0 / np.sqrt(400.0) + 0.02)
+
+
+def test_a_gait_that_changes_hands_by_its_state_heeds_no_jitter():
+    level = shipped_gait("level", REPORT)
+    found = robustness(level, REPORT, Disturbance(jitter=0.01), samples=5, steps=20)
+    assert found.survived == 1.0
+    assert np.abs(found.walks.way[:, 1]).max() < 1e-9
+
+
+def test_errors_of_parameters_are_shares_of_each():
+    errors = np.array([0.01, -0.02, 0.03, -0.01, 0.02, 0.005, -0.03, 0.01])
+    robot = changed(REPORT, errors)
+    names = ("mass_a", "mass_b", "inertia_a", "inertia_b", "length_a", "length_b")
+    ratios = [getattr(robot, name) / getattr(REPORT, name) for name in names]
+    assert ratios == pytest.approx(1.0 + errors[:6])
+    assert (robot.length_a - robot.centre_a) / (REPORT.length_a - REPORT.centre_a) == (
+        pytest.approx(0.97)
+    )
+    assert robot.centre_b / REPORT.centre_b == pytest.approx(1.01)
+
+
+def test_what_makes_no_sense_is_refused(clocked):
+    with pytest.raises(AccordError, match="torque_error is -1"):
+        Disturbance(torque_error=-1.0)
+    with pytest.raises(AccordError, match="below 1"):
+        Disturbance(parameter_error=1.0)
+    with pytest.raises(AccordError, match="uniform or normal"):
+        Disturbance(spread="wide")
+    with pytest.raises(AccordError, match="steps is 0"):
+        basin(clocked, REPORT, sd_angle=0.0, sd_rate=0.0, steps=0)
+
+
+def test_the_commands_say_it(tmp_path, clocked):
+    words = "monkeybot basin --gait clocked --sd-angle 0.05 --sd-rate 0.25 --samples 60 --json"
+    said = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
+    found = basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, samples=60)
+    assert (said["survived"], said["low"], said["high"]) == (
+        found.survived, found.low, found.high,
+    )  # fmt: skip
+    words = "monkeybot robust --gait clocked --jitter 0.0005 --steps 50 --samples 10 --json"
+    said = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
+    (row,) = said["results"]
+    assert row["jitter"] == 0.0005
+    assert row["survived"] == 1.0
+    assert row["steps_lost"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("basin --gait clockd --sd-angle 0.1 --sd-rate 0.1", "did you mean clocked?"),
+        ("basin --gait clocked --sd-angle 0.1 --sd-rate 0.1 --samples 0", "samples is 0"),
+        ("basin --gait clocked --sd-angle -0.1 --sd-rate 0.1", "sd-angle is -0.1"),
+        ("basin --gait clocked --sd-angle 0.1 --sd-rate nan", "sd-rate is nan"),
+        ("robust --gait clocked --jitter -0.001", "jitter is -0.001"),
+        ("robust --gait clocked --steps 0", "steps is 0"),
+        ("lqr --gait clocked", "do not begin at the vertical"),
+    ],
+)
+def test_a_mistake_is_one_line(words, line, tmp_path):
+    done = accord(*f"monkeybot {words} --json".split(), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (said,) = done.stderr.splitlines()
+    assert said.startswith("accord: ")
+    assert line in said
