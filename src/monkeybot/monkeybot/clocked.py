@@ -11,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from roboaccord.errors import AccordError
 from roboaccord.state import Array
 
 from monkeybot.gaits import evaluate, wrap
 from monkeybot.kinds import clocked
-from monkeybot.orbits import Orbit
 from monkeybot.parameters import MonkeyBotParameters
+from monkeybot.shipped import shipped_gait
 
 TOLERANCE = 1e-10  # of the integrator
 SMALL = 1e-4  # rad, rad/s, N m: of the differences, whose error is of its square
@@ -60,7 +61,8 @@ class Step:
             torque) (5, 5).
         stride: forwards [m].
         drop: downwards [m].
-        side: sign of the determinant that vanishes where a sheet of such gaits folds back.
+        sides: signs of the determinants that vanish where a sheet of such gaits folds back: for a
+            torque that is given, and for one that is open.
     """
 
     period: float
@@ -69,7 +71,7 @@ class Step:
     slope: Array
     stride: float
     drop: float
-    side: float
+    sides: tuple[float, float]
 
     @property
     def radius(self) -> float:
@@ -80,11 +82,19 @@ class Step:
 Course = Callable[[float], Setting]
 
 
-def step_of(orbit: Orbit, parameters: MonkeyBotParameters) -> Step | None:
-    """Return a clocked orbit as a step."""
+def shipped_step(parameters: MonkeyBotParameters) -> Step:
+    """Return the shipped clocked gait.
+
+    Raises:
+        AccordError: for parameters with which there is none near by.
+    """
+    orbit = shipped_gait("clocked", parameters)
     period, torque = orbit.controls["period"], orbit.controls["torque"]
     setting, z = Setting(parameters, period, torque), np.array([*orbit.start, torque])
-    return _described(setting, z, _steps(setting, torque, orbit.start)[0])
+    step = _described(setting, z, _steps(setting, torque, orbit.start[None])[0])
+    if step is None:
+        raise AccordError("the shipped clocked gait has no derivative with these parameters")
+    return step
 
 
 def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> Step | None:
@@ -139,8 +149,9 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
             ahead = (to - at) / (at - before[0])
             guess = guess + ahead * (guess - before[1].start)
             torque += ahead * (torque - before[1].torque)
-        found = find_step(course(to), guess, torque, step.slope)
-        if found is None or found.side != step.side or _gap(found, guess) > LEAP:
+        setting = course(to)
+        found = find_step(setting, guess, torque, step.slope)
+        if found is None or not _same(found, step, setting) or _gap(found, guess) > LEAP:
             way *= 0.5
             if way * pieces < 0.5**HALVINGS:
                 return None
@@ -154,6 +165,11 @@ def pieces_of(*changes: tuple[float, float]) -> int:
     return max(1, *(math.ceil(abs(change) / longest - 1e-9) for change, longest in changes))
 
 
+def _same(one: Step, other: Step, setting: Setting) -> bool:
+    """Tell whether two gaits are on the same side of a fold."""
+    return one.sides[setting.unknowns - 4] == other.sides[setting.unknowns - 4]
+
+
 def _gap(found: Step, guess: Array) -> float:
     return float(np.linalg.norm(found.start - guess))
 
@@ -163,11 +179,11 @@ def _described(setting: Setting, z: Array, end: Array) -> Step | None:
     slope = _slope(setting, z)
     if not np.isfinite(slope).all():
         return None
-    n = setting.unknowns
-    side = float(np.sign(np.linalg.det((slope - AWAY)[:n, :n])))
+    given, open_ = (float(np.sign(np.linalg.det((slope - AWAY)[:n, :n]))) for n in (4, 5))
     return Step(
-        setting.period, float(z[4]), z[:4].copy(), slope, float(end[5]), -float(end[4]), side
-    )
+        setting.period, float(z[4]), z[:4].copy(), slope, float(end[5]), -float(end[4]),
+        (given, open_),
+    )  # fmt: skip
 
 
 def _slope(setting: Setting, z: Array) -> Array:

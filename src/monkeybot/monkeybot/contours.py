@@ -28,24 +28,6 @@ def contour(x: Array, y: Array, values: Array, level: float) -> Array:
     return np.array(pieces).reshape(-1, 2, 2)
 
 
-def between(x: Array, y: Array, values: Array, points: Array) -> Array:
-    """Return values on a grid at points between its own (k,), bilinear; NaN outside.
-
-    Args:
-        x, y: of the grid (n,), (m,).
-        values: (n, m).
-        points: (k, 2).
-    """
-    i = np.clip(np.searchsorted(x, points[:, 0], side="right") - 1, 0, len(x) - 2)
-    j = np.clip(np.searchsorted(y, points[:, 1], side="right") - 1, 0, len(y) - 2)
-    a = (points[:, 0] - x[i]) / (x[i + 1] - x[i])
-    b = (points[:, 1] - y[j]) / (y[j + 1] - y[j])
-    low = (1.0 - a) * values[i, j] + a * values[i + 1, j]
-    high = (1.0 - a) * values[i, j + 1] + a * values[i + 1, j + 1]
-    inside = (a >= 0.0) & (a <= 1.0) & (b >= 0.0) & (b <= 1.0)
-    return np.asarray(np.where(inside, (1.0 - b) * low + b * high, np.nan))
-
-
 def _piece(triangle: Array) -> Array:
     """Return the two points (2, 2) where the edges of a triangle (3, 3) pass 0."""
     points = []

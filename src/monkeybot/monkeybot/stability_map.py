@@ -14,12 +14,11 @@ import numpy as np
 from roboaccord.errors import AccordError
 from roboaccord.state import Array
 
-from monkeybot.clocked import Setting, Step, follow, pieces_of, step_of
-from monkeybot.contours import between, contour
+from monkeybot.clocked import Setting, Step, follow, pieces_of, shipped_step
+from monkeybot.contours import contour
 from monkeybot.flood import Cell, flood
 from monkeybot.landscape import Done
 from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.shipped import shipped_gait
 
 LONGEST = 0.004, 0.04  # s, N m: done at once, if all goes well
 
@@ -54,18 +53,6 @@ class StabilityMap:
         """Period [s], torque [N m] and radius of the gait with the smallest radius."""
         i, j = np.unravel_index(int(np.nanargmin(self.radius)), self.radius.shape)
         return float(self.period[i]), float(self.torque[j]), float(self.radius[i, j])
-
-    @property
-    def best_horizontal(self) -> tuple[float, float, float] | None:
-        """Period, torque and radius where the radius is smallest on the line of no drop."""
-        ends = self.horizontal.reshape(-1, 2)
-        if not len(ends):
-            return None
-        radii = between(self.period, self.torque, self.radius, ends)
-        if not np.isfinite(radii).any():
-            return None
-        k = int(np.nanargmin(radii))
-        return float(ends[k, 0]), float(ends[k, 1]), float(radii[k])
 
     @property
     def horizontal(self) -> Array:
@@ -104,7 +91,7 @@ def stability_map(
     def go(step: Step, _: Cell, cell: Cell) -> Step | None:
         return _follow(parameters, step, float(period[cell[0]]), float(torque[cell[1]]))
 
-    first = first_step(parameters)
+    first = shipped_step(parameters)
     cell = _nearest(first, period, torque)
     step = go(first, cell, cell)
     if step is None:
@@ -116,33 +103,27 @@ def stability_map(
     return _gathered(period, torque, found)
 
 
-def save_stability(
-    field: StabilityMap, path: Path, parameters: MonkeyBotParameters, versions: Mapping[str, str]
+def save_map(
+    fields: Mapping[str, Array],
+    path: Path,
+    parameters: MonkeyBotParameters,
+    versions: Mapping[str, str],
 ) -> None:
-    """Save a map for numpy, with what made it; text is kept as rows of name and value.
+    """Save the arrays of a map for numpy, with what made it; text as rows of name and value.
 
     Raises:
         AccordError: if the file cannot be written.
     """
     values = asdict(parameters)
+    more = {
+        "parameter_names": np.array(list(values)),
+        "parameters": np.array(list(values.values())),
+        "versions": np.array([list(pair) for pair in versions.items()]),
+    }
     try:
-        np.savez_compressed(
-            path,
-            **vars(field),
-            parameter_names=np.array(list(values)),
-            parameters=np.array(list(values.values())),
-            versions=np.array([list(pair) for pair in versions.items()]),
-        )
+        np.savez_compressed(path, **{**fields, **more})  # type: ignore[arg-type]
     except OSError as error:
         raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def first_step(parameters: MonkeyBotParameters) -> Step:
-    """Return the shipped clocked gait."""
-    step = step_of(shipped_gait("clocked", parameters), parameters)
-    if step is None:
-        raise AccordError("the shipped clocked gait has no derivative with these parameters")
-    return step
 
 
 def _nearest(step: Step, period: Array, torque: Array) -> Cell:

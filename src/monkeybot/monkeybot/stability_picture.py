@@ -7,12 +7,20 @@ from pathlib import Path
 import numpy as np
 from roboaccord.state import Array
 
+from monkeybot.clocked import Step
+from monkeybot.contours import contour
+from monkeybot.design import DesignMap, Robot
 from monkeybot.maps import BOX, SIZE, draw_bar
-from monkeybot.picture import INK, PAGE, RED, SOFT, Axes, Picture, colours
+from monkeybot.picture import BLUE, INK, PAGE, RED, SOFT, Axes, Picture, colours
 from monkeybot.stability_map import StabilityMap
 
 CUT = 2.0  # of the radius
 TITLES = ("period [s]", "torque [N m]")
+SHAPE_TITLES = ("hand to centre of gravity, c [lengths]", "inertia, k [m L^2]")
+CUTS = {
+    "radius": (CUT, "smallest spectral radius"),
+    "width": (0.06, "range of stable periods over their middle"),
+}
 ROOM = 26  # pixels on top, for the words
 
 
@@ -62,14 +70,24 @@ class RadiusMap:
         self._next += 34.0 + 7.2 * len(words)
 
 
-def write_stability(field: StabilityMap, path: Path) -> None:
-    """Write the map of a robot's clocked gaits as SVG."""
+def write_stability(field: StabilityMap, best: Step, path: Path) -> None:
+    """Write the map of a robot's clocked gaits as SVG; `best` of the horizontal ones is marked."""
     picture = RadiusMap(field.period, field.torque, field.radius, TITLES)
     picture.line(field.border, PAGE, "border of stability")
     picture.line(field.horizontal, RED, "horizontal")
-    best = field.best_horizontal
-    if best is not None:
-        picture.dot(best[:2], RED, f"the most stable of them, {best[2]:.3f}")
+    picture.dot((best.period, best.torque), RED, f"the most stable of them, {best.radius:.4f}")
+    picture.write(path)
+
+
+def write_design(field: DesignMap, margin: str, robot: Robot, better: Robot, path: Path) -> None:
+    """Write the map of a margin over the shape of the links as SVG, with two robots on it."""
+    arrays = field.arrays
+    x, y = field.centre, field.inertia
+    cut, name = CUTS[margin]
+    picture = RadiusMap(x, y, arrays[margin], SHAPE_TITLES, cut=cut, name=name)
+    picture.line(contour(x, y, arrays["radius"], 1.0), PAGE, "border of stability")
+    picture.dot((robot.shape.centre, robot.shape.inertia), BLUE, "this robot")
+    picture.dot((better.shape.centre, better.shape.inertia), RED, "the best by this")
     picture.write(path)
 
 

@@ -12,8 +12,10 @@ from roboaccord.output import make_folder
 
 from monkeybot.cli.landscape import Span, made_with
 from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
+from monkeybot.clocked import Step
 from monkeybot.landscape import span
-from monkeybot.stability_map import StabilityMap, save_stability, stability_map
+from monkeybot.level_gaits import Level, shipped_level
+from monkeybot.stability_map import StabilityMap, save_map, stability_map
 from monkeybot.stability_picture import write_stability
 
 
@@ -51,37 +53,43 @@ def stability_command(
             parameters, periods, torques,
             done=lambda n: bar.update(task, advance=n, description="following"),
         )  # fmt: skip
+        level = shipped_level(parameters)
     files = [place / "stability.npz", place / "stability.svg"]
-    save_stability(field, files[0], parameters, made_with())
-    write_stability(field, files[1])
+    save_map(vars(field), files[0], parameters, made_with())
+    write_stability(field, level.best, files[1])
     if as_json:
-        print_json({**figures(field), "files": [str(file) for file in files]})
+        print_json({**figures(field, level), "files": [str(file) for file in files]})
     else:
-        show(field, files)
+        show(field, level, files)
 
 
-def figures(field: StabilityMap) -> dict[str, Any]:
+def figures(field: StabilityMap, level: Level) -> dict[str, Any]:
     """Return what is to be said of a map."""
     names = ("period", "torque", "spectral_radius")
-    level = field.best_horizontal
     return {
         "gaits": int(np.isfinite(field.radius).sum()),
         "stable": field.stable,
         "best": dict(zip(names, field.best, strict=True)),
-        "best_horizontal": None if level is None else dict(zip(names, level, strict=True)),
+        "best_horizontal": dict(zip(names, of(level.best), strict=True)),
+        "stable_periods": level.stable,
     }
 
 
-def show(field: StabilityMap, files: list[Path]) -> None:
+def show(field: StabilityMap, level: Level, files: list[Path]) -> None:
     """Print the result for people."""
-    level = field.best_horizontal
     at = "{0:.5g} s, {1:.5g} N m, radius {2:.4f}"
     print_figures(
         {
             "gaits": (f"{np.isfinite(field.radius).sum()} of {field.radius.size}", ""),
             "stable": (f"{field.stable}", ""),
             "most stable": (at.format(*field.best), ""),
-            "most stable horizontal": (at.format(*level) if level else "none", ""),
+            "most stable horizontal": (at.format(*of(level.best)), ""),
+            "stable horizontal": ("{:.5g} to {:.5g}".format(*level.stable), "s"),
             "files": (", ".join(str(file) for file in files), ""),
         }
     )
+
+
+def of(step: Step) -> tuple[float, float, float]:
+    """Return period [s], torque [N m] and spectral radius of a gait."""
+    return step.period, step.torque, step.radius
