@@ -1,5 +1,7 @@
 """The report's gait held by feedback on the time of the change of hands alone."""
 
+import json
+
 import lagrangian
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from monkeybot.walk import Feedback, walk
 from roboaccord import AccordError
 from scipy.optimize import brentq
 from test_dynamics import REPORT, oracle
+from workspace import accord, succeed
 
 BESIDE = {"sd_angle": 0.005, "sd_rate": 0.025, "samples": 50, "steps": 300}
 ROUNDED = Feedback(np.zeros((3, 4)), sample=1e-3)  # both times to 1 ms, and nothing else
@@ -115,3 +118,10 @@ def test_what_makes_no_sense_is_refused(orbit):
         lqr_gain(np.diag([2.0, 0.5, 0.1]), np.array([0.0, 1.0, 1.0]))
     with pytest.raises(ValueError, match="gain takes three"):
         TimeLaw(switch=0.4, motor=0.006, torque=10.0, target=(0.0, 1.0, 11.0), gain=(1.0, 2.0))
+
+
+def test_the_command_prints_the_law(law, tmp_path):
+    said = json.loads(succeed(accord("monkeybot", "lqr", "--json", cwd=tmp_path)))
+    assert tuple(said["gain"]) == law.gain
+    assert tuple(said["target"]) == law.target
+    assert said["closed_radius"] < 1.0 < said["open_radius"]
