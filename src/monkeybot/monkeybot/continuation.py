@@ -23,7 +23,8 @@ ALIKE = ("mass", "inertia", "length", "centre")  # of both links at once
 FINE = 1e-13  # tolerance of the integrator
 DIFFERENCE = 1e-6  # of the unknowns; of the value along it is a part of the range
 SLIGHT = 1e-5
-CLOSED = 1e-10  # what a residual must be below
+CLOSED, EXACT = 1e-10, 1e-12  # what a residual must be below, and is wanted to be
+SINGULAR = 1e14  # condition of a matrix
 NEWTON_STEPS, FEW = 8, 3
 SHORTEST, FIRST = 1e-3, 0.2  # steps, as parts of the largest one
 
@@ -151,16 +152,20 @@ class Family:
         Raises:
             AccordError: if Newton's method finds none.
         """
+        size = np.inf
         for count in range(NEWTON_STEPS):
             residual = self.residual(y)
-            if not np.isfinite(residual).all():
-                break
-            if np.linalg.norm(residual) < CLOSED:
+            before, size = size, float(np.linalg.norm(residual))
+            if size < EXACT or (before < CLOSED and size > 0.5 * before):
                 return y, count
             matrix = np.vstack([self.slope(y), across])
-            if not np.isfinite(matrix).all() or np.linalg.cond(matrix) > 1e14:
+            if not (np.isfinite(size) and np.isfinite(matrix).all()):
+                break
+            if np.linalg.cond(matrix) > SINGULAR:
                 break
             y = y - self.scale * np.linalg.solve(matrix, [*residual, 0.0])
+        if size < CLOSED:
+            return y, NEWTON_STEPS
         raise AccordError("Newton's method finds no orbit there")
 
     def point(self, y: Array) -> Point:
