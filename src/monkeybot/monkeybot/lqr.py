@@ -22,7 +22,7 @@ from monkeybot.gaits import evaluate
 from monkeybot.kinds import REPORT
 from monkeybot.orbits import FINE, Orbit, gait_of
 from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.return_map import map_slope
+from monkeybot.return_map import Multipliers, map_slope
 from monkeybot.walk import Feedback
 
 SAMPLE = 1e-3  # s: of the report's controller
@@ -148,3 +148,11 @@ def time_law(orbit: Orbit, parameters: MonkeyBotParameters, *, sample: float = S
         gain=(k1, k2, k3),
         sample=sample,
     )
+
+
+def held_multipliers(orbit: Orbit, parameters: MonkeyBotParameters) -> Multipliers:
+    """Return the multipliers of the section map with the feedback, not rounded (3,)."""
+    A, B = linearise(orbit, parameters)
+    column = B[:, 0]
+    values = np.linalg.eigvals(A - np.outer(column, lqr_gain(A, column)))
+    return np.asarray(values[np.argsort(-np.abs(values))], dtype=complex)

@@ -10,7 +10,14 @@ import typer
 from roboaccord.cli.console import print_json
 
 from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
-from monkeybot.lqr import SAMPLE, conditioning, controllability, linearise, time_law
+from monkeybot.lqr import (
+    SAMPLE,
+    conditioning,
+    controllability,
+    held_multipliers,
+    linearise,
+    time_law,
+)
 from monkeybot.shipped import shipped_gait
 
 
@@ -39,7 +46,7 @@ def lqr_command(
     orbit = shipped_gait(name, parameters)
     law = time_law(orbit, parameters, sample=sample)
     A, B = linearise(orbit, parameters)
-    closed = float(np.abs(np.linalg.eigvals(A - np.outer(B[:, 0], law.gain))).max())
+    closed = float(np.abs(held_multipliers(orbit, parameters)).max())
     reach = controllability(A, B[:, 0])
     condition = conditioning(B, law.torque)
     if as_json:

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.table import Table
-from roboaccord.cli.console import out, print_json
+from roboaccord.cli.console import COMPILING, out, print_json, progress
+from roboaccord.errors import AccordError
 
+from monkeybot.basin import basin
 from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
 from monkeybot.cli.periodic import as_pairs
+from monkeybot.held import held_gait
+from monkeybot.lqr import held_multipliers
 from monkeybot.orbits import Orbit
 from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.shipped import clocked_gait, shipped_data, shipped_gait
+from monkeybot.shipped import clocked_gait, shipped_data
+
+SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s
+HEADINGS = (
+    "gait", "period, s", "stride, m", "drop, mm", "work, J", "cost", "radius", "basin", "what it is"
+)  # fmt: skip
 
 
 def stable_command(
@@ -60,8 +70,18 @@ def stable_command(
     )
 
 
-def gaits_command(changes: Changes = None, as_json: Json = False) -> None:
+def gaits_command(
+    samples: Annotated[
+        int, typer.Option(help="Walks of each gait for its basin; 0 leaves it out.")
+    ] = 200,
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
     """List the gaits that are shipped, with their figures for this robot.
+
+    The basin is the share of starts that walk 100 steps, normally distributed about the orbit with
+    0.02 rad and 0.1 rad/s; accord monkeybot basin has its limits of confidence. The radius of
+    report_lqr is that of the gait with its feedback.
 
     Examples:
 
@@ -69,43 +89,64 @@ def gaits_command(changes: Changes = None, as_json: Json = False) -> None:
 
       accord monkeybot gaits --set viscous_elbow=0.01
     """
-    parameters = robot_parameters(changes)
-    found = {name: shipped_gait(name, parameters) for name in shipped_data()}
+    if samples < 0:
+        raise AccordError(f"samples is {samples}, and must not be negative")
+    parameters, names = robot_parameters(changes), list(shipped_data())
+    found = []
+    with progress(as_json) as bar:
+        task = bar.add_task(COMPILING, total=len(names))
+        for name in names:
+            found.append(figures(name, parameters, samples))
+            bar.update(task, advance=1, description=name)
     if as_json:
-        print_json({"gaits": [figures(n, orbit, parameters) for n, orbit in found.items()]})
+        print_json({"gaits": found})
         return
-    table = Table(
-        "gait", "period, s", "stride, m", "drop, mm", "work, J", "cost", "radius", "what it is"
-    )
-    for name, orbit in found.items():
+    table = Table(*HEADINGS)
+    for gait in found:
+        share = f"{100 * gait['basin']['survived']:.0f} %" if samples else "-"
         table.add_row(
-            name, f"{orbit.period:.4f}", f"{orbit.stride:.4f}", f"{1e3 * orbit.drop + 0.0:.2f}",
-            f"{orbit.work:.4g}", f"{orbit.cost_of_transport(parameters):.3g}",
-            f"{orbit.spectral_radius:.4f}", shipped_data()[name]["description"],
+            gait["name"], f"{gait['period']:.4f}", f"{gait['stride']:.4f}",
+            f"{round(1e3 * gait['drop'], 2) + 0.0:.2f}", f"{gait['work']:.4g}",
+            f"{gait['cost_of_transport']:.3g}", f"{gait['spectral_radius']:.4f}", share,
+            gait["description"],
         )  # fmt: skip
     out.print(table)
     out.print(
-        "stride, drop and work: of a change of hands; cost of transport: work over weight and "
+        "stride, drop and work: of a change of hands; cost: of transport, work over weight and "
         "stride; radius: of the multipliers, stable below 1"
     )
 
 
-def figures(name: str, orbit: Orbit, parameters: MonkeyBotParameters) -> dict[str, Any]:
-    """Return what is to be said of a gait, s, m, J, rad."""
-    return {
+def figures(name: str, parameters: MonkeyBotParameters, samples: int) -> dict[str, Any]:
+    """Return what is to be said of a shipped gait, s, m, J, rad."""
+    orbit, feedback = held_gait(name, parameters)
+    values = orbit.multipliers
+    if feedback:
+        values = held_multipliers(orbit, parameters)
+    found: dict[str, Any] = {
         "name": name,
         "description": shipped_data()[name]["description"],
         "kind": orbit.kind.name,
         "controls": dict(orbit.controls),
         "post_impact": orbit.start,
         "period": orbit.period,
-        "multipliers": as_pairs(orbit.multipliers),
-        "spectral_radius": orbit.spectral_radius,
+        "multipliers": as_pairs(values),
+        "spectral_radius": float(np.abs(values).max()),
         "stride": orbit.stride,
         "work": orbit.work,
         "cost_of_transport": orbit.cost_of_transport(parameters),
         "drop": orbit.drop,
     }
+    if samples:
+        share = basin(
+            orbit, parameters, sd_angle=SD_ANGLE, sd_rate=SD_RATE, samples=samples, steps=STEPS,
+            feedback=feedback,
+        )  # fmt: skip
+        found["basin"] = {
+            "survived": share.survived, "low": share.low, "high": share.high,
+            "sd_angle": SD_ANGLE, "sd_rate": SD_RATE, "samples": samples, "steps": STEPS,
+        }  # fmt: skip
+    return found
 
 
 def verdict(orbit: Orbit) -> str:
