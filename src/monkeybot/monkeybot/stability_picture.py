@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from roboaccord.state import Array
 
-from monkeybot.clocked import Step
 from monkeybot.contours import contour
 from monkeybot.design import DesignMap, Robot
-from monkeybot.maps import BOX, SIZE, draw_bar
+from monkeybot.level_gaits import Level
+from monkeybot.maps import BOX, MARK, SIZE, draw_bar
 from monkeybot.picture import BLUE, INK, PAGE, RED, SOFT, Axes, Picture, colours
 from monkeybot.stability_map import StabilityMap
 
@@ -21,6 +21,7 @@ CUTS = {
     "radius": (CUT, "smallest spectral radius"),
     "width": (0.06, "range of stable periods over their middle"),
 }
+SHARP = 12  # pixels of a cell
 ROOM = 26  # pixels on top, for the words
 
 
@@ -43,8 +44,9 @@ class RadiusMap:
         left, top, width, height = BOX
         box = left, top + ROOM, width, height
         self._axes = Axes(self._picture, box, _ends(x), _ends(y), titles)
-        pixels = colours(np.minimum(radius, cut).T[::-1] / cut)
-        self._picture.image(pixels.round().astype(np.uint8), *box)
+        pixels = colours(np.minimum(radius, cut).T[::-1] / cut).round().astype(np.uint8)
+        # Each value fills its cell: smoothed, the border to where there is none would lie.
+        self._picture.image(pixels.repeat(SHARP, axis=0).repeat(SHARP, axis=1), *box)
         draw_bar(self._picture, cut, name, top=box[1])
         self._next = left
 
@@ -70,12 +72,14 @@ class RadiusMap:
         self._next += 34.0 + 7.2 * len(words)
 
 
-def write_stability(field: StabilityMap, best: Step, path: Path) -> None:
-    """Write the map of a robot's clocked gaits as SVG; `best` of the horizontal ones is marked."""
+def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
+    """Write the map of a robot's clocked gaits as SVG, with its horizontal gaits."""
     picture = RadiusMap(field.period, field.torque, field.radius, TITLES)
     picture.line(field.border, PAGE, "border of stability")
     picture.line(field.horizontal, RED, "horizontal")
-    picture.dot((best.period, best.torque), RED, f"the most stable of them, {best.radius:.4f}")
+    stable = [(step.period, step.torque) for step in level.steps if step.radius < 1.0]
+    picture.line(np.array([stable]), MARK, "and stable", 4.0)
+    picture.dot((level.best.period, level.best.torque), RED, f"the best, {level.best.radius:.4f}")
     picture.write(path)
 
 
@@ -92,4 +96,6 @@ def write_design(field: DesignMap, margin: str, robot: Robot, better: Robot, pat
 
 
 def _ends(values: Array) -> tuple[float, float]:
-    return float(values[0]), float(values[-1])
+    """Return the range that the cells of a grid fill."""
+    half = 0.5 * (values[1] - values[0])
+    return float(values[0] - half), float(values[-1] + half)

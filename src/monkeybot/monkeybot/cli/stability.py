@@ -56,7 +56,7 @@ def stability_command(
         level = shipped_level(parameters)
     files = [place / "stability.npz", place / "stability.svg"]
     save_map(vars(field), files[0], parameters, made_with())
-    write_stability(field, level.best, files[1])
+    write_stability(field, level, files[1])
     if as_json:
         print_json({**figures(field, level), "files": [str(file) for file in files]})
     else:
