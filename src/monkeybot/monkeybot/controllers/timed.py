@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from roboaccord.assembly import Setup
 from roboaccord.state import Command, RobotState, Target
@@ -116,7 +117,7 @@ def _intervals(motor: Sequence[Sequence[float]], name: str) -> list[Interval]:
 
 def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
     """Return one number, or those that take turns, as a list."""
-    values = value if isinstance(value, (list, tuple)) else [value]
+    values: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
     for each in values:
         if isinstance(each, bool) or not isinstance(each, (int, float)) or not math.isfinite(each):
             raise ValueError(f"{name}: {each!r} is no number")
