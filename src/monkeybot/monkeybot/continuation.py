@@ -25,7 +25,7 @@ DIFFERENCE = 1e-6  # of the unknowns; of the value along it is a part of the ran
 SLIGHT = 1e-5
 CLOSED, EXACT = 1e-10, 1e-12  # what a residual must be below, and is wanted to be
 SINGULAR = 1e14  # condition of a matrix
-NEWTON_STEPS, FEW = 8, 3
+NEWTON_STEPS, FEW = 14, 3
 SHORTEST, FIRST = 1e-3, 0.2  # steps, as parts of the largest one
 
 Done = Callable[[str], None]
@@ -152,20 +152,23 @@ class Family:
         Raises:
             AccordError: if Newton's method finds none.
         """
-        size = np.inf
+        best, least = y, np.inf
         for count in range(NEWTON_STEPS):
             residual = self.residual(y)
-            before, size = size, float(np.linalg.norm(residual))
-            if size < EXACT or (before < CLOSED and size > 0.5 * before):
-                return y, count
+            size = float(np.linalg.norm(residual))
+            settled = least < CLOSED and not size < 0.5 * least  # what is left is round-off
+            if size < least:
+                best, least = y, size
+            if least < EXACT or settled:
+                return best, count
             matrix = np.vstack([self.slope(y), across])
             if not (np.isfinite(size) and np.isfinite(matrix).all()):
                 break
             if np.linalg.cond(matrix) > SINGULAR:
                 break
             y = y - self.scale * np.linalg.solve(matrix, [*residual, 0.0])
-        if size < CLOSED:
-            return y, NEWTON_STEPS
+        if least < CLOSED:
+            return best, NEWTON_STEPS
         raise AccordError("Newton's method finds no orbit there")
 
     def point(self, y: Array) -> Point:
