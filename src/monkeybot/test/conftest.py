@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from roboaccord import Setup, load_scenario
+from roboaccord.cli.main import add_robot_groups, run
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -17,3 +18,29 @@ def setup_with():
         return Setup.of(load_scenario("monkeybot", "monkeybot", "swing", changes))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def accord_here():
+    """Return the command line, to be run in this process on a list of words."""
+    add_robot_groups(["monkeybot"])
+    return run
+
+
+@pytest.fixture
+def complaint(accord_here, capsys, monkeypatch, tmp_path):
+    """Return a function that runs a wrong command and returns the one line that it says.
+
+    In this process: some forty new ones would take two minutes. What is right is run as by a user.
+    """
+
+    def of(words):
+        monkeypatch.chdir(tmp_path)
+        assert accord_here(words.split()) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        (line,) = said.err.splitlines()
+        assert line.startswith("accord: ")
+        return line
+
+    return of
