@@ -10,8 +10,8 @@ from monkeybot.gaits import evaluate
 from monkeybot.robustness import Disturbance, changed, robustness
 from monkeybot.shipped import shipped_gait
 from monkeybot.walk import walk
+from monkeybots import REPORT, oracle
 from roboaccord import AccordError
-from test_dynamics import REPORT, oracle
 from workspace import accord, succeed
 
 

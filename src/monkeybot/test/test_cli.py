@@ -4,7 +4,7 @@ import json
 
 import pytest
 from monkeybot.gaits import evaluate, horizontal
-from test_dynamics import REPORT
+from monkeybots import REPORT
 from workspace import accord, succeed
 
 

@@ -17,9 +17,9 @@ from monkeybot.kinds import CLOCKED, PASSIVE
 from monkeybot.orbits import find_orbit, gait_of
 from monkeybot.shipped import clocked_gait, shipped_gait
 from monkeybot.variational import variational_slope
+from monkeybots import REPORT as ROBOT
+from monkeybots import UNLIKE
 from roboaccord import AccordError
-from test_dynamics import REPORT as ROBOT
-from test_dynamics import UNLIKE
 from typer.testing import CliRunner
 
 

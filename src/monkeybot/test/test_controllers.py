@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from monkeybot.coordinates import Mode
 from monkeybot.gaits import evaluate, horizontal
+from monkeybots import REPORT
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
 from roboaccord.state import Target
-from test_dynamics import REPORT
 
 LQR = (
     "controller={name: lqr, nominal: [0, 0, 0], gain: %s, switch_t: %s, motor_t: 0.006, power: 10}"

@@ -12,9 +12,9 @@ from monkeybot.motion import Motion
 from monkeybot.repeat import repeat, to_sample
 from monkeybot.return_map import all_multipliers, multipliers
 from monkeybot.search import minimise, refine
+from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
 from scipy.integrate import solve_ivp
-from test_dynamics import REPORT, UNLIKE
 
 RATES = np.array([0.902, 10.935])
 SECOND = np.array([0.768, 11.094])

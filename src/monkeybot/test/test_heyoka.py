@@ -14,7 +14,7 @@ from monkeybot.hybrid import Phase, Then
 from monkeybot.kinds import SINKING
 from monkeybot.shipped import shipped_data, shipped_gait
 from monkeybot.variational import variational_slope
-from test_dynamics import REPORT as ROBOT
+from monkeybots import REPORT as ROBOT
 
 hy = pytest.importorskip("heyoka", reason="heyoka, a Taylor integrator, has no wheel here")
 

@@ -18,9 +18,9 @@ from monkeybot.lqr import (
 )
 from monkeybot.shipped import shipped_gait
 from monkeybot.walk import Feedback, walk
+from monkeybots import REPORT, oracle
 from roboaccord import AccordError
 from scipy.optimize import brentq
-from test_dynamics import REPORT, oracle
 from workspace import accord, succeed
 
 BESIDE = {"sd_angle": 0.005, "sd_rate": 0.025, "samples": 50, "steps": 300}

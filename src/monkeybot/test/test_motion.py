@@ -6,8 +6,8 @@ import pytest
 from monkeybot.coordinates import Mode
 from monkeybot.events import VERTICAL, energy_restored, level, linear
 from monkeybot.motion import Motion
+from monkeybots import REPORT, ROUGH, UNLIKE, oracle
 from scipy.integrate import solve_ivp
-from test_dynamics import REPORT, ROUGH, UNLIKE, oracle
 
 START = np.array([0.3, -0.8, 1.0, 4.0, 0.1, -0.2, 0.0, 0.0])
 

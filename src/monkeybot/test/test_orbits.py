@@ -9,8 +9,8 @@ from monkeybot.gaits import evaluate
 from monkeybot.kinds import CLOCKED, FLYING, KINDS, LEVEL_TRIGGERED, PASSIVE, TWO_STEP
 from monkeybot.motion import Motion
 from monkeybot.orbits import find_orbit, gait_of
+from monkeybots import REPORT, oracle
 from roboaccord import AccordError
-from test_dynamics import REPORT, oracle
 
 NEAR = np.array([-0.95, -1.25, 0.4, 0.45])  # a start of a stable clocked gait, roughly
 

@@ -9,8 +9,8 @@ import pytest
 from monkeybot.lqr import time_law
 from monkeybot.motion import Motion
 from monkeybot.shipped import shipped_data, shipped_gait
+from monkeybots import REPORT, oracle
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
-from test_dynamics import REPORT, oracle
 
 LENGTH = 0.61  # m, of a link
 TICK = 1e-3  # s

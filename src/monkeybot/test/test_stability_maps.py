@@ -21,8 +21,8 @@ from monkeybot.kinds import CLOCKED
 from monkeybot.level_gaits import shipped_level
 from monkeybot.orbits import describe, find_orbit
 from monkeybot.stability_map import stability_map
+from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
-from test_dynamics import REPORT, UNLIKE
 from workspace import accord, succeed
 
 NEAR = np.linspace(0.930, 0.945, 4), np.linspace(0.5, 0.7, 3)

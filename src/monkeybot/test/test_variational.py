@@ -15,9 +15,9 @@ from monkeybot.return_map import map_slope
 from monkeybot.search import refine
 from monkeybot.shipped import shipped_data, shipped_gait
 from monkeybot.variational import passage, variational_slope
+from monkeybots import REPORT as ROBOT
+from monkeybots import ROUGH, UNLIKE, oracle, states
 from roboaccord import AccordError
-from test_dynamics import REPORT as ROBOT
-from test_dynamics import ROUGH, UNLIKE, oracle, states
 
 NEAR = np.array([-0.95, -1.25, 0.4, 0.45])
 
