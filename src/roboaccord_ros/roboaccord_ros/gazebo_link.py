@@ -122,8 +122,6 @@ class LockstepLink:
         self._publishers[f"gz/{name}/{graph.GZ_SWITCH[on]}"].publish(message("Empty")())
 
     def go_on(self) -> None:
-        if not self._all_taken(PATIENCE):
-            raise LockstepError(f"Gazebo does not answer on {QUERY}")
         ask = self._request(pause=True, multi_step=self._steps)
         done, answer = self._node.request(self._control, ask, self._request, self._answer, PATIENCE)
         if not (done and answer.data):
