@@ -128,18 +128,9 @@ class LockstepLink:
             raise LockstepError(f"Gazebo does not take a step by {self._control}")
 
     def deliver(self) -> None:
-        self._all_taken(AT_THE_END)  # a server that has ended needs nothing more
-
-    def _all_taken(self, patience: int) -> bool:
-        """Wait until the server has taken all messages sent before this; say whether it has.
-
-        Messages and requests come in by different sockets, and a request can overtake a message.
-        But one thread of the server takes both, messages first; so once it has answered a query,
-        what was sent before the query is ahead of every later request.
-        """
-        kind = type(self._query)
-        done, _ = self._node.request(QUERY, self._query, kind, self._worlds, patience)
-        return bool(done)
+        # Once the server has answered, it has taken what was sent before. One that has ended does
+        # not answer, and needs nothing more.
+        self._node.request(QUERY, self._query, type(self._query), self._worlds, AT_THE_END)
 
 
 def _switch_topics(setup: Setup) -> list[str]:
