@@ -1,0 +1,1 @@
+"""A sphere driven by two constraint rollers, with slip."""

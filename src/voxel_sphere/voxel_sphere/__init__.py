@@ -1,0 +1,1 @@
+"""A sphere that rolls over terrain given as voxel slices."""
