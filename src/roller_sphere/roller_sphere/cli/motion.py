@@ -1,0 +1,136 @@
+"""`accord roller-sphere inverse` and `forward`: roller speeds from a velocity, and back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+from roboaccord.cli.console import out, print_json
+
+from roller_sphere.cli.options import (
+    ALPHA,
+    AZIMUTH,
+    LATITUDE,
+    Alpha,
+    Azimuth,
+    Json,
+    Latitude,
+    Radius,
+    Rollers,
+    kinematics_of,
+    numbers,
+)
+from roller_sphere.kinematics import Kinematics, Motion
+
+
+def inverse_command(
+    radius: Radius = 1.0,
+    azimuth: Azimuth = AZIMUTH,
+    latitude: Latitude = LATITUDE,
+    alpha: Alpha = ALPHA,
+    speed: Annotated[float, typer.Option(help="|V| of the ball, in m/s.")] = 1.0,
+    heading: Annotated[
+        float, typer.Option("--heading-deg", help="Of V, about z from x, in degrees.")
+    ] = 0.0,
+    spin: Annotated[
+        float | None, typer.Option(help="w_z of the ball, in rad/s; three rollers or more.")
+    ] = None,
+    rollers: Rollers = None,
+    as_json: Json = False,
+) -> None:
+    """Find the roller speeds for a velocity of the ball, with the slip that comes with them.
+
+    Without options the rig is the paper's, with alpha 10 and -10 degrees.
+
+    Two rollers leave no choice; more are driven with the least sum of squared slips.
+
+    Examples:
+
+      accord roller-sphere inverse --heading-deg 90
+
+      accord roller-sphere inverse --radius 0.11 --alpha-deg 0 0 --speed 0.5 --json
+
+      accord roller-sphere inverse --roller 0 45 0 --roller 120 45 0 --roller 240 45 0 --spin 2
+    """
+    kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
+    motion = kinematics.inverse(speed, np.radians(heading), spin=spin)
+    if as_json:
+        lines = [
+            {"point": point, "direction": direction}
+            for point, direction in zip(*kinematics.lines(motion.nu), strict=True)
+        ]
+        found = {"nu": motion.nu, **turning(motion), "lines": lines}
+        print_json({**found, **more(kinematics, motion)})
+    else:
+        show(kinematics, motion)
+
+
+def forward_command(
+    nu: Annotated[
+        str, typer.Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers, in m/s.")
+    ],
+    radius: Radius = 1.0,
+    azimuth: Azimuth = AZIMUTH,
+    latitude: Latitude = LATITUDE,
+    alpha: Alpha = ALPHA,
+    rollers: Rollers = None,
+    as_json: Json = False,
+) -> None:
+    """Find the motion of the ball at given roller speeds, and the slip.
+
+    Examples:
+
+      accord roller-sphere forward --nu -0.93 -0.93
+
+      accord roller-sphere forward --azimuth-deg 150 210 --alpha-deg 5 -5 --nu 0.4 -0.2 --json
+    """
+    kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
+    motion = kinematics.forward(numbers(nu, "--nu"))
+    if as_json:
+        found = {"speed": motion.speed, "heading_deg": np.degrees(motion.heading)}
+        print_json({**found, **turning(motion), **more(kinematics, motion)})
+    else:
+        show(kinematics, motion)
+
+
+def turning(motion: Motion) -> dict[str, Any]:
+    """Return what both commands say of the ball's turning."""
+    return {"rho_deg": np.degrees(motion.rho), "omega": motion.omega, "slip": motion.slip}
+
+
+def more(kinematics: Kinematics, motion: Motion) -> dict[str, Any]:
+    """Return what is beside that: sizes of the whole slips, and the condition number."""
+    sizes = np.linalg.norm(kinematics.zeta(motion.nu), axis=-1)
+    return {"slip_speed": sizes, "condition": kinematics.condition}
+
+
+def show(kinematics: Kinematics, motion: Motion) -> None:
+    """Print a motion for people."""
+    table = Table(
+        "roller", "speed nu, m/s", "slip S, m/s", "slip |zeta|, m/s", "line through, rad/s",
+        box=None,
+    )  # fmt: skip
+    sizes = more(kinematics, motion)["slip_speed"]
+    points, _ = kinematics.lines(motion.nu)
+    for number, row in enumerate(zip(motion.nu, motion.slip, sizes), 1):
+        table.add_row(f"{number}", *(six(value) for value in row), triple(points[number - 1]))
+    out.print(table)
+    ball = Table("ball", "", "unit", box=None)
+    ball.add_row("speed |V|", f"{float(motion.speed):.6f}", "m/s")
+    ball.add_row("heading phi", f"{np.degrees(motion.heading):.4f}", "degrees")
+    ball.add_row("axis rho", f"{np.degrees(motion.rho):.4f}", "degrees above the x-y plane")
+    ball.add_row("turning w", triple(motion.omega), "rad/s")
+    ball.add_row("condition", f"{kinematics.condition:.4g}", "of the inverse")
+    out.print(ball)
+
+
+def triple(vector: Any) -> str:
+    """Return a vector as words."""
+    return ", ".join(six(value) for value in vector)
+
+
+def six(value: float) -> str:
+    """Return a number with six decimals, and no sign before 0."""
+    return f"{round(float(value), 6) + 0.0:.6f}"

@@ -1,0 +1,103 @@
+"""Options that the roller sphere's commands share: the rig, in degrees as on a drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from roboaccord.cli.console import log
+from typer.core import TyperCommand
+
+from roller_sphere.kinematics import Kinematics
+from roller_sphere.rig import Rig, RigError
+
+GATHERED = ("--roller", "--nu")
+# The paper's rig at its second angle.
+AZIMUTH, LATITUDE, ALPHA = (215.0, 325.0), (60.0, 60.0), (10.0, -10.0)
+
+Pair = tuple[float, float]
+Radius = Annotated[float, typer.Option(help="Of the ball, in m.")]
+Azimuth = Annotated[
+    Pair, typer.Option("--azimuth-deg", metavar="A1 A2", help="Of the contacts, about z from x.")
+]
+Latitude = Annotated[
+    Pair,
+    typer.Option("--latitude-deg", metavar="B1 B2", help="Of the contacts, from the equator up."),
+]
+Alpha = Annotated[
+    Pair,
+    typer.Option(
+        "--alpha-deg",
+        metavar="C1 C2",
+        help="Of the rollers' axes, from the plane through the centre and both contacts.",
+    ),
+]
+Rollers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--roller",
+        metavar="AZ LAT ALPHA",
+        help="A roller in degrees, instead of the three pairs; once for each of two or more.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+class Gathering(TyperCommand):
+    """Let `--roller` and `--nu` take all numbers that follow: rigs have two rollers or more."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, gather(args))
+
+
+def gather(words: Sequence[str]) -> list[str]:
+    """Return words with the numbers behind each of `GATHERED` made one word."""
+    gathered: list[str] = []
+    for word in words:
+        if _is_number(word) and gathered and gathered[-1] in GATHERED:
+            gathered.append(word)
+        elif _is_number(word) and len(gathered) > 1 and gathered[-2] in GATHERED:
+            gathered[-1] += f" {word}"
+        else:
+            gathered.append(word)
+    return gathered
+
+
+def numbers(words: str, option: str) -> list[float]:
+    """Return the numbers in words.
+
+    Raises:
+        RigError: for a word that is none.
+    """
+    for word in words.split():
+        if not _is_number(word):
+            raise RigError(f"{option}: {word!r} is no number")
+    return [float(word) for word in words.split()]
+
+
+def kinematics_of(
+    radius: float, azimuth: Pair, latitude: Pair, alpha: Pair, rollers: list[str] | None
+) -> Kinematics:
+    """Return the kinematics of the rig that options describe, with a warning on stderr.
+
+    Raises:
+        RigError: for what makes no rig.
+    """
+    triples = [numbers(words, "--roller") for words in rollers or ()]
+    for words, triple in zip(rollers or (), triples):
+        if len(triple) != 3:
+            raise RigError(f"--roller takes azimuth, latitude and alpha, not {words!r}")
+    angles = list(zip(*triples)) if triples else [azimuth, latitude, alpha]
+    kinematics = Kinematics(Rig.degrees(radius, *angles))
+    if kinematics.warning:
+        log.print(f"accord: warning: {kinematics.warning}", highlight=False, soft_wrap=True)
+    return kinematics
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
