@@ -1,0 +1,19 @@
+"""`accord voxel-sphere`: the sphere's own commands, one module each."""
+
+from __future__ import annotations
+
+import typer
+
+from voxel_sphere.cli.list_ import list_command
+from voxel_sphere.cli.make import make_command
+
+app = typer.Typer(help="Commands of the sphere on voxel terrain.", no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Make and look at workspaces of voxels, roll on them, and take them to the engines."""
+
+
+app.command("make")(make_command)
+app.command("list")(list_command)

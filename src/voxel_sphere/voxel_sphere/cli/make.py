@@ -1,0 +1,127 @@
+"""`accord voxel-sphere make`: generate a workspace from a named surface or from expressions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from roboaccord.cli.console import out, print_json, progress
+from roboaccord.errors import AccordError
+
+from voxel_sphere.cli.list_ import Json
+from voxel_sphere.generate import Part, check_place, place, surface_parts
+from voxel_sphere.recipes import surface_of
+from voxel_sphere.settings import SIZE_WORKSPACE, VOXEL_SIZE
+from voxel_sphere.slices import Done
+from voxel_sphere.surfaces import SURFACES
+
+
+def shape(text: str) -> Any:
+    """Return an option for a parameter of the named surfaces."""
+    return typer.Option(help=text, rich_help_panel="Named surfaces")
+
+
+def make_command(
+    surface: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SURFACES)}.")] = None,
+    height: Annotated[
+        str | None, typer.Option(metavar="EXPR", help="z of x, y, n and r, in voxels.")
+    ] = None,
+    n: Annotated[int, typer.Option("--n", help="Voxels along each edge of the grid.")] = 100,
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Bitmaps_n goes here, or is this folder.")
+    ] = Path("runs/terrain"),
+    name: Annotated[str | None, typer.Option(help="Of the volume's folder.")] = None,
+    binary: Annotated[bool, typer.Option("--binary", help="Black and white, no grey.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Volumes of this name.")] = False,
+    size_workspace: Annotated[float, typer.Option(help="n / r.")] = SIZE_WORKSPACE,
+    voxel_size: Annotated[float, typer.Option(help="Edge of a voxel in m.")] = VOXEL_SIZE,
+    angle_deg: Annotated[float | None, shape("Of the incline.")] = None,
+    direction_deg: Annotated[float | None, shape("In which incline or waves run; 0 is +x.")] = None,
+    amplitude: Annotated[float | None, shape("Of the waves, in r.")] = None,
+    wavelength: Annotated[float | None, shape("Of the waves, in r.")] = None,
+    bowl_radius: Annotated[
+        float | None, shape("In r; the ball's centre moves on 1 r less.")
+    ] = None,
+    rim: Annotated[float | None, shape("Where the bowl ends, in its radii.")] = None,
+    saddle_radius: Annotated[float | None, shape("Of both curvatures, in r.")] = None,
+    rise: Annotated[float | None, shape("Of the ramp, in r.")] = None,
+    length: Annotated[float | None, shape("Of the ramp, in r.")] = None,
+    half_width: Annotated[float | None, shape("From the middle to the walls, in r.")] = None,
+    wall_height: Annotated[float | None, shape("Of the walls, in r.")] = None,
+    tunnel_radius: Annotated[float | None, shape("In r.")] = None,
+    turn_deg: Annotated[float | None, shape("Turns the arena in plan.")] = None,
+    base: Annotated[float | None, shape("Height of the ground, in r.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Generate a surface, with its walls if it has some, and the robot, as slices.
+
+    Lengths of named surfaces are in radii r of the sphere; those of expressions in voxels.
+
+    Examples:
+
+      accord voxel-sphere make bowl --n 100 --out terrains
+
+      accord voxel-sphere make arena --turn-deg 30 --n 100 --out terrains
+
+      accord voxel-sphere make --height "2*r + 0.3*r*sin(2*pi*x/(5*r))" --n 100 --out terrains
+    """
+    given = {
+        "angle_deg": angle_deg,
+        "direction_deg": direction_deg,
+        "amplitude": amplitude,
+        "wavelength": wavelength,
+        "bowl_radius": bowl_radius,
+        "rim": rim,
+        "saddle_radius": saddle_radius,
+        "rise": rise,
+        "length": length,
+        "half_width": half_width,
+        "wall_height": wall_height,
+        "tunnel_radius": tunnel_radius,
+        "turn_deg": turn_deg,
+        "base": base,
+    }
+    parameters = {key: value for key, value in given.items() if value is not None}
+    recipe = recipe_of(surface, height, parameters)
+    name = name or surface or "surface"
+    scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
+    check_place(folder, n, [name], **scale, replace=replace)
+    with progress(as_json) as bar:
+        task = bar.add_task(f"making {name}", total=6 * n)
+        tell: Done = lambda count: bar.advance(task, count)  # noqa: E731
+        made = surface_of(recipe, n, n / size_workspace)
+        parts = surface_parts(made, n, name=name, recipe=recipe, binary=binary, done=tell)
+        workspace = place(folder, n, parts, **scale, binary=binary, replace=replace, done=tell)
+    data = {
+        "path": str(workspace.path),
+        "n": n,
+        "radius": n / size_workspace,
+        "voxel_size": voxel_size,
+        "volumes": [part.name for part in parts],
+        "recipe": recipe,
+    }
+    print_json(data) if as_json else show(data, parts)
+
+
+def recipe_of(
+    surface: str | None, height: str | None, parameters: dict[str, float]
+) -> dict[str, Any]:
+    """Return the recipe that the command line states.
+
+    Raises:
+        AccordError: unless it is exactly one.
+    """
+    if (surface is None) == (height is None):
+        raise AccordError(f"name one surface of {', '.join(SURFACES)}, or give --height or --xyz")
+    if surface is not None:
+        return {"surface": surface, "parameters": parameters}
+    if parameters:
+        raise AccordError(f"--{next(iter(parameters)).replace('_', '-')} is of a named surface")
+    return {"height": height}
+
+
+def show(data: dict[str, Any], parts: list[Part]) -> None:
+    """Print it for people."""
+    names = ", ".join(f"{part.name} ({part.kind})" for part in parts)
+    out.print(f"{data['path']}: {names}", highlight=False, soft_wrap=True)
