@@ -21,6 +21,7 @@ from roller_sphere.rig import Rig, RigError
 REFUSED, WARNED = 1e5, 1e2
 STILL = 1e-12  # of the ball's speed to the rollers': rounding
 SLIPLESS = 1e-9  # of the slip to the rollers' speeds, likewise
+ANGLE = 1e-9  # rad: a heading that is 0 but for rounding
 TURN = 2.0 * np.pi
 
 
@@ -79,11 +80,19 @@ class Kinematics:
         """A line about a rig that is nearly degenerate, else None."""
         if not WARNED < self.condition <= REFUSED:
             return None
-        low, high = self._headings()
+        low, high = np.degrees(self._best())
         return (
             f"nearly degenerate rig: condition number {self.condition:.4g}; headings away from "
             f"{low:.1f} and {high:.1f} degrees need very fast rollers"
         )
+
+    @cached_property
+    def remaining(self) -> tuple[float, ...] | None:
+        """Headings of a degenerate rig, two opposite ones or none [rad]; None where all are."""
+        if self.condition <= REFUSED:
+            return None
+        largest = np.linalg.norm(self.turning[:2], 2)
+        return self._best() if largest * REFUSED > np.linalg.norm(self.turning, 2) else ()
 
     @cached_property
     def driving(self) -> Array:
@@ -193,25 +202,22 @@ class Kinematics:
             raise RigError("roller speeds must be finite numbers")
         return speeds
 
-    def _headings(self) -> tuple[float, float]:
-        """Return the headings along which the rollers drive the ball best [degrees]."""
+    def _best(self) -> tuple[float, float]:
+        """Return the two headings along which the rollers drive the ball best [rad]."""
         x, y = np.linalg.svd(self.turning[:2])[0][:, 0]
-        one = float(np.degrees(np.arctan2(-x, y))) % 180.0
-        one = 0.0 if one > 180.0 - 1e-6 else one
-        return one, one + 180.0
+        one = float(np.arctan2(-x, y)) % np.pi
+        one = 0.0 if one > np.pi - ANGLE else one
+        return one, one + np.pi
 
     def _check(self) -> None:
         """Refuse a rig that cannot drive the ball in every direction."""
-        if self.condition <= REFUSED:
+        if self.remaining is None:
             return
         number = f"condition number {self.condition:.2g}"
-        sizes = np.linalg.svd(self.turning[:2])[1]
-        if sizes[0] * REFUSED < np.linalg.norm(self.turning, 2):
-            left = "no heading remains"
-        else:
-            left = "the headings {:.4f} and {:.4f} degrees remain".format(*self._headings())
+        words = " and ".join(f"{np.degrees(heading):.4f}" for heading in self.remaining)
+        left = f"the headings {words} degrees remain" if words else "no heading remains"
         if _condition(self.turning, 2) > REFUSED:
-            raise RigError(f"X x Y = 0 ({number}): every roller turns the ball alike; {left}")
+            raise RigError(f"X x Y = 0 ({number}): all rollers turn the ball alike; {left}")
         raise RigError(f"(X x Y)_z = 0 ({number}): some headings are out of reach; {left}")
 
 

@@ -6,6 +6,7 @@ import typer
 
 from roller_sphere.cli.motion import forward_command, inverse_command
 from roller_sphere.cli.options import Gathering
+from roller_sphere.cli.reach import reach_command
 
 app = typer.Typer(help="Commands of the sphere driven by rollers.", no_args_is_help=True)
 
@@ -17,3 +18,4 @@ def group() -> None:
 
 app.command("inverse", cls=Gathering)(inverse_command)
 app.command("forward", cls=Gathering)(forward_command)
+app.command("reach", cls=Gathering)(reach_command)

@@ -52,7 +52,7 @@ def inverse_command(
 
       accord roller-sphere inverse --radius 0.11 --alpha-deg 0 0 --speed 0.5 --json
 
-      accord roller-sphere inverse --roller 0 45 0 --roller 120 45 0 --roller 240 45 0 --spin 2
+      accord roller-sphere inverse --roller 0 45 40 --roller 120 45 -40 --roller 240 45 90 --spin 2
     """
     kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
     motion = kinematics.inverse(speed, np.radians(heading), spin=spin)
@@ -115,20 +115,19 @@ def show(kinematics: Kinematics, motion: Motion) -> None:
     sizes = more(kinematics, motion)["slip_speed"]
     points, _ = kinematics.lines(motion.nu)
     for number, row in enumerate(zip(motion.nu, motion.slip, sizes), 1):
-        table.add_row(f"{number}", *(six(value) for value in row), triple(points[number - 1]))
+        table.add_row(
+            f"{number}",
+            *(six(value) for value in row),
+            ", ".join(f"{x:.3f}" for x in points[number - 1]),
+        )
     out.print(table)
     ball = Table("ball", "", "unit", box=None)
     ball.add_row("speed |V|", f"{float(motion.speed):.6f}", "m/s")
     ball.add_row("heading phi", f"{np.degrees(motion.heading):.4f}", "degrees")
     ball.add_row("axis rho", f"{np.degrees(motion.rho):.4f}", "degrees above the x-y plane")
-    ball.add_row("turning w", triple(motion.omega), "rad/s")
+    ball.add_row("turning w", ", ".join(six(value) for value in motion.omega), "rad/s")
     ball.add_row("condition", f"{kinematics.condition:.4g}", "of the inverse")
     out.print(ball)
-
-
-def triple(vector: Any) -> str:
-    """Return a vector as words."""
-    return ", ".join(six(value) for value in vector)
 
 
 def six(value: float) -> str:

@@ -1,0 +1,98 @@
+"""`accord roller-sphere reach`: where a rig can drive its ball, and how fast."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from roboaccord.cli.console import out, print_json
+
+from roller_sphere.cli.options import (
+    ALPHA,
+    AZIMUTH,
+    LATITUDE,
+    Alpha,
+    Azimuth,
+    Json,
+    Latitude,
+    Radius,
+    Rollers,
+    kinematics_of,
+)
+from roller_sphere.kinematics import Kinematics
+from roller_sphere.reach import blocked, fastest_heading, gains, slip_gains, top_speed
+
+
+def reach_command(
+    radius: Radius = 1.0,
+    azimuth: Azimuth = AZIMUTH,
+    latitude: Latitude = LATITUDE,
+    alpha: Alpha = ALPHA,
+    limit: Annotated[
+        float, typer.Option(min=1e-9, help="Largest peripheral speed of a roller, in m/s.")
+    ] = 2.0,
+    speed: Annotated[
+        float, typer.Option(min=0.0, help="Of the ball, for the blocked headings, in m/s.")
+    ] = 1.0,
+    rollers: Rollers = None,
+    as_json: Json = False,
+) -> None:
+    """Say along which headings the ball can be driven, and how fast with limited rollers.
+
+    A rig whose headings are limited by its geometry is no error here: the remaining ones are named.
+
+    Examples:
+
+      accord roller-sphere reach --limit 1.5 --speed 1
+
+      accord roller-sphere reach --alpha-deg 38.9566 -38.9566 --json
+    """
+    kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
+    found = figures(kinematics, speed, limit)
+    print_json(found) if as_json else show(found, speed, limit)
+
+
+def figures(kinematics: Kinematics, speed: float, limit: float) -> dict[str, Any]:
+    """Return what is to be said of a rig."""
+    remaining = kinematics.remaining
+    found: dict[str, Any] = {"condition": kinematics.condition, "remaining_deg": None}
+    if remaining is not None:
+        return {**found, "remaining_deg": [float(np.degrees(phi)) for phi in remaining]}
+    fastest = fastest_heading(kinematics)
+    spans = blocked(kinematics, speed, limit)
+    return {
+        **found,
+        "roller_speed_over_speed": gains(kinematics),
+        "slip_over_speed": slip_gains(kinematics),
+        "speed_everywhere": limit / gains(kinematics).max(),
+        "speed_best": top_speed(kinematics, fastest, limit),
+        "heading_best_deg": np.degrees(fastest),
+        "blocked_deg": [(float(np.degrees(a)), float(np.degrees(b))) for a, b in spans],
+    }
+
+
+def show(found: dict[str, Any], speed: float, limit: float) -> None:
+    """Print the result for people."""
+    lines = [f"condition number {found['condition']:.4g}"]
+    if found["remaining_deg"] is not None:
+        words = " and ".join(f"{phi:.4f}" for phi in found["remaining_deg"])
+        lines.append(f"headings that remain: {words or 'none'}{' degrees' if words else ''}")
+    else:
+        spans = ", ".join(f"{a:.2f} to {b:.2f}" for a, b in found["blocked_deg"])
+        best = found["heading_best_deg"]
+        lines += [
+            "every heading can be reached",
+            "roller speed over ball speed, at most: " + words_of(found["roller_speed_over_speed"]),
+            "slip over ball speed, at most: " + words_of(found["slip_over_speed"]),
+            f"with rollers of at most {limit:g} m/s",
+            f"  in every direction: {found['speed_everywhere']:.6f} m/s",
+            f"  along {best:.2f} and {best + 180:.2f} degrees: {found['speed_best']:.6f} m/s",
+            f"  blocked at {speed:g} m/s: {spans + ' degrees' if spans else 'no heading'}",
+        ]
+    out.print("\n".join(lines), highlight=False, soft_wrap=True)
+
+
+def words_of(values: Any) -> str:
+    """Return numbers as words."""
+    return ", ".join(f"{value:.6f}" for value in values)
