@@ -82,8 +82,8 @@ ROBOT = Robot(
     package="monkeybot",
     summary="two links that swing along a wall by magnets; brachiation",
     parameters=MonkeyBotParameters,
-    joints=lambda p: ("elbow",),
-    effort_limit=lambda p: p.effort_limit,
+    joints=lambda setup: ("elbow",),
+    effort_limits=lambda setup: np.array([setup.parameters.effort_limit]),
     reference=MonkeyBotReference,
     controllers={
         "timed": TimedController,

@@ -49,12 +49,12 @@ class Setup:
     @cached_property
     def joints(self) -> tuple[str, ...]:
         """The joint names, in the order of every array."""
-        return self.robot.joints(self.parameters)
+        return self.robot.joints(self)
 
     @cached_property
     def effort_limits(self) -> Array:
-        """What efforts are clipped to (n,) [N m]."""
-        return np.full(len(self.joints), self.robot.effort_limit(self.parameters))
+        """What efforts are clipped to (n,) [N m or N]."""
+        return self.robot.effort_limits(self)
 
     @cached_property
     def initial(self) -> RobotState:

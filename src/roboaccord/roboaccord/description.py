@@ -117,10 +117,21 @@ class Joint:
 
 @dataclass(frozen=True)
 class Tree:
-    """Hold the kinematic tree of a URDF below its first link, and do its forward kinematics."""
+    """Hold the kinematic tree of a URDF, and do its forward kinematics.
+
+    The first link is the root. Where `base_link` is a ball between rollers, it floats (URDF's word)
+    in another link, which follows with a tree of its own: `world`, which stays, or a body with a
+    bearing, which goes where the ball goes and does not turn.
+
+    Args:
+        links: k of them, each tree from its root.
+        joints: that join them; not the one in which `base_link` floats.
+        frame: index of the root of the second tree, 0 where there is none.
+    """
 
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
+    frame: int = 0
 
     @classmethod
     def parse(cls, urdf: str, source: str = "URDF", *, root: str = "base_link") -> Tree:
@@ -149,19 +160,23 @@ class Tree:
                         f"broken description {source}: {joint.name} names link {end}, "
                         "which does not exist"
                     )
-        ordered: list[Joint] = []
-        reached = [root]
-        for name in reached:
-            for joint in joints:
-                if joint.parent == name:
-                    if joint.child in reached:
-                        raise AccordError(f"broken description {source}: a loop at {joint.name}")
-                    ordered.append(joint)
-                    reached.append(joint.child)
+        reached, ordered, frame = [root], list[Joint](), 0
+        _follow(joints, reached, ordered, source)
+        floating = [joint for joint in joints if joint.kind == "floating" and joint.child == root]
+        if floating:
+            frame = len(reached)
+            others = [joint for joint in joints if joint is not floating[0]]
+            _follow(others, beside := [floating[0].parent], ordered, source)
+            reached += beside
         loose = set(links) - set(reached) - {"world"}
         if loose:
             raise AccordError(f"broken description {source}: {min(loose)} hangs on nothing")
-        return cls(tuple(links[name] for name in reached), tuple(ordered))
+        return cls(tuple(links[name] for name in reached), tuple(ordered), frame)
+
+    @property
+    def bearing(self) -> bool:
+        """Whether the first link is a ball that turns in a bearing of the second tree's root."""
+        return self.frame > 0 and self.links[self.frame].name != "world"
 
     @cached_property
     def moving(self) -> tuple[Joint, ...]:
@@ -186,6 +201,8 @@ class Tree:
         index = {link.name: i for i, link in enumerate(self.links)}
         origins = np.empty((*q.shape[:-1], len(self.links), 3))
         rotations = np.empty((*q.shape[:-1], len(self.links), 3, 3))
+        origins[..., self.frame, :] = position if self.bearing else 0.0
+        rotations[..., self.frame, :, :] = np.eye(3)
         origins[..., 0, :] = position
         rotations[..., 0, :, :] = quaternion_matrix(orientation)
         for joint in self.joints:
@@ -201,6 +218,17 @@ class Tree:
             origins[..., b, :] = origins[..., a, :] + (parent @ origin[..., None])[..., 0]
             rotations[..., b, :, :] = turn
         return origins, rotations
+
+
+def _follow(joints: list[Joint], reached: list[str], ordered: list[Joint], source: str) -> None:
+    """Append to `reached` the links that hang on its one link, and to `ordered` their joints."""
+    for name in reached:
+        for joint in joints:
+            if joint.parent == name:
+                if joint.child in reached:
+                    raise AccordError(f"broken description {source}: a loop at {joint.name}")
+                ordered.append(joint)
+                reached.append(joint.child)
 
 
 def _vector(text: str | None, default: str = "0 0 0") -> Array:

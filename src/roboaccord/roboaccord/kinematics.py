@@ -41,10 +41,11 @@ def _multiply(A, B, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):  # type: ignore[no-untyped-def]
-    """Fill rotations R, origins O, velocities V, W and joint axes A of all links but the first.
+    """Fill rotations R, origins O, velocities V, W and joint axes A of all other links.
 
-    The first link's entries must be there. `place`, `turn` and `axis` describe the joint that
-    leads to each link, in the frames of URDF; everything filled is in the world.
+    The entries of links without a parent (-1) must be there, the first link's among them. `place`,
+    `turn` and `axis` describe the joint that leads to each link, in the frames of URDF; everything
+    filled is in the world.
     """
     local = np.empty((3, 3))
     half = np.empty((3, 3))
@@ -52,6 +53,8 @@ def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):  # t
     cross = np.empty(3)
     for i in range(1, parent.shape[0]):
         p = parent[i]
+        if p < 0:
+            continue
         _multiply(R[p], turn[i], half)
         _apply(half, axis[i], A[i])
         _apply(R[p], place[i], lever)
@@ -120,6 +123,8 @@ def inward(parent, kind, column, O, P, A, force, torque, base, effort):  # type:
             N[i, d] = torque[i, d] + cross[d]
     for i in range(k - 1, 0, -1):
         p = parent[i]
+        if p < 0:
+            continue
         if kind[i] == REVOLUTE:
             effort[column[i]] = A[i, 0] * N[i, 0] + A[i, 1] * N[i, 1] + A[i, 2] * N[i, 2]
         elif kind[i] == PRISMATIC:
@@ -147,7 +152,7 @@ class TreeKinematics:
         index = {name: i for i, name in enumerate(self.names)}
         column = {name: i for i, name in enumerate(joints)}
         self.joints = joints
-        self.parent = np.zeros(k, dtype=np.int64)
+        self.parent = np.full(k, -1, dtype=np.int64)
         self.kind = np.zeros(k, dtype=np.int64)
         self.column = np.full(k, -1, dtype=np.int64)
         self.place, self.axis = np.zeros((k, 3)), np.zeros((k, 3))
@@ -161,7 +166,7 @@ class TreeKinematics:
                 self.kind[i] = PRISMATIC if joint.kind == "prismatic" else REVOLUTE
                 self.column[i] = column[joint.name]
         self.centre = np.array([link.centre for link in tree.links])
-        self.rotation = np.zeros((k, 3, 3))
+        self.rotation = np.tile(np.eye(3), (k, 1, 1))
         self.origin, self.velocity, self.angular, self._axes = np.zeros((4, k, 3))
         self._position, self._linear = np.zeros((2, k, 3))
         self._force, self._torque = np.zeros((2, k, 3))

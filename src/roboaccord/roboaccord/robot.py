@@ -32,8 +32,8 @@ class Robot:
         package: ROS package with `urdf/NAME.urdf.xacro`, `config/parameters.yaml`, `scenarios/`.
         summary: one line.
         parameters: frozen dataclass of the physical parameters.
-        joints: gives the joint names from the parameters.
-        effort_limit: gives the limit of every joint [N m] from the parameters.
+        joints: gives the joint names from the setup.
+        effort_limits: gives what the efforts are clipped to (n,) [N m or N] from the setup.
         reference: makes the analytical simulator.
         controllers: by name; a controller is made with `(setup, **parameters)`.
         friction_laws: by name; a force law is made with `(setup, **parameters)`.
@@ -53,8 +53,8 @@ class Robot:
     package: str
     summary: str
     parameters: type[Any]
-    joints: Callable[[Any], tuple[str, ...]]
-    effort_limit: Callable[[Any], float]
+    joints: Callable[[Setup], tuple[str, ...]]
+    effort_limits: Callable[[Setup], Array]
     reference: Callable[[Setup], Simulator]
     controllers: Mapping[str, Callable[..., Controller]]
     friction_laws: Mapping[str, Callable[..., ForceLaw]] = field(default_factory=dict)

@@ -89,3 +89,20 @@ def rpy_matrix(roll: float, pitch: float, yaw: float) -> Array:
     axes = np.eye(3)
     rx, ry, rz = (axis_angle_matrix(a, np.array(v)) for a, v in zip(axes, (roll, pitch, yaw)))
     return np.asarray(rz @ ry @ rx)
+
+
+def turn_between(one: Array, other: Array) -> Array:
+    """Return the least rotation (3, 3) that takes the direction of one vector to another's.
+
+    Raises:
+        ValueError: for a vector of no length, or opposite ones, between which there are many.
+    """
+    sizes = np.linalg.norm(one), np.linalg.norm(other)
+    if not min(sizes) > 0:
+        raise ValueError("a direction needs a vector with a length")
+    a, b = one / sizes[0], other / sizes[1]
+    cosine, v = float(a @ b), np.cross(a, b)
+    if cosine < -1.0 + 1e-12:
+        raise ValueError("between opposite directions there are many turns")
+    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    return np.asarray(np.eye(3) + skew + skew @ skew / (1.0 + cosine))

@@ -18,6 +18,8 @@ from roboaccord.errors import AccordError
 from roboaccord.loop import count_steps
 from roboaccord.resources import share
 
+Base = Literal["fixed", "planar", "free", "ball"]
+
 
 class Initial(BaseModel, extra="forbid", frozen=True):
     """Where a run starts: joints by name [rad, rad/s], the base, and switches by name.
@@ -94,7 +96,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         robot: name of the robot.
         name: of the scenario, from its file.
         description: one line for `accord list`.
-        base: how `base_link` is tied to the world.
+        base: how `base_link` is tied to the world; a ball turns about its centre, which stays.
         world: name of the world for Gazebo.
         parameters: changes to the robot's physical parameters.
         initial: the state to start from.
@@ -109,7 +111,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     robot: str
     name: str = ""
     description: str = ""
-    base: Literal["fixed", "planar", "free"] = "fixed"
+    base: Base = "fixed"
     world: str = "flat"
     parameters: dict[str, float | int] = {}
     initial: Initial = Initial()

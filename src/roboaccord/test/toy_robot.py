@@ -53,8 +53,8 @@ ROBOT = Robot(
     package="toy_robot_files",
     summary="for tests",
     parameters=Parameters,
-    joints=lambda parameters: JOINTS,
-    effort_limit=lambda parameters: 1.0,
+    joints=lambda setup: JOINTS,
+    effort_limits=lambda setup: np.ones(len(JOINTS)),
     reference=_no_reference,
     controllers={"none": Passive},
 )

@@ -62,8 +62,8 @@ ROBOT = Robot(
     package="snake",
     summary="chain of cuboids with vertical joints; lateral undulation",
     parameters=SnakeParameters,
-    joints=lambda p: p.joint_names,
-    effort_limit=lambda p: p.effort_limit,
+    joints=lambda setup: setup.parameters.joint_names,
+    effort_limits=lambda s: np.full(len(s.joints), s.parameters.effort_limit),
     reference=SnakeReference,
     controllers={
         "serpenoid": SerpenoidController,

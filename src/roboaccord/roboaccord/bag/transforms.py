@@ -12,6 +12,7 @@ from roboaccord.rotations import matrix_quaternion
 from roboaccord.state import Array, RobotState
 
 _NUMBERS = 7  # translation and quaternion
+_STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
 class TransformCodec:
@@ -69,12 +70,15 @@ class RobotTransforms:
         self._axis = np.where(still, 0.0, axes)
         self._quarter = _times_axis(self._rest[:, 3:], self._axis)
         self._turns = 1.0 - still[:, 0]
-        self._codec = TransformCodec(
-            [("odom", "base_link"), *((joint.parent, joint.child) for joint in moving)]
-        )
-        self._poses = np.empty((1 + len(moving), _NUMBERS))
-        self._static = TransformCodec([(joint.parent, joint.child) for joint in fixed])
-        self._static_poses = _rest_poses(fixed)
+        frame = [("odom", tree.links[tree.frame].name)] if tree.frame else []
+        frames = [("odom", "base_link"), *((joint.parent, joint.child) for joint in moving)]
+        self._codec = TransformCodec([*frames, *(frame if tree.bearing else ())])
+        self._poses = np.tile(_STILL, (1 + len(moving) + tree.bearing, 1))
+        self._carried = 1 + len(moving) if tree.bearing else 0
+        stays = frame if not tree.bearing else []
+        self._static = TransformCodec([*((j.parent, j.child) for j in fixed), *stays])
+        still = np.array([_STILL] * len(stays)).reshape(-1, _NUMBERS)
+        self._static_poses = np.concatenate([_rest_poses(fixed), still])
 
     def static(self) -> bytes:
         """Return the transforms that never change."""
@@ -91,10 +95,12 @@ class RobotTransforms:
         poses = self._poses
         poses[0, :3] = state.position
         poses[0, 3:] = state.orientation
-        poses[1:, :3] = self._rest[:, :3] + self._slide * q[:, None]
+        poses[self._carried, :3] = state.position  # the frame of a bearing, if there is one
+        moving = poses[1 : 1 + len(q)]
+        moving[:, :3] = self._rest[:, :3] + self._slide * q[:, None]
         # fixed turn times turn about the axis: q_f (cos h + a sin h), linear in cos and sin
-        poses[1:, 3:] = self._rest[:, 3:] * np.cos(half)[:, None]
-        poses[1:, 3:] += self._quarter * np.sin(half)[:, None]
+        moving[:, 3:] = self._rest[:, 3:] * np.cos(half)[:, None]
+        moving[:, 3:] += self._quarter * np.sin(half)[:, None]
         return poses
 
 

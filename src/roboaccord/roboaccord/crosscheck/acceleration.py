@@ -54,6 +54,9 @@ def draw_state(
         position = rng.normal(size=3)
         orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-1.5, 1.5, 3)))
         twist = rng.normal(size=6)
+    elif setup.scenario.base == "ball":
+        orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-1.5, 1.5, 3)))
+        twist[3:] = rng.normal(size=3)
     state = RobotState(
         0.0,
         rng.uniform(lower, upper),

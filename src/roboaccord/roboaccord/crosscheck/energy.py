@@ -31,7 +31,8 @@ def kinetic_energy(tree: Tree, trajectory: Trajectory, index: int) -> float:
     """Return the kinetic energy of one sample [J]."""
     state = trajectory.state(index)
     rotation = quaternion_matrix(state.orientation)
-    twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
+    linear = np.zeros(3) if tree.bearing else rotation @ state.twist[:3]  # a bearing stands still
+    twist = np.concatenate([linear, rotation @ state.twist[3:]])
     kinematics = TreeKinematics(tree, trajectory.joints)
     motion = kinematics.move(state.q, state.qd, state.position, rotation, twist)
     energy = 0.0

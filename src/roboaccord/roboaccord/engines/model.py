@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from roboaccord.assembly import Setup
 from roboaccord.description import expand
+from roboaccord.engines.contact import Contact
 from roboaccord.interfaces import ForceLaw
+from roboaccord.scenario import Base
 from roboaccord.state import Array
 
 BASE_LINK = "base_link"
@@ -41,7 +43,8 @@ class EngineModel:
 
     Args:
         urdf: the description; damping and friction of its joints are left out.
-        base: how `base_link` moves: with its joints alone, in the plane, or freely.
+        base: how `base_link` moves: with its joints alone, in the plane, freely, or as a ball that
+            turns about its centre, which stays.
         joints: names, in the order of every array; n of them.
         effort_limits: what efforts are clipped to (n,) [N m].
         physics_step: [s].
@@ -49,11 +52,13 @@ class EngineModel:
         root: where the tree starts: `world` where a joint named above is a hinge to the world.
         force_law: external forces on the links, or None.
         friction: of the joints, or None.
+        preload: efforts of joints that nobody commands, springs say, by name [N m or N].
+        contact: what can touch what, by the engine's own solver; None where nothing can.
         options: engine options, by engine.
     """
 
     urdf: str
-    base: Literal["fixed", "planar", "free"]
+    base: Base
     joints: tuple[str, ...]
     effort_limits: Array
     physics_step: float
@@ -61,6 +66,8 @@ class EngineModel:
     root: str = BASE_LINK
     force_law: ForceLaw | None = None
     friction: JointFriction | None = None
+    preload: Mapping[str, float] = field(default_factory=dict)
+    contact: Contact | None = None
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod

@@ -8,8 +8,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from roboaccord.description import Tree
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.contact import Ball, Contact, split_ball
 from roboaccord.engines.model import BASE_LINK, EngineModel
+from roboaccord.engines.options import read_options
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.rotations import quaternion_matrix, quaternion_yaw, yaw_matrix, yaw_quaternion
@@ -23,33 +26,34 @@ INTEGRATORS = {
 }
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
+# A contact that slips is loaded as its pressing says, so it need not be as rigid as a stop.
+CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
+IMPEDANCE_RATIO = 10.0  # of friction over normal impedance: what grips creeps less
 STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # 1 is rigid, and MuJoCo's largest is 0.9999
 
 
 class MujocoSimulator(EngineSimulator):
     """Simulate any model with MuJoCo (Simulator).
 
-    The model's `options: {mujoco: {integrator: euler | rk4 | implicitfast}}` chooses
-    the integrator; rk4 where it says nothing.
+    The model's `options: {mujoco: {integrator: euler | rk4 | implicitfast}}` chooses the
+    integrator. Where it says nothing, that is rk4, and implicitfast with contacts, through which no
+    integrator is of a high order.
     """
 
     name = "mujoco"
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
-        options = dict(model.options.get("mujoco", {}))
-        integrator = str(options.pop("integrator", "rk4")).lower()
-        if options:
-            key = next(iter(options))
-            hint = did_you_mean(key, ["integrator"])
-            raise AccordError(f"unknown key engine_options.mujoco.{key}{hint}")
+        default = "implicitfast" if model.contact else "rk4"
+        integrator = read_options(model.options, "mujoco", {"integrator": default})["integrator"]
+        integrator = str(integrator).lower()
         if integrator not in INTEGRATORS:
             raise AccordError(
                 f"unknown integrator {integrator}{did_you_mean(integrator, INTEGRATORS)}"
             )
         self.order = 4 if integrator == "rk4" else 1
         self.version = f"{mujoco.__version__} ({integrator})"
-        self._model = _compile(model.urdf, self.base)
+        self._model = _compile(model, self.tree)
         self._model.opt.timestep = self.physics_step
         self._model.opt.integrator = INTEGRATORS[integrator]
         self._model.opt.gravity = (0.0, 0.0, -model.gravity)
@@ -63,10 +67,13 @@ class MujocoSimulator(EngineSimulator):
         self._model.dof_frictionloss[:] = 0.0
         self._data = mujoco.MjData(self._model)
         joints = [self._model.joint(name) for name in self.joints]
+        held = [self._model.joint(name).dofadr[0] for name in model.preload]
+        self._data.qfrc_applied[held] = self._preload = np.array([*model.preload.values()])
+        self._held = np.array(held, dtype=int)
         self._q = np.array([j.qposadr[0] for j in joints], dtype=int)
         self._v = np.array([j.dofadr[0] for j in joints], dtype=int)
         self._height = 0.0
-        self._root = {"fixed": 0, "planar": 3, "free": 6}[self.base]
+        self._base_q, self._base_v = _base_slices(self._model, self.base)
 
     def _place(self, state: RobotState) -> None:
         data = self._data
@@ -76,30 +83,35 @@ class MujocoSimulator(EngineSimulator):
         data.qvel[self._v] = state.qd
         rotation = quaternion_matrix(state.orientation)
         linear = rotation @ state.twist[:3]
+        pose, rates = data.qpos[self._base_q], data.qvel[self._base_v]
         if self.base == "planar":
-            data.qpos[:3] = (*state.position[:2], quaternion_yaw(state.orientation))
-            data.qvel[:3] = (linear[0], linear[1], state.twist[5])
+            pose[:] = (*state.position[:2], quaternion_yaw(state.orientation))
+            rates[:] = (linear[0], linear[1], state.twist[5])
         elif self.base == "free":
-            x, y, z, w = state.orientation
-            data.qpos[:7] = (*state.position, w, x, y, z)
-            data.qvel[:6] = (*linear, *state.twist[3:])
+            pose[:3], pose[3:] = state.position, np.roll(state.orientation, 1)
+            rates[:3], rates[3:] = linear, state.twist[3:]
+        elif self.base == "ball":
+            pose[:], rates[:] = np.roll(state.orientation, 1), state.twist[3:]
+        data.qfrc_applied[self._held] = self._preload
         self._height = float(state.position[2])
 
     def _read(self) -> RobotState:
         data = self._data
         position, orientation, twist = np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
+        pose, rates = data.qpos[self._base_q], data.qvel[self._base_v]
         if self.base == "planar":
-            x, y, yaw = data.qpos[:3]
-            vx, vy, rate = data.qvel[:3]
+            x, y, yaw = pose
+            vx, vy, rate = rates
             c, s = np.cos(yaw), np.sin(yaw)
             position = np.array([x, y, self._height])
             orientation = yaw_quaternion(float(yaw))
             twist[:] = c * vx + s * vy, c * vy - s * vx, 0.0, 0.0, 0.0, rate
         elif self.base == "free":
-            position = np.array(data.qpos[:3])
-            orientation = data.qpos[[4, 5, 6, 3]]
-            twist[:3] = quaternion_matrix(orientation).T @ data.qvel[:3]
-            twist[3:] = data.qvel[3:6]
+            position, orientation = np.array(pose[:3]), np.roll(pose[3:], -1)
+            twist[:3] = quaternion_matrix(orientation).T @ rates[:3]
+            twist[3:] = rates[3:]
+        elif self.base == "ball":
+            orientation, twist[3:] = np.roll(pose, -1), rates
         return RobotState(
             time=self._time,
             q=data.qpos[self._q],
@@ -134,19 +146,25 @@ class MujocoSimulator(EngineSimulator):
     def _apply_law(self, data: Any) -> Array:
         """Set the forces on the base by the force law, and return those on the joints (n,)."""
         q, v = data.qpos, data.qvel
+        pose, rates, forces = q[self._base_q], v[self._base_v], data.qfrc_applied[self._base_v]
         rotation, position, twist = np.eye(3), np.zeros(3), np.zeros(6)
         if self.base == "planar":
-            rotation = yaw_matrix(q[2])
-            position[:2] = q[:2]
-            twist[[0, 1, 5]] = v[:3]
+            rotation = yaw_matrix(pose[2])
+            position[:2] = pose[:2]
+            twist[[0, 1, 5]] = rates
         elif self.base == "free":
-            rotation, position = quaternion_matrix(q[[4, 5, 6, 3]]), q[:3]
-            twist[:3], twist[3:] = v[:3], rotation @ v[3:6]
+            rotation, position = quaternion_matrix(np.roll(pose[3:], -1)), pose[:3]
+            twist[:3], twist[3:] = rates[:3], rotation @ rates[3:]
+        elif self.base == "ball":
+            rotation = quaternion_matrix(np.roll(pose, -1))
+            twist[3:] = rotation @ rates
         wrench, efforts = self._law_efforts(q[self._q], v[self._v], position, rotation, twist)
         if self.base == "planar":
-            data.qfrc_applied[:3] = wrench[[0, 1, 5]]
+            forces[:] = wrench[[0, 1, 5]]
         elif self.base == "free":
-            data.qfrc_applied[:3], data.qfrc_applied[3:6] = wrench[:3], wrench[3:] @ rotation
+            forces[:3], forces[3:] = wrench[:3], wrench[3:] @ rotation
+        elif self.base == "ball":
+            forces[:] = wrench[3:] @ rotation
         return efforts
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
@@ -154,19 +172,19 @@ class MujocoSimulator(EngineSimulator):
         kept = self.state()
         self._place(state)
         model, data = self._model, self._data
+        data.qfrc_applied[:] = 0.0
         data.qfrc_applied[self._v] = effort
         flags = model.opt.disableflags
         model.opt.disableflags = flags | NO_CONSTRAINT
         mujoco.mj_forward(model, data)
         model.opt.disableflags = flags
         joints = data.qacc[self._v].copy()
-        base = np.zeros(6)
+        base, found = np.zeros(6), data.qacc[self._base_v]
         if self.base == "planar":
-            base[[0, 1, 5]] = data.qacc[:3]
-        elif self.base == "free":
-            rotation = quaternion_matrix(state.orientation)
-            base[:3] = data.qacc[:3]
-            base[3:] = rotation @ data.qacc[3:6]
+            base[[0, 1, 5]] = found
+        elif self.base in ("free", "ball"):
+            base[-len(found) :] = found
+            base[3:] = quaternion_matrix(state.orientation) @ base[3:]
         self._place(kept)
         return Acceleration(base, joints)
 
@@ -174,11 +192,13 @@ class MujocoSimulator(EngineSimulator):
         """Return matrix S, mass matrix and gravity forces, as the base class says."""
         model, data = self._model, self._data
         mujoco.mj_forward(model, data)
-        rows = [*range(self._root), *self._v]
+        rows = [*range(model.nv)[self._base_v], *self._v]
         order = np.zeros((model.nv, len(rows)))
         order[rows, np.arange(len(rows))] = 1.0
-        if self.base == "free":  # angular in the base's own axes
-            order[3:6, 3:6] = rotation.T
+        if self.base in ("free", "ball"):  # angular in the base's own axes
+            spin = slice(self._base_v.stop - 3, self._base_v.stop)
+            last = len(rows) - len(self._v)
+            order[spin, last - 3 : last] = rotation.T
         mass = np.empty((model.nv, model.nv))
         for column, unit in zip(mass, np.eye(model.nv)):
             mujoco.mj_mulM(model, data, column, unit)  # symmetric: a column is a row
@@ -194,23 +214,74 @@ class MujocoSimulator(EngineSimulator):
         return found
 
 
-def _compile(urdf: str, base: str) -> Any:
-    """Return the model of a URDF, every link kept and nothing colliding.
+def _base_slices(model: Any, base: str) -> tuple[slice, slice]:
+    """Return where the coordinates and the rates of `base_link` are."""
+    counts = {"fixed": (0, 0), "planar": (3, 3), "free": (7, 6), "ball": (4, 3)}[base]
+    if base == "fixed":
+        return slice(0), slice(0)
+    joint = model.body(BASE_LINK).jntadr[0]
+    starts = (int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]))
+    positions, rates = (slice(i, i + n) for i, n in zip(starts, counts, strict=True))
+    return positions, rates
+
+
+def _compile(model: EngineModel, tree: Tree) -> Any:
+    """Return MuJoCo's model, every link kept and nothing colliding but the pairs of a contact.
 
     Raises:
         AccordError: if MuJoCo refuses the description.
     """
+    urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     try:
         spec = mujoco.MjSpec.from_string(urdf)
         spec.compiler.fusestatic = False
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
-        if base == "free":
+        if ball:
+            _add_ball(spec, ball, model.base)
+        elif model.base == "free":
             # MuJoCo welds the root of a URDF to the world.
             spec.body(BASE_LINK).add_freejoint()
         for geom in spec.geoms:
             geom.contype = 0
             geom.conaffinity = 0
+        if model.contact:
+            _collide(spec, model.contact, model.physics_step)
         return spec.compile()
     except ValueError as error:
         raise AccordError(f"MuJoCo refuses the description: {str(error).splitlines()[0]}") from None
+
+
+def _add_ball(spec: Any, ball: Ball, base: str) -> None:
+    """Add `base_link` to a model."""
+    body = spec.worldbody.add_body(name=BASE_LINK, mass=ball.mass, explicitinertial=True)
+    body.fullinertia = ball.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[ball.radius, 0.0, 0.0])
+    if base == "ball":
+        body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
+    else:
+        body.add_freejoint()
+
+
+def _collide(spec: Any, contact: Contact, physics_step: float) -> None:
+    """Add what stands still, and the pairs that can touch: one geometry of a body each."""
+    for fixture in contact.fixtures:
+        body = spec.worldbody.add_body(name=fixture.name, pos=fixture.position)
+        body.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_BOX, size=0.5 * fixture.size, contype=0, conaffinity=0
+        )
+    for body in spec.bodies:
+        for number, geom in enumerate(body.geoms):
+            geom.name = f"{body.name}:{number}"
+    for pair in contact.pairs:
+        mu = contact.mu(pair)
+        spec.add_pair(
+            geomname1=f"{pair[0]}:0",
+            geomname2=f"{pair[1]}:0",
+            condim=3,
+            friction=[mu, mu, 0.0, 0.0, 0.0],
+            solref=[STOP_STEPS * physics_step, 1.0],
+            solimp=CONTACT_IMPEDANCE,
+        )
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = IMPEDANCE_RATIO
