@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from roboaccord.contact import Contact
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Controller, ForceLaw, Simulator
 from roboaccord.parameters import load_parameters
@@ -72,17 +73,28 @@ class Setup:
         )
         return self.robot.initial(self, state) if self.robot.initial else state
 
-    @cached_property
+    @property
     def force_law(self) -> ForceLaw | None:
-        """The friction law between robot and ground, or None."""
+        """The friction law that acts as forces, alike in every simulator, or None."""
+        made = self._friction
+        return None if isinstance(made, Contact) else made
+
+    @property
+    def contact(self) -> Contact | None:
+        """What an engine's own contact solver deals with, or None."""
+        made = self._friction
+        return made if isinstance(made, Contact) else None
+
+    @cached_property
+    def _friction(self) -> ForceLaw | Contact | None:
         spec = dict(self.scenario.friction)
         law = spec.pop("law", "none")
         if law == "none":
             return None
-        laws = self.robot.friction_laws
+        laws = {**self.robot.friction_laws, **self.robot.contacts}
         if law not in laws:
             raise AccordError(f"unknown friction law {law}{did_you_mean(law, ['none', *laws])}")
-        made: ForceLaw = _build(laws[law], self, spec, "friction")
+        made: ForceLaw | Contact = _build(laws[law], self, spec, "friction")
         return made
 
     def _spread(self, width: float) -> Array:

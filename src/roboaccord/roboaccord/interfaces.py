@@ -99,6 +99,16 @@ class ForceLaw(Protocol):
         """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
 
 
+class Odometry(Protocol):
+    """Give `base_link` a place, from state to state, where the simulated one stays."""
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Start at the place of a state; return it completed."""
+
+    def follow(self, state: RobotState) -> RobotState:
+        """Return the next state with the place to which the base has come."""
+
+
 class Observer(Protocol):
     """Follow a run: a recorder, a viewer, a progress bar."""
 

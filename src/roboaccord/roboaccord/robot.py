@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from roboaccord.assembly import Setup
-    from roboaccord.interfaces import Controller, ForceLaw, Simulator
+    from roboaccord.contact import Contact
+    from roboaccord.interfaces import Controller, ForceLaw, Odometry, Simulator
     from roboaccord.state import Array, RobotState
     from roboaccord.trajectory import Trajectory
 
@@ -37,6 +38,7 @@ class Robot:
         reference: makes the analytical simulator.
         controllers: by name; a controller is made with `(setup, **parameters)`.
         friction_laws: by name; a force law is made with `(setup, **parameters)`.
+        contacts: by name, beside the laws: what an engine's own contact solver is to deal with.
         effort_topics: teleoperation: topics `/R/NAME` with a number, and the joint whose effort
             it is; they make `Target.effort`.
         switches: names of what commands can switch, a magnet say, with the state to start from.
@@ -44,6 +46,8 @@ class Robot:
             that is more than one model; None where the description says it all.
         draw_state: gives a random state and efforts (n,) [N m] from `(setup, rng, index)` for the
             cross-check, which counts the index up from 0; None draws every joint and the base.
+        odometry: makes what gives `base_link` a place where the simulated one stays, a ball in a
+            bearing say, or None for a setup whose base really moves.
         initial: completes the initial state that the scenario gives; None keeps it.
         metrics: figures of a trajectory beside the general ones.
         cli: `module:attribute` of the Typer group that `accord` adds, or "".
@@ -58,10 +62,12 @@ class Robot:
     reference: Callable[[Setup], Simulator]
     controllers: Mapping[str, Callable[..., Controller]]
     friction_laws: Mapping[str, Callable[..., ForceLaw]] = field(default_factory=dict)
+    contacts: Mapping[str, Callable[..., Contact]] = field(default_factory=dict)
     effort_topics: Mapping[str, str] = field(default_factory=dict)
     switches: Mapping[str, bool] = field(default_factory=dict)
     engine: Callable[[Setup, str, Mapping[str, float]], Simulator] | None = None
     draw_state: Callable[[Setup, Generator, int], tuple[RobotState, Array]] | None = None
+    odometry: Callable[[Setup], Odometry | None] | None = None
     initial: Callable[[Setup, RobotState], RobotState] | None = None
     metrics: Callable[[Setup, Trajectory], Mapping[str, float]] | None = None
     cli: str = ""

@@ -106,3 +106,31 @@ def turn_between(one: Array, other: Array) -> Array:
         raise ValueError("between opposite directions there are many turns")
     skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
     return np.asarray(np.eye(3) + skew + skew @ skew / (1.0 + cosine))
+
+
+def quaternion_product(a: Array, b: Array) -> Array:
+    """Return the quaternion x y z w (4,) of turning by b, and then by a."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
+    return np.array([
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ])  # fmt: skip
+
+
+def turn_quaternion(turn: Array) -> Array:
+    """Return the quaternion x y z w (4,) of a rotation vector (3,) [rad]."""
+    angle = float(np.linalg.norm(turn))
+    part = 0.5 * np.sinc(0.5 * angle / np.pi)
+    return np.array([*(part * turn), math.cos(0.5 * angle)])
+
+
+def rotation_vector(rotation: Array) -> Array:
+    """Return the rotation vector (3,) [rad] of a matrix (3, 3): the least turn that does it."""
+    x, y, z, w = matrix_quaternion(rotation)
+    size = math.sqrt(x * x + y * y + z * z)
+    if size == 0.0:
+        return np.zeros(3)
+    angle = 2.0 * math.atan2(size, abs(w))
+    return np.array([x, y, z]) * math.copysign(angle / size, w)

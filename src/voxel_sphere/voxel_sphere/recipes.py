@@ -55,7 +55,7 @@ def exact_distance(workspace: Workspace, surface: str, walls: str | None) -> Dis
     if ground is None:
         return None
     if walls is None:
-        return ground.ground_distance
+        return ground.ground
     side = find_surface(workspace, walls)
     if side is None or side.walls is None:
         return None

@@ -33,7 +33,9 @@ class Surface:
         height: f(x, y), of arrays of one shape [voxels].
         gradient: (f_x, f_y); by differences where it is left out.
         hessian: (f_xx, f_xy, f_yy) [1/voxel]; by differences where it is left out.
-        walls: signed distance (x, y, z) to the walls, negative inside [voxels]; or None.
+        ground: signed distance (x, y, z) to the ground, negative inside [voxels]; where it is left
+            out, to first order (z - f) / sqrt(1 + |grad f|^2).
+        walls: the same to the walls; or None.
         parameters: that it was made with, all of them.
     """
 
@@ -41,6 +43,7 @@ class Surface:
     height: Height
     gradient: Gradient = None  # type: ignore[assignment]
     hessian: Hessian = None  # type: ignore[assignment]
+    ground: Distance = None  # type: ignore[assignment]
     walls: Distance | None = None
     parameters: Mapping[str, float] = field(default_factory=dict)
 
@@ -49,19 +52,12 @@ class Surface:
             object.__setattr__(self, "gradient", gradient_of(self.height))
         if self.hessian is None:
             object.__setattr__(self, "hessian", hessian_of(self.height))
-
-    def ground_distance(self, x: Array, y: Array, z: Array) -> Array:
-        """Return the signed distance to the ground, negative inside [voxels].
-
-        To first order in the distance: (z - f) / sqrt(1 + |grad f|^2).
-        """
-        with np.errstate(invalid="ignore", over="ignore"):
-            slope = np.hypot(*self.gradient(x, y))
-            return (z - self.height(x, y)) / np.hypot(1.0, slope)
+        if self.ground is None:
+            object.__setattr__(self, "ground", distance_of(self.height, self.gradient))
 
     def distance(self, x: Array, y: Array, z: Array) -> Array:
         """Return the signed distance to ground and walls, negative inside [voxels]."""
-        ground = self.ground_distance(x, y, z)
+        ground = self.ground(x, y, z)
         return ground if self.walls is None else np.minimum(ground, self.walls(x, y, z))
 
 
@@ -89,6 +85,16 @@ def hessian_of(height: Height) -> Hessian:
         return xx / h**2, (rising - falling) / (4 * h**2), yy / h**2
 
     return hessian
+
+
+def distance_of(height: Height, gradient: Gradient) -> Distance:
+    """Return the signed distance to a graph, to first order in the distance."""
+
+    def distance(x: Array, y: Array, z: Array) -> Array:
+        slope = np.hypot(*gradient(x, y))
+        return np.asarray((z - height(x, y)) / np.hypot(1.0, slope))
+
+    return distance
 
 
 def plane(n: int, r: float, *, base: float = 2.0) -> Surface:  # noqa: ARG001
@@ -171,11 +177,18 @@ def bowl(
         cube = there / depth**3
         return cube * (depth**2 + u * u), cube * u * v, cube * (depth**2 + v * v)
 
+    middle, edge = base * r + radius, base * r + radius * (1 - np.sqrt(1 - rim**2))
+
+    def ground(x: Array, y: Array, z: Array) -> Array:
+        ball = radius - np.sqrt((x - n / 2) ** 2 + (y - n / 2) ** 2 + (z - middle) ** 2)
+        return np.asarray(np.maximum(ball, z - edge))
+
     return Surface(
         name="bowl",
-        height=lambda x, y: base * r + radius - inside(x, y)[0],
+        height=lambda x, y: middle - inside(x, y)[0],
         gradient=gradient,
         hessian=hessian,
+        ground=ground,
     )
 
 
@@ -255,16 +268,16 @@ def tunnel(n: int, r: float, *, tunnel_radius: float = 3.0, base: float = 2.0) -
                 np.where(inside, radius**2 / depth(y) ** 3, 0.0) + 0.0 * x,
             )
 
-    def roof(x: Array, y: Array, z: Array) -> Array:
-        # Outside the tube and above its axis; the edge along the axis is the ground's.
-        return np.maximum(radius - np.hypot(y - n / 2, z - axis), axis - z) + 0.0 * x
+    def tube(y: Array, z: Array) -> Array:
+        return np.asarray(radius - np.hypot(y - n / 2, z - axis))
 
     return Surface(
         name="tunnel",
         height=lambda x, y: axis - depth(y) + 0.0 * x,
         gradient=gradient,
         hessian=hessian,
-        walls=roof,
+        ground=lambda x, y, z: np.maximum(tube(y, z), z - axis) + 0.0 * x,
+        walls=lambda x, y, z: np.maximum(tube(y, z), axis - z) + 0.0 * x,
     )
 
 

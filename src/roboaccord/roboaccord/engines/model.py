@@ -10,7 +10,7 @@ import numpy as np
 
 from roboaccord.assembly import Setup
 from roboaccord.description import expand
-from roboaccord.engines.contact import Contact
+from roboaccord.contact import Contact
 from roboaccord.interfaces import ForceLaw
 from roboaccord.scenario import Base
 from roboaccord.state import Array

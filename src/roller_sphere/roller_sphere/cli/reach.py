@@ -66,7 +66,7 @@ def figures(kinematics: Kinematics, speed: float, limit: float) -> dict[str, Any
         "roller_speed_over_speed": gains(kinematics),
         "slip_over_speed": slip_gains(kinematics),
         "speed_everywhere": limit / gains(kinematics).max(),
-        "speed_best": top_speed(kinematics, fastest, limit),
+        "speed_best": float(top_speed(kinematics, fastest, limit)),
         "heading_best_deg": np.degrees(fastest),
         "blocked_deg": [(float(np.degrees(a)), float(np.degrees(b))) for a, b in spans],
     }
@@ -79,7 +79,7 @@ def show(found: dict[str, Any], speed: float, limit: float) -> None:
         words = " and ".join(f"{phi:.4f}" for phi in found["remaining_deg"])
         lines.append(f"headings that remain: {words or 'none'}{' degrees' if words else ''}")
     else:
-        spans = ", ".join(f"{a:.2f} to {b:.2f}" for a, b in found["blocked_deg"])
+        spans = ", ".join(f"{a:.2f} to {b % 360:.2f}" for a, b in found["blocked_deg"])
         best = found["heading_best_deg"]
         lines += [
             "every heading can be reached",
