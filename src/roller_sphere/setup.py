@@ -24,5 +24,6 @@ setup(
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
     ],
     install_requires=["numpy>=1.26", "roboaccord", "scipy>=1.11"],
+    entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
 )

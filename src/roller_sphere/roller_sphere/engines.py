@@ -1,0 +1,104 @@
+"""The roller sphere in a physics engine: force laws on the rollers, or the engine's own contact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.description import expand
+from roboaccord.engines import simulate_model
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.model import EngineModel
+from roboaccord.interfaces import Acceleration, Simulator
+from roboaccord.state import Array, Command, RobotState
+from roboaccord.trajectory import Event
+
+from roller_sphere.odometry import RollingOdometry
+from roller_sphere.parameters import RollerSphereParameters
+
+PRESSES = ("press_1", "press_2")
+
+
+def model_of(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> EngineModel:
+    """Return the model of a setup; rollers are pressed on the ball where the engine does contact.
+
+    DART's z axis is laid along the normal e of both contacts unless the scenario says otherwise:
+    its box of friction then has sides along and across the slip.
+    """
+    p: RollerSphereParameters = setup.parameters
+    contact, scenario = setup.contact, setup.scenario
+    options = {name: dict(values) for name, values in scenario.engine_options.items()}
+    if contact and engine == "dart" and scenario.base == "ball":
+        options.setdefault("dart", {}).setdefault("z_axis", p.rig.pole.tolist())
+    return EngineModel(
+        urdf=expand(setup, mass_scale, more={"press": "slide" if contact else "fixed"}),
+        base=scenario.base,
+        joints=setup.joints,
+        effort_limits=setup.effort_limits,
+        physics_step=scenario.physics_step,
+        gravity=p.gravity if scenario.base == "free" else 0.0,
+        force_law=setup.force_law,
+        preload=dict.fromkeys(PRESSES, p.press_force) if contact else {},
+        contact=contact,
+        options=options,
+    )
+
+
+def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
+    """Make the roller sphere of an engine."""
+    simulator = simulate_model(model_of(setup, engine, mass_scale), engine)
+    simulator.reset(setup.initial)
+    if setup.scenario.base == "free":
+        return simulator
+    return InBearing(simulator, setup)
+
+
+class InBearing:
+    """Give the ball in an engine's bearing the place that it would have rolled to (Simulator).
+
+    Args:
+        simulator: the engine's.
+        setup: robot and scenario.
+    """
+
+    def __init__(self, simulator: EngineSimulator, setup: Setup) -> None:
+        self._simulator = simulator
+        self._odometry = RollingOdometry(setup.parameters.radius)
+        self._state = self._odometry.reset(setup.initial)
+        self.name, self.version, self.order = simulator.name, simulator.version, simulator.order
+        self.joints, self.effort_limits = simulator.joints, simulator.effort_limits
+        self.physics_step = simulator.physics_step
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Put the robot in `state`."""
+        inside = self._simulator.reset(state)
+        self._odometry.reset(state)
+        self._state = self._odometry.follow(inside)
+        return self._state
+
+    def state(self) -> RobotState:
+        """Return the present state."""
+        return self._state
+
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Advance by `duration` [s] under a held command."""
+        self._state = self._odometry.follow(self._simulator.step(command, duration))
+        return self._state
+
+    def take_events(self) -> Sequence[Event]:
+        """Return the events since the last call."""
+        return self._simulator.take_events()
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without contact or friction; the bearing stands still."""
+        found = self._simulator.acceleration(state, effort)
+        return Acceleration(np.concatenate([np.zeros(3), found.base[3:]]), found.joints)
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link that moves [kg]."""
+        return self._simulator.masses()
+
+    def mass_matrix(self, state: RobotState) -> Array:
+        """Return the mass matrix of the ball's angular velocity and the rollers' rates (5, 5)."""
+        return self._simulator.mass_matrix(state)

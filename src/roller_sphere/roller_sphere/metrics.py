@@ -1,0 +1,43 @@
+"""Figures of a motion of the ball between its rollers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.rotations import quaternion_matrix
+from roboaccord.state import Array
+from roboaccord.trajectory import Trajectory
+
+from roller_sphere.parameters import RollerSphereParameters
+
+
+def ball_spin(trajectory: Trajectory) -> Array:
+    """Return the angular velocity of the ball in the world (k, 3) [rad/s]."""
+    rotations = quaternion_matrix(trajectory.orientation)
+    return np.asarray(np.einsum("kij,kj->ki", rotations, trajectory.twist[:, 3:]))
+
+
+def slips(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:
+    """Return the slips zeta_i = w x P_i - nu_i e_i of both contacts in a bearing (k, 2, 3) [m/s]."""
+    rig = parameters.rig
+    nu = parameters.roller_radius * trajectory.qd[:, :2]
+    surface = np.cross(ball_spin(trajectory)[:, None], rig.contacts)
+    return np.asarray(surface - nu[..., None] * rig.directions)
+
+
+def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
+    """Return the length of the ball's way and how far from its start it ends [m]; and the slip.
+
+    The slip is the largest of either roller [m/s], in a bearing.
+    """
+    steps = np.diff(trajectory.position[:, :2], axis=0)
+    figures = {
+        "path_length": float(np.linalg.norm(steps, axis=1).sum()),
+        "closure": float(np.linalg.norm(trajectory.position[-1] - trajectory.position[0])),
+    }
+    if setup.scenario.base == "ball":
+        sizes = np.linalg.norm(slips(setup.parameters, trajectory), axis=2)
+        figures["largest_slip"] = float(sizes.max())
+    return figures
