@@ -1,0 +1,166 @@
+"""`accord voxel-sphere roll`: roll the sphere over a workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from roboaccord.cli.console import COMPILING, log, out, print_json, progress
+from roboaccord.errors import AccordError
+from roboaccord.output import make_folder
+
+from voxel_sphere.field import Field
+from voxel_sphere.ground import choose, fields, stages
+from voxel_sphere.path import Path as Rolled
+from voxel_sphere.rolling import roll
+from voxel_sphere.walls import STEEP, WallLaw
+
+SAMPLES = 500
+
+
+def roll_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="With a folder Bitmaps_n.")],
+    omega: Annotated[
+        tuple[float, float],
+        typer.Option(metavar="WX WY", help="Angular velocity, world frame, in rad/s; w_z is 0."),
+    ],
+    time: Annotated[float, typer.Option(metavar="T", help="To roll, in s.")] = 1.0,
+    start: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="X Y", help="Of the centre, in voxels; the middle by default."),
+    ] = None,
+    surface: Annotated[str | None, typer.Option(metavar="S", help="Volume of the ground.")] = None,
+    walls: Annotated[str | None, typer.Option(metavar="W", help="Volume of the walls.")] = None,
+    workspace: Annotated[
+        str | None, typer.Option(metavar="N", help="Volume with ground and walls in one.")
+    ] = None,
+    start_z: Annotated[
+        float | None, typer.Option(metavar="Z", help="Of the centre, where there are two floors.")
+    ] = None,
+    scheme: Annotated[
+        str, typer.Option(metavar="exact|local_plane|as_described", help="How it rolls.")
+    ] = "exact",
+    after: Annotated[
+        str, typer.Option(metavar="parallel|reflected", help="How it goes on after a wall.")
+    ] = "parallel",
+    steep: Annotated[
+        float, typer.Option(help="From here on a face of --workspace is wall, in deg from level.")
+    ] = STEEP,
+    step: Annotated[
+        float | None, typer.Option(help="Of the integration, in s; 0.02 rad of turn by default.")
+    ] = None,
+    samples: Annotated[int, typer.Option(help="Intervals of the path that is written.")] = SAMPLES,
+    normalised: Annotated[
+        bool, typer.Option("--normalised", help="Lengths in radii, times in T: r = 1, t_final = 1.")
+    ] = False,
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="For the path: .csv or .npz.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> None:
+    """Roll the sphere without slipping, with a constant angular velocity until it meets a wall.
+
+    Lengths in voxels from the grid's corner, or in radii with --normalised, where --omega is in rad
+    per run and --time is not used. The file has all samples; without --out the JSON's `path` is the
+    list of centres. A run that the theory does not cover ends there, is saved, and exits with 1.
+
+    Examples:
+
+      accord voxel-sphere roll terrain --omega 0 1 --time 5 --start 30 50
+
+      accord voxel-sphere roll terrain --workspace arena --omega 2 9 --time 5 --out path.csv --json
+    """
+    check_file(file)
+    opened, terrain = choose(folder, surface=surface, walls=walls, workspace=workspace)
+    r = terrain.radius
+    length, duration = (r, 1.0) if normalised else (1.0, time)
+    middle = terrain.n / (2 * length)
+    x, y = (length * value for value in start or (middle, middle))
+    law = WallLaw(after=after)  # type: ignore[arg-type]
+    with progress(as_json) as bar:
+        building = bar.add_task("distances", total=stages(opened, terrain))
+        ground, of_walls = fields(
+            opened, terrain, steep=steep, done=lambda count: bar.advance(building, count)
+        )
+        centre = ground.place(x, y, None if start_z is None else length * start_z)
+        rolling = bar.add_task(COMPILING, total=samples)
+        path = run(
+            scheme, ground, of_walls, centre=centre, omega=(*omega, 0.0), duration=duration,
+            law=law, step=step, samples=samples,
+            done=lambda count: bar.update(rolling, advance=count, description="rolling"),
+        )  # fmt: skip
+    if file is not None:
+        path.save(file)
+    data = figures(path, length, None if file is None else str(file))
+    print_json(data) if as_json else show(data, "r" if normalised else "voxels")
+    if path.failed:
+        log.print(f"accord: {path.message}", style="red", soft_wrap=True)
+        raise typer.Exit(1)
+
+
+def run(scheme: str, ground: Field, walls: Field | None, **options: Any) -> Rolled:
+    """Roll by the scheme of a name."""
+    if scheme == "exact":
+        return roll(ground, walls=walls, **options)
+    raise AccordError(f"no scheme {scheme}; there is exact, local_plane, as_described")
+
+
+def check_file(file: Path | None) -> None:
+    """Refuse a file that cannot be written, before the work."""
+    if file is None:
+        return
+    if file.suffix not in (".csv", ".npz"):
+        raise AccordError(f"{file}: the path is written as .csv or .npz")
+    make_folder(file.parent)
+
+
+def figures(path: Rolled, length: float, file: str | None) -> dict[str, Any]:
+    """Return what is said of a run, in units of `length` voxels."""
+    montana, chart = path.montana
+    last = montana[-1] / np.array([length, length, 1.0, 1.0, 1.0])
+    events = [{**event.row(), "centre": np.array(event.centre) / length} for event in path.events]
+    return {
+        "centre": path.centre[-1] / length,
+        "contact": path.contact[-1] / length,
+        "orientation": path.orientation[-1],
+        "montana": last,
+        "chart": int(chart[-1]),
+        "radius": path.radius / length,
+        "events": events,
+        "status": path.status,
+        "message": path.message,
+        "time": path.time[-1],
+        "travel": path.travel / length,
+        "path": file or path.centre / length,
+    }
+
+
+def show(data: dict[str, Any], unit: str) -> None:
+    """Print it for people."""
+
+    def words(values: Any) -> str:
+        return " ".join(f"{value:.4g}" for value in values)
+
+    rows = {
+        "status": f"{data['status']}: {data['message']}",
+        "time": f"{data['time']:.4g}" + (" s" if unit == "voxels" else " of the run"),
+        "centre": f"{words(data['centre'])} {unit}",
+        "contact": f"{words(data['contact'])} {unit}",
+        "orientation": f"{words(data['orientation'])} (x y z w)",
+        "montana": f"{words(data['montana'])} (x y in {unit}; u v psi in rad; "
+        f"chart {data['chart']})",
+        "radius": f"{data['radius']:.4g} {unit}",
+        "travel": f"{data['travel']:.4g} {unit}",
+        "events": f"{len(data['events'])}",
+    }
+    for name, value in rows.items():
+        out.print(f"{name:<11}  {value}", highlight=False, soft_wrap=True)
+    for event in data["events"]:
+        out.print(
+            f"  {event['time']:.4f}  {event['kind']}: {event['detail']}",
+            highlight=False, soft_wrap=True, markup=False,
+        )  # fmt: skip
+    if isinstance(data["path"], str):
+        out.print(f"{'path':<11}  {data['path']}", highlight=False, soft_wrap=True)

@@ -1,0 +1,162 @@
+"""The distance of every voxel to a solid, finer than the voxels, and its smoothed gradient.
+
+The surface is where the solid, smoothed by a Gaussian, passes one half. Distances are exact to that
+surface in a band about the sphere's radius, where its centre moves. Elsewhere, and for solids too
+thin to be smoothed, they are Euclidean distances of voxels (scipy's distance transform).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from roboaccord.state import Array
+from scipy import ndimage
+
+from voxel_sphere.slices import Done, nothing
+
+Solid = npt.NDArray[Any]  # (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z]
+
+SURFACE = 1.5  # voxels, Gaussian of a binary solid; measured: 1 leaves steps, 2 rounds too much
+GREY_SURFACE = 1.0  # voxels, the same where the slices are grey and so are smooth already
+THIN = 2  # voxels from the smoothed surface at which a boundary voxel has been lost
+CENTRES = 0.1  # voxels that the nearest of many centres lies below the surface (facts, measured)
+COARSE = 0.3  # voxels, the same far from the band, between that and an upright face's 0.5
+NORMAL = 0.15  # r, Gaussian of the gradient; measured in docs/voxel_rolling.md
+SEARCHES = 2  # for the nearest piece of the surface
+STAGES = 4  # that `done` is told of
+
+
+def distance_and_gradient(
+    solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = nothing
+) -> tuple[Any, Any, Surfels]:
+    """Return the distance (n, n, n) [voxels] to a solid, its smoothed gradient, and the surface.
+
+    Args:
+        solid: (n, n, n) bool, or grey from 0 to 255.
+        radius: of the sphere [voxels].
+        smoothing: Gaussian of the gradient [r].
+        done: is told of each of `STAGES` stages.
+    """
+    full = solid if solid.dtype == np.bool_ else solid >= 128
+    distance, nearest = ndimage.distance_transform_edt(~full, return_indices=True)
+    done(1)
+    surface = Surfels.of(solid)
+    if surface.misses(full):
+        surface = Surfels.of_voxels(full)
+        distance -= CENTRES
+    else:
+        reach = 3.0 * smoothing * radius + 3.0  # what the smoothing sees from the level r
+        band = np.nonzero(np.abs(distance - radius) < reach)
+        start = np.stack([part[band] for part in nearest], axis=1)
+        distance -= COARSE
+        distance[band] = surface.distance(np.stack(band, axis=1) + np.float64(0.5), start)
+    done(1)
+    field = distance.astype(np.float32)
+    parts = np.gradient(field)
+    done(1)
+    sigma = smoothing * radius
+    for part in parts:
+        ndimage.gaussian_filter(part, sigma, output=part, mode="nearest")
+    done(1)
+    return field, parts, surface
+
+
+@dataclass(frozen=True)
+class Surfels:
+    """Pieces of the smoothed surface, at most one a voxel.
+
+    Args:
+        points: (k, 3) [voxels].
+        normals: (k, 3), out of the solid.
+        number: (n, n, n) of the piece in a voxel, -1 where there is none.
+    """
+
+    points: Array
+    normals: Array
+    number: Any
+
+    @classmethod
+    def of(cls, solid: Solid) -> Surfels:
+        """Return the pieces of a solid's surface: the mean of the crossings in each voxel."""
+        points, normals = crossings(solid)
+        return cls.merged(points, normals, solid.shape)
+
+    @classmethod
+    def of_voxels(cls, full: Solid) -> Surfels:
+        """Return the boundary voxels of a solid too thin to be smoothed, without normals."""
+        points = np.argwhere(full & ~ndimage.binary_erosion(full, border_value=1)) + np.float64(0.5)
+        return cls.merged(points, np.zeros_like(points), full.shape)
+
+    @classmethod
+    def merged(cls, points: Array, normals: Array, shape: tuple[int, ...]) -> Surfels:
+        """Return one piece for each voxel that holds points (k, 3) with normals (k, 3)."""
+        cell = np.minimum(points.astype(np.int64), np.array(shape) - 1)
+        flat = np.ravel_multi_index((cell[:, 0], cell[:, 1], cell[:, 2]), shape)
+        there, which, count = np.unique(flat, return_inverse=True, return_counts=True)
+        mean = [
+            np.stack([np.bincount(which, part) for part in values.T], axis=1) / count[:, None]
+            for values in (points, normals)
+        ]
+        number = np.full(shape, -1, dtype=np.int32)
+        number.ravel()[there] = np.arange(len(there))
+        size = np.maximum(np.linalg.norm(mean[1], axis=1, keepdims=True), 1e-12)
+        return cls(mean[0], mean[1] / size, number)
+
+    def misses(self, full: Solid) -> bool:
+        """Tell whether the surface misses a part of the solid, a thin sheet for example."""
+        edge = full & ~ndimage.binary_erosion(full, border_value=1)
+        near = ndimage.maximum_filter(self.number >= 0, size=2 * THIN + 1)
+        return not len(self.points) or bool(np.any(edge & ~near))
+
+    def distance(self, places: Array, start: Any) -> Array:
+        """Return the distances of places (m, 3) from the surface.
+
+        The nearest piece is sought about the nearest solid voxel `start` (m, 3), then about the
+        foot that it gives. A piece is up to half a voxel beside the foot; its tangent plane has the
+        distance right to second order in that.
+        """
+        best = np.full(len(places), np.inf, dtype=np.float64)
+        piece = np.zeros(len(places), dtype=np.int64)
+        cell = start
+        for _ in range(SEARCHES):
+            self._search(places, cell, best, piece)
+            away = np.einsum("ij,ij->i", places - self.points[piece], self.normals[piece])
+            cell = (places - away[:, None] * self.normals[piece]).astype(np.int64)
+        return np.asarray(away)
+
+    def _search(self, places: Array, cell: Any, best: Array, piece: Any) -> None:
+        """Take over into `piece` what is nearer than `best` (squared) in the 27 voxels about."""
+        top = np.array(self.number.shape) - 1
+        for shift in np.ndindex(3, 3, 3):
+            at = np.clip(cell + (np.array(shift) - 1), 0, top)
+            found = self.number[at[:, 0], at[:, 1], at[:, 2]]
+            gap = places - self.points[found]
+            square = np.einsum("ij,ij->i", gap, gap)
+            nearer = (found >= 0) & (square < best)
+            best[nearer], piece[nearer] = square[nearer], found[nearer]
+
+
+def crossings(solid: Solid) -> tuple[Array, Array]:
+    """Return points (k, 3) of the smoothed surface and outward normals there (k, 3)."""
+    grey = solid.dtype != np.bool_ and bool(np.any((solid > 0) & (solid < 255)))
+    filled = solid.astype(np.float32) / (1.0 if solid.dtype == np.bool_ else 255.0)
+    sigma = GREY_SURFACE if grey else SURFACE
+    level = ndimage.gaussian_filter(filled, sigma, mode="nearest") - 0.5
+    found = []
+    for axis in range(3):
+        lower, upper = (np.delete(np.arange(level.shape[axis]), end) for end in (-1, 0))
+        a, b = np.take(level, lower, axis), np.take(level, upper, axis)
+        at = np.nonzero((a > 0) != (b > 0))
+        crossing = np.stack(at, axis=1) + 0.5
+        crossing[:, axis] += a[at] / (a[at] - b[at])
+        found.append(crossing)
+    points = np.concatenate(found)
+    slope = np.stack([
+        ndimage.map_coordinates(part, (points - 0.5).T, order=1, mode="nearest")
+        for part in np.gradient(level)
+    ], axis=1)  # fmt: skip
+    size = np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-12)
+    return points, -slope / size
