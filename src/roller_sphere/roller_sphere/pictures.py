@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from functools import singledispatch
-from pathlib import Path as File
+from pathlib import Path
 
 import numpy as np
 from roboaccord.state import Array
 
-from roller_sphere.charts import Chart, Map, Path, Scene
-from roller_sphere.svg import INK, PAGE, RULE, SOFT, Drawing, Frame
+from roller_sphere.charts import Chart, Map, Scene
+from roller_sphere.scene_picture import draw_scene
+from roller_sphere.svg import SOFT, Drawing, Frame
 
 SIZE = (720, 420)
 BOX = (76.0, 50.0, 620.0, 310.0)
 MAP_SIZE, MAP_BOX, BAR = (720, 470), (76.0, 22.0, 520.0, 380.0), (626.0, 22.0, 18.0, 380.0)
-SCENE_SIZE, ROOM = (720, 560), 46.0
-# The eye of every scene: about z from x, and up [rad]. The rollers are on the far side of y.
-TURN, TILT = math.radians(-62.0), math.radians(20.0)
-GRID = 30  # degrees between the lines on a ball
 
 
-@singledispatch
-def draw(figure: Chart | Map | Scene, path: File) -> None:
+def draw(figure: Chart | Map | Scene, path: Path) -> None:
     """Write a figure as SVG."""
-    raise TypeError(f"{type(figure).__name__} is no figure")
+    if isinstance(figure, Chart):
+        draw_chart(figure, path)
+    elif isinstance(figure, Map):
+        draw_map(figure, path)
+    else:
+        draw_scene(figure, path)
 
 
-@draw.register
-def _(figure: Chart, path: File) -> None:
+def draw_chart(figure: Chart, path: Path) -> None:
+    """Write curves in a frame as SVG."""
     drawing = Drawing(SIZE)
     every = np.concatenate([curve.y for curve in figure.curves])
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
@@ -49,8 +48,8 @@ def _(figure: Chart, path: File) -> None:
     drawing.write(path)
 
 
-@draw.register
-def _(figure: Map, path: File) -> None:
+def draw_map(figure: Map, path: Path) -> None:
+    """Write a map with its bar of colours as SVG."""
     drawing = Drawing(MAP_SIZE)
     drawing.cells(figure.values[::-1] / figure.cut, MAP_BOX)
     Frame(drawing, MAP_BOX, _ends(figure.x), _ends(figure.y), figure.axes).close()
@@ -63,88 +62,6 @@ def _(figure: Map, path: File) -> None:
         drawing.text((left + width + 6.0, y + 4.0), words, anchor="start", colour=SOFT)
     drawing.text((left + 72.0, top + 0.5 * height), figure.unit, turn=-90.0)
     drawing.write(path)
-
-
-@draw.register
-def _(figure: Scene, path: File) -> None:
-    drawing, view = Drawing(SCENE_SIZE), View(figure)
-    grid = [view.see(line) for line in ball_lines(figure.ball)] if figure.ball else []
-    for front in (False, True):
-        for line in grid:
-            for piece in _pieces(line, front):
-                drawing.line(piece, SOFT if front else RULE, 0.7)
-        if grid and not front:
-            drawing.dot(view.see(np.zeros(3))[:2], "#9db4d8", view.scale * figure.ball, 0.35)
-    for axis in view.frame(figure):
-        drawing.line(view.see(axis.points)[:, :2], SOFT)
-        drawing.text(view.see(axis.points[-1] * 1.06)[:2], axis.name, colour=SOFT)
-    for path_ in figure.paths:
-        points = view.see(path_.points)[:, :2]
-        drawing.line(points, path_.colour, path_.width, dashed=path_.dashed)
-    for mark in figure.marks:
-        x, y = view.see(mark.point)[:2]
-        drawing.dot((x, y), PAGE, 5.0)
-        drawing.dot((x, y), mark.colour, 4.0)
-        drawing.text((x + 8.0, y - 6.0), mark.word, anchor="start", colour=INK)
-    named = {p.name: (p.name, p.colour, p.dashed) for p in figure.paths if p.name}
-    drawing.legend(list(named.values()), 24.0, 22.0)
-    drawing.write(path)
-
-
-class View:
-    """Look at a scene from far away, so that all of it is seen."""
-
-    def __init__(self, figure: Scene) -> None:
-        c, s, up, down = math.cos(TURN), math.sin(TURN), math.cos(TILT), math.sin(TILT)
-        # Rows: to the right, up, and towards the eye.
-        self._turn = np.array([(-s, c, 0.0), (-c * down, -s * down, up), (c * up, s * up, down)])
-        self._stretch = figure.stretch
-        self.scale, self._middle = 1.0, np.zeros(2)
-        every = [p.points for p in figure.paths] + [m.point[None] for m in figure.marks]
-        every += ball_lines(figure.ball) if figure.ball else []
-        flat = self.see(np.concatenate(every))[:, :2]
-        low, high = flat.min(axis=0), flat.max(axis=0)
-        width, height = SCENE_SIZE
-        self.scale = float(min((np.array([width, height - ROOM]) - 60.0) / (high - low)))
-        self._middle = np.array([0.5 * width, 0.5 * (height + ROOM)]) - 0.5 * self.scale * (
-            low + high
-        )
-
-    def see(self, points: Array) -> Array:
-        """Return pixels and nearness to the eye of points (..., 3)."""
-        seen = (points * self._stretch) @ self._turn.T * [1.0, -1.0, 1.0]
-        seen[..., :2] = self._middle + self.scale * seen[..., :2]
-        return np.asarray(seen)
-
-    def frame(self, figure: Scene) -> list[Path]:
-        """Return the axes of a scene that has titles for them, through the origin."""
-        ends = np.abs(np.concatenate([p.points for p in figure.paths])).max(axis=0)
-        return [
-            Path(np.array([-1.0, 1.0])[:, None] * (1.1 * ends[k] * np.eye(3)[k]), SOFT, title)
-            for k, title in enumerate(figure.axes)
-        ]
-
-
-def ball_lines(radius: float) -> list[Array]:
-    """Return meridians and parallels of a ball, each (m, 3)."""
-    t = np.radians(np.arange(0.0, 361.0, 5.0))
-    lines = []
-    for degrees in range(0, 180, GRID):
-        a = math.radians(degrees)
-        lines.append(np.column_stack([np.cos(t) * math.cos(a), np.cos(t) * math.sin(a), np.sin(t)]))
-    for degrees in range(-90 + GRID, 90, GRID):
-        a = math.radians(degrees)
-        ring = [math.cos(a) * np.cos(t), math.cos(a) * np.sin(t), np.full(len(t), math.sin(a))]
-        lines.append(np.column_stack(ring))
-    return [radius * line for line in lines]
-
-
-def _pieces(line: Array, front: bool) -> list[Array]:
-    """Return the stretches of a seen line (m, 3) in front of the ball's rim, or behind it."""
-    inside = (line[:, 2] >= 0.0) == front
-    edges = np.flatnonzero(np.diff(inside.astype(int))) + 1
-    parts = zip(np.split(line, edges), np.split(inside, edges))
-    return [part[:, :2] for part, keep in parts if keep[0] and len(part) > 1]
 
 
 def _ends(values: Array) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -10,25 +9,27 @@ from roboaccord.report.curves import axis, plain
 from roboaccord.report.plots import Plot
 
 from roller_sphere.charts import Chart, Map, Mark, Path, Scene
-from roller_sphere.pictures import TILT, TURN, ball_lines
+from roller_sphere.scene_picture import TILT, TURN, ball_lines
 
 FAR = 1.9  # of the eye, in Plotly's units
+DASHES = {False: "solid", True: "dash"}
 BELOW = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
 
 
-@singledispatch
 def plot_of(figure: Chart | Map | Scene) -> Plot:
     """Return a figure as a plot of the page."""
-    raise TypeError(f"{type(figure).__name__} is no figure")
+    if isinstance(figure, Chart):
+        return plot_of_chart(figure)
+    return plot_of_map(figure) if isinstance(figure, Map) else plot_of_scene(figure)
 
 
-@plot_of.register
-def _(figure: Chart) -> Plot:
+def plot_of_chart(figure: Chart) -> Plot:
+    """Return curves as a plot of the page."""
     data = [
         {
             "type": "scatter", "mode": "lines", "name": curve.name,
             "x": plain(curve.x), "y": plain(curve.y),
-            "line": {"color": curve.colour, "width": 2, "dash": "dash" if curve.dashed else "solid"},
+            "line": {"color": curve.colour, "width": 2, "dash": DASHES[curve.dashed]},
         }
         for curve in figure.curves
     ]  # fmt: skip
@@ -39,8 +40,8 @@ def _(figure: Chart) -> Plot:
     return Plot(figure.title, figure.caption, {"data": data, "layout": layout}, 440)
 
 
-@plot_of.register
-def _(figure: Map) -> Plot:
+def plot_of_map(figure: Map) -> Plot:
+    """Return a map as a plot of the page."""
     heat = {
         "type": "heatmap", "x": plain(figure.x), "y": plain(figure.y),
         "z": [plain(row, 4) for row in figure.values], "zmin": 0, "zmax": figure.cut,
@@ -50,8 +51,8 @@ def _(figure: Map) -> Plot:
     return Plot(figure.title, figure.caption, {"data": [heat], "layout": layout}, 520)
 
 
-@plot_of.register
-def _(figure: Scene) -> Plot:
+def plot_of_scene(figure: Scene) -> Plot:
+    """Return lines and dots in space as a plot of the page."""
     named: set[str] = set()
     data = [*_ball(figure.ball), *(_line(path, named) for path in figure.paths)]
     data += [_dot(mark) for mark in figure.marks]
@@ -94,9 +95,7 @@ def _line(path: Path, named: set[str]) -> dict[str, Any]:
         "type": "scatter3d", "mode": "lines", "name": path.name, "showlegend": show,
         "legendgroup": path.name, "hoverinfo": "skip" if not path.name else "all",
         **{n: plain(v, 5) for n, v in zip("xyz", path.points.T, strict=True)},
-        "line": {
-            "color": path.colour, "width": 2 * path.width, "dash": "dash" if path.dashed else "solid",
-        },
+        "line": {"color": path.colour, "width": 2 * path.width, "dash": DASHES[path.dashed]},
     }  # fmt: skip
 
 

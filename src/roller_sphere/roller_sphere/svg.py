@@ -36,7 +36,7 @@ class Drawing:
         self._parts: list[str] = []
 
     def text(
-        self, at: Sequence[float], words: str, *, anchor: str = "middle", colour: str = INK,
+        self, at: Sequence[float] | Array, words: str, *, anchor: str = "middle", colour: str = INK,
         turn: float = 0.0,
     ) -> None:  # fmt: skip
         """Write words; `anchor` is start, middle or end, `turn` clockwise [degrees]."""
@@ -58,7 +58,9 @@ class Drawing:
             f'stroke-linejoin="round"{dash}/>'
         )
 
-    def dot(self, at: Sequence[float], colour: str, radius: float, opacity: float = 1.0) -> None:
+    def dot(
+        self, at: Sequence[float] | Array, colour: str, radius: float, opacity: float = 1.0
+    ) -> None:
         """Draw a filled circle."""
         self._parts.append(
             f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:.1f}" fill="{colour}" '
