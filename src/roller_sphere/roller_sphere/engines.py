@@ -18,19 +18,23 @@ from roller_sphere.odometry import RollingOdometry
 from roller_sphere.parameters import RollerSphereParameters
 
 PRESSES = ("press_1", "press_2")
+SOFT = 0.05  # s: time constant of MuJoCo's contacts; docs/roller_sphere.md has figures
 
 
-def model_of(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> EngineModel:
+def model_of(setup: Setup, mass_scale: Mapping[str, float]) -> EngineModel:
     """Return the model of a setup; rollers are pressed on the ball where the engine does contact.
 
-    DART's z axis is laid along the normal e of both contacts unless the scenario says otherwise:
-    its box of friction then has sides along and across the slip.
+    Unless the scenario says otherwise DART's z axis is laid along the normal e of both contacts,
+    so that its box of friction has sides along and across the slip; and MuJoCo's contacts are soft
+    enough not to hop as they slide.
     """
     p: RollerSphereParameters = setup.parameters
     contact, scenario = setup.contact, setup.scenario
     options = {name: dict(values) for name, values in scenario.engine_options.items()}
-    if contact and engine == "dart" and scenario.base == "ball":
-        options.setdefault("dart", {}).setdefault("z_axis", p.rig.pole.tolist())
+    if contact:
+        options["mujoco"] = {"contact_time": SOFT, **options.get("mujoco", {})}
+        if scenario.base == "ball":
+            options["dart"] = {"z_axis": p.rig.pole.tolist(), **options.get("dart", {})}
     return EngineModel(
         urdf=expand(setup, mass_scale, more={"press": "slide" if contact else "fixed"}),
         base=scenario.base,
@@ -47,7 +51,7 @@ def model_of(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Engi
 
 def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
     """Make the roller sphere of an engine."""
-    simulator = simulate_model(model_of(setup, engine, mass_scale), engine)
+    simulator = simulate_model(model_of(setup, mass_scale), engine)
     simulator.reset(setup.initial)
     if setup.scenario.base == "free":
         return simulator

@@ -15,6 +15,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import roboaccord
 from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
@@ -24,7 +25,6 @@ from roboaccord.rotations import quaternion_matrix, quaternion_product, turn_qua
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
-import roboaccord
 from roller_sphere.contact import Friction
 from roller_sphere.odometry import RollingOdometry
 from roller_sphere.parameters import RollerSphereParameters

@@ -27,9 +27,11 @@ def draw_scene(figure: Scene, path: File) -> None:
                 drawing.line(piece, SOFT if front else RULE, 0.7)
         if grid and not front:
             drawing.dot(view.see(np.zeros(3))[:2], "#9db4d8", view.scale * figure.ball, 0.35)
-    for axis in view.frame(figure):
+            drawing.line(view.rim(figure.ball), SOFT)
+    for axis in coordinate_axes(figure):
         drawing.line(view.see(axis.points)[:, :2], SOFT)
-        drawing.text(view.see(axis.points[-1] * 1.06)[:2], axis.name, colour=SOFT)
+        x, y = view.see(axis.points[-1])[:2]
+        drawing.text((x + 8.0, y + 4.0), axis.name, anchor="start", colour=SOFT)
     for path_ in figure.paths:
         points = view.see(path_.points)[:, :2]
         drawing.line(points, path_.colour, path_.width, dashed=path_.dashed)
@@ -37,7 +39,7 @@ def draw_scene(figure: Scene, path: File) -> None:
         x, y = view.see(mark.point)[:2]
         drawing.dot((x, y), PAGE, 5.0)
         drawing.dot((x, y), mark.colour, 4.0)
-        drawing.text((x + 8.0, y - 6.0), mark.word, anchor="start", colour=INK)
+        drawing.text((x + 9.0, y - 8.0), mark.word, anchor="start", colour=INK)
     named = {p.name: (p.name, p.colour, p.dashed) for p in figure.paths if p.name}
     drawing.legend(list(named.values()), 24.0, 22.0)
     drawing.write(path)
@@ -52,7 +54,8 @@ class View:
         self._turn = np.array([(-s, c, 0.0), (-c * down, -s * down, up), (c * up, s * up, down)])
         self._stretch = figure.stretch
         self.scale, self._middle = 1.0, np.zeros(2)
-        every = [p.points for p in figure.paths] + [m.point[None] for m in figure.marks]
+        paths = [*figure.paths, *coordinate_axes(figure)]
+        every = [p.points for p in paths] + [m.point[None] for m in figure.marks]
         every += ball_lines(figure.ball) if figure.ball else []
         flat = self.see(np.concatenate(every))[:, :2]
         low, high = flat.min(axis=0), flat.max(axis=0)
@@ -68,13 +71,20 @@ class View:
         seen[..., :2] = self._middle + self.scale * seen[..., :2]
         return np.asarray(seen)
 
-    def frame(self, figure: Scene) -> list[Path]:
-        """Return the axes of a scene that has titles for them, through the origin."""
-        ends = np.abs(np.concatenate([p.points for p in figure.paths])).max(axis=0)
-        return [
-            Path(np.array([-1.0, 1.0])[:, None] * (1.1 * ends[k] * np.eye(3)[k]), SOFT, title)
-            for k, title in enumerate(figure.axes)
-        ]
+    def rim(self, radius: float) -> Array:
+        """Return the pixels of a ball's outline (m, 2)."""
+        t = np.radians(np.arange(0.0, 361.0, 3.0))
+        ring = np.column_stack([np.cos(t), np.sin(t)]) * self.scale * radius
+        return np.asarray(ring + self.see(np.zeros(3))[:2])
+
+
+def coordinate_axes(figure: Scene) -> list[Path]:
+    """Return the axes of a scene that has titles for them, through the origin."""
+    ends = np.abs(np.concatenate([p.points for p in figure.paths])).max(axis=0)
+    return [
+        Path(np.array([-1.0, 1.0])[:, None] * (1.15 * ends[k] * np.eye(3)[k]), SOFT, title)
+        for k, title in enumerate(figure.axes)
+    ]
 
 
 def ball_lines(radius: float) -> list[Array]:

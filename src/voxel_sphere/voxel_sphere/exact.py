@@ -10,8 +10,9 @@ import math
 
 from roboaccord.jit import kernel
 
-from voxel_sphere.sampling import sample
+from voxel_sphere.sampling import sample, turning
 
+EXACT, LOCAL_PLANE = range(2)
 DONE, HIT, TRAVELLED, LEFT, LOST, HOLLOW = range(6)
 SUSPECT = 0.5  # r * curvature of the centre's surface from which on the ground is looked at
 SHARP = 4.0  # the same at which r * curvature of the ground is 0.8; a grid shows no 1
@@ -19,25 +20,43 @@ BISECTIONS = 45
 
 
 @kernel
-def velocity(kind, params, grid, r, wx, wy, wz, x, y, z):  # type: ignore[no-untyped-def]
-    """Return r w x n (3) at a centre."""
-    _, nx, ny, nz = sample(kind, params, grid, x, y, z)
-    return r * (wy * nz - wz * ny), r * (wz * nx - wx * nz), r * (wx * ny - wy * nx)
+def rolling(scheme, field, r, w, x, y, z, nx, ny, nz):  # type: ignore[no-untyped-def]
+    """Return the centre's velocity (3) where the normal is (nx, ny, nz).
+
+    EXACT: r w x n. LOCAL_PLANE: the contact has r w x n, as on a plane, and not the centre. With
+    n' = J c' the centre then has (1 - r J)^-1 r w x n, solved in the plane of the ground.
+    """
+    wx, wy, wz = w[0], w[1], w[2]
+    vx, vy, vz = r * (wy * nz - wz * ny), r * (wz * nx - wx * nz), r * (wx * ny - wy * nx)
+    size = math.sqrt(vx * vx + vy * vy + vz * vz)
+    if scheme == EXACT or size == 0.0:
+        return vx, vy, vz
+    kind, params, grid = field
+    ax, ay, az = vx / size, vy / size, vz / size
+    bx, by, bz = ny * az - nz * ay, nz * ax - nx * az, nx * ay - ny * ax
+    px, py, pz = turning(kind, params, grid, x, y, z, ax, ay, az)
+    qx, qy, qz = turning(kind, params, grid, x, y, z, bx, by, bz)
+    aa, ab = 1.0 - r * (ax * px + ay * py + az * pz), -r * (ax * qx + ay * qy + az * qz)
+    ba, bb = -r * (bx * px + by * py + bz * pz), 1.0 - r * (bx * qx + by * qy + bz * qz)
+    along, across = size * bb / (aa * bb - ab * ba), -size * ba / (aa * bb - ab * ba)
+    return along * ax + across * bx, along * ay + across * by, along * az + across * bz
 
 
 @kernel
-def runge_kutta(kind, params, grid, r, wx, wy, wz, x, y, z, ax, ay, az, h):  # type: ignore[no-untyped-def]
+def velocity(scheme, field, r, w, x, y, z):  # type: ignore[no-untyped-def]
+    """Return the centre's velocity (3) at a centre."""
+    kind, params, grid = field
+    _, nx, ny, nz = sample(kind, params, grid, x, y, z)
+    return rolling(scheme, field, r, w, x, y, z, nx, ny, nz)
+
+
+@kernel
+def runge_kutta(scheme, field, r, w, x, y, z, ax, ay, az, h):  # type: ignore[no-untyped-def]
     """Return the centre after a step h of the classical method; (ax, ay, az) is the first slope."""
     g = 0.5 * h
-    bx, by, bz = velocity(
-        kind, params, grid, r, wx, wy, wz, x + g * ax, y + g * ay, z + g * az
-    )  # fmt: skip
-    cx, cy, cz = velocity(
-        kind, params, grid, r, wx, wy, wz, x + g * bx, y + g * by, z + g * bz
-    )  # fmt: skip
-    dx, dy, dz = velocity(
-        kind, params, grid, r, wx, wy, wz, x + h * cx, y + h * cy, z + h * cz
-    )  # fmt: skip
+    bx, by, bz = velocity(scheme, field, r, w, x + g * ax, y + g * ay, z + g * az)
+    cx, cy, cz = velocity(scheme, field, r, w, x + g * bx, y + g * by, z + g * bz)
+    dx, dy, dz = velocity(scheme, field, r, w, x + h * cx, y + h * cy, z + h * cz)
     s = h / 6.0
     return (
         x + s * (ax + 2.0 * (bx + cx) + dx),
@@ -47,17 +66,18 @@ def runge_kutta(kind, params, grid, r, wx, wy, wz, x, y, z, ax, ay, az, h):  # t
 
 
 @kernel
-def turn(state, wx, wy, wz, h):  # type: ignore[no-untyped-def]
+def turn(state, w, h):  # type: ignore[no-untyped-def]
     """Turn the orientation state[3:7], x y z w, by exp([w] h), exact for a constant w."""
+    wx, wy, wz = w[0], w[1], w[2]
     size = math.sqrt(wx * wx + wy * wy + wz * wz)
     half = 0.5 * h * size
-    s = math.sin(half) / size if size > 0.0 else 0.0
-    px, py, pz, pw = wx * s, wy * s, wz * s, math.cos(half)
-    x, y, z, w = state[3], state[4], state[5], state[6]
-    qx = pw * x + px * w + py * z - pz * y
-    qy = pw * y + py * w + pz * x - px * z
-    qz = pw * z + pz * w + px * y - py * x
-    qw = pw * w - px * x - py * y - pz * z
+    part = math.sin(half) / size if size > 0.0 else 0.0
+    px, py, pz, pw = wx * part, wy * part, wz * part, math.cos(half)
+    x, y, z, s = state[3], state[4], state[5], state[6]
+    qx = pw * x + px * s + py * z - pz * y
+    qy = pw * y + py * s + pz * x - px * z
+    qz = pw * z + pz * s + px * y - py * x
+    qw = pw * s - px * x - py * y - pz * z
     size = math.sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
     state[3], state[4], state[5], state[6] = qx / size, qy / size, qz / size, qw / size
 
@@ -83,10 +103,11 @@ def bend(kind, params, grid, r, x, y, z, ux, uy, uz):  # type: ignore[no-untyped
 
 
 @kernel
-def advance(ground, walls, walled, r, size, state, w, h, duration, reach, guard, lost):  # type: ignore[no-untyped-def]
+def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach, guard, lost):  # type: ignore[no-untyped-def]
     """Roll with w for `duration` [s] in steps h, or to what ends it; return code and time.
 
     Args:
+        scheme: EXACT or LOCAL_PLANE.
         ground, walls: fields, (kind, params, grid); of the walls only if `walled`.
         r, size: of the sphere and of the workspace [voxels].
         state: changed: centre (3), orientation (4), travel [voxels], hollow (0 or 1).
@@ -97,7 +118,6 @@ def advance(ground, walls, walled, r, size, state, w, h, duration, reach, guard,
     """
     kind, params, grid = ground
     wall_kind, wall_params, wall_grid = walls
-    wx, wy, wz = w[0], w[1], w[2]
     x, y, z = state[0], state[1], state[2]
     time, code = 0.0, DONE
     px, py, pz, moved = 0.0, 0.0, 0.0, 0.0  # the normal before, and the last step's length
@@ -109,7 +129,7 @@ def advance(ground, walls, walled, r, size, state, w, h, duration, reach, guard,
         if not abs(d - r) < lost or nx * nx + ny * ny + nz * nz == 0.0:
             code = LOST
             break
-        vx, vy, vz = r * (wy * nz - wz * ny), r * (wz * nx - wx * nz), r * (wx * ny - wy * nx)
+        vx, vy, vz = rolling(scheme, ground, r, w, x, y, z, nx, ny, nz)
         if walled and time == 0.0 and hits(
             wall_kind, wall_params, wall_grid, r, vx, vy, vz, x, y, z
         ):  # fmt: skip
@@ -117,9 +137,7 @@ def advance(ground, walls, walled, r, size, state, w, h, duration, reach, guard,
             break
         left = duration - time
         step = h if left > 1.000001 * h else left
-        X, Y, Z = runge_kutta(
-            kind, params, grid, r, wx, wy, wz, x, y, z, vx, vy, vz, step
-        )  # fmt: skip
+        X, Y, Z = runge_kutta(scheme, ground, r, w, x, y, z, vx, vy, vz, step)
         length = math.sqrt((X - x) ** 2 + (Y - y) ** 2 + (Z - z) ** 2)
         if moved > 0.0 and length > 0.0:
             tx, ty, tz = nx - px, ny - py, nz - pz
@@ -136,20 +154,16 @@ def advance(ground, walls, walled, r, size, state, w, h, duration, reach, guard,
                     state[8] = 0.0
         if state[7] + length >= reach:
             step *= max(reach - state[7], 0.0) / length
-            X, Y, Z = runge_kutta(
-                kind, params, grid, r, wx, wy, wz, x, y, z, vx, vy, vz, step
-            )  # fmt: skip
+            X, Y, Z = runge_kutta(scheme, ground, r, w, x, y, z, vx, vy, vz, step)
             length = max(reach - state[7], 0.0)
             code = TRAVELLED
         if walled and sample(wall_kind, wall_params, wall_grid, X, Y, Z)[0] < r:
-            ex, ey, ez = velocity(kind, params, grid, r, wx, wy, wz, X, Y, Z)
+            ex, ey, ez = velocity(scheme, ground, r, w, X, Y, Z)
             if hits(wall_kind, wall_params, wall_grid, r, ex, ey, ez, X, Y, Z):
                 low, high = 0.0, step
                 for _ in range(BISECTIONS):
                     step = 0.5 * (low + high)
-                    X, Y, Z = runge_kutta(
-                        kind, params, grid, r, wx, wy, wz, x, y, z, vx, vy, vz, step
-                    )  # fmt: skip
+                    X, Y, Z = runge_kutta(scheme, ground, r, w, x, y, z, vx, vy, vz, step)
                     if sample(wall_kind, wall_params, wall_grid, X, Y, Z)[0] < r:
                         high = step
                     else:
@@ -159,7 +173,7 @@ def advance(ground, walls, walled, r, size, state, w, h, duration, reach, guard,
         if not (0.0 <= X <= size and 0.0 <= Y <= size and 0.0 <= Z <= size):
             code = LEFT
             break
-        turn(state, wx, wy, wz, step)
+        turn(state, w, step)
         x, y, z = X, Y, Z
         state[7] += length
         time += step

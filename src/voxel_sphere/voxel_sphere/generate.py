@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 from roboaccord.errors import AccordError
 
 from voxel_sphere.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
-from voxel_sphere.shapes import Array, fill_below, fill_inside, sphere
+from voxel_sphere.shapes import fill_below, fill_inside, sphere
+from voxel_sphere.sheets import Sheet
 from voxel_sphere.slices import Done, Volume, nothing, write_volume
 from voxel_sphere.surfaces import Surface
 from voxel_sphere.workspace import LARGEST, ROBOT, SMALLEST, Workspace, grid_size, open_workspace
@@ -28,12 +30,14 @@ class Part:
         kind: surface, walls or workspace.
         volume: (n, n, n), 0 empty to 255 solid.
         recipe: what it was made from, as `workspace.yaml` keeps it; None where it cannot say.
+        grey: whether voxels are filled in part.
     """
 
     name: str
     kind: str
     volume: Volume
     recipe: Mapping[str, Any] | None = None
+    grey: bool = True
 
 
 def surface_parts(
@@ -57,18 +61,25 @@ def surface_parts(
     """
     name = name or surface.name
     ground = fill_below(surface.height, n, binary=binary, done=done)
-    parts = [Part(name, "surface", ground, recipe)]
+    parts = [Part(name, "surface", ground, recipe, not binary)]
     if surface.walls is not None:
         walls = fill_inside(surface.walls, n, binary=binary, done=done)
-        parts.append(Part(f"{name}_walls", "walls", walls, recipe))
+        parts.append(Part(f"{name}_walls", "walls", walls, recipe, not binary))
     return parts
 
 
-def height_part(
-    height: Callable[[Array, Array], Array], n: int, *, name: str = "surface", binary: bool = False
+def sheet_part(
+    sheet: Sheet,
+    n: int,
+    *,
+    name: str,
+    kind: str = "surface",
+    recipe: Mapping[str, Any] | None = None,
+    binary: bool = False,
+    done: Done = nothing,
 ) -> Part:
-    """Return the volume below z = f(x, y), f a function of two arrays, in voxels."""
-    return Part(name, "surface", fill_below(height, n, binary=binary))
+    """Return a sheet (X, Y, Z)(s, t) as a surface, as walls or as a whole workspace."""
+    return Part(name, kind, sheet.fill(n, binary=binary, done=done), recipe, not binary)
 
 
 def place(
@@ -109,7 +120,7 @@ def place(
     parts = [*parts]
     if not (folder / ROBOT).exists():
         robot = sphere(n, n / size_workspace, binary=binary, done=done)
-        parts.append(Part(ROBOT, "robot", robot, None))
+        parts.append(Part(ROBOT, "robot", robot, None, not binary))
     volumes = {**old.volumes, **{part.name: _about(part) for part in parts}}
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -163,8 +174,8 @@ def check_place(
 
 
 def _about(part: Part) -> dict[str, Any]:
-    recipe = {} if part.recipe is None else {"recipe": dict(part.recipe)}
-    return {"kind": part.kind, **recipe}
+    recipe = {} if part.recipe is None else {"recipe": deepcopy(dict(part.recipe))}
+    return {"kind": part.kind, "grey": part.grey, **recipe}
 
 
 def _move_in(draft: Path, folder: Path, names: Sequence[str]) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from roboaccord.errors import AccordError
 
-from voxel_sphere.expressions import expression
+from voxel_sphere.expressions import Array, expression
+from voxel_sphere.sheets import Sheet
 from voxel_sphere.surfaces import Distance, Surface, make_surface
-from voxel_sphere.workspace import Workspace
+
+Recipe = Mapping[str, Any]
 
 
-def surface_of(recipe: Mapping[str, Any], n: int, radius: float) -> Surface:
+def surface_of(recipe: Recipe, n: int, radius: float) -> Surface:
     """Return the graph of a recipe `surface` (named, with `parameters`) or `height` (expression).
 
     Args:
@@ -33,30 +36,66 @@ def surface_of(recipe: Mapping[str, Any], n: int, radius: float) -> Surface:
     return Surface(name="height", height=expression(text, "xy", {"n": n, "r": radius}))
 
 
-def find_surface(workspace: Workspace, name: str) -> Surface | None:
-    """Return the closed form behind a volume of a workspace, None where it has none.
+def sheet_of(recipe: Recipe, n: int, radius: float) -> Sheet:
+    """Return the sheet of a recipe `xyz` (three expressions), with `s`, `t` and `thickness`.
 
     Raises:
-        AccordError: if its recipe cannot be made.
+        AccordError: if the recipe is not that, or cannot be made.
     """
-    recipe = workspace.settings.volumes.get(name, {}).get("recipe") or {}
+    constants = {"n": float(n), "r": radius}
+    try:
+        texts, s, t = ([str(text) for text in recipe[key]] for key in ("xyz", "s", "t"))
+        thickness = float(recipe["thickness"])
+        if (len(texts), len(s), len(t)) != (3, 2, 2):
+            raise ValueError
+    except (KeyError, TypeError, ValueError):
+        raise AccordError(f"the recipe {dict(recipe)} makes no sheet") from None
+    if not 1 <= thickness <= n:
+        raise AccordError(f"thickness is {thickness:g}; it must be 1 to {n} voxels")
+    parts = [expression(text, "st", constants) for text in texts]
+
+    def xyz(s: Array, t: Array) -> tuple[Array, Array, Array]:
+        x, y, z = (part(s, t) for part in parts)
+        return x, y, z
+
+    return Sheet(xyz, interval("s", s, constants), interval("t", t, constants), thickness)
+
+
+def interval(
+    name: str, texts: Sequence[str], constants: Mapping[str, float]
+) -> tuple[float, float]:
+    """Return the ends of a range, which are expressions of n, r and pi.
+
+    Raises:
+        AccordError: if they are not two different finite numbers.
+    """
+    first, last = (float(expression(text, "", constants)()) for text in texts)
+    if not np.isfinite([first, last]).all() or first == last:
+        raise AccordError(f"--{name} goes from {first:g} to {last:g}, and must be a range")
+    return first, last
+
+
+def distance_of(recipe: Recipe, kind: str, n: int, radius: float) -> Distance | None:
+    """Return the signed distance to what a recipe makes of one kind; None if it says nothing.
+
+    Raises:
+        AccordError: if the recipe cannot be made.
+    """
+    if "xyz" in recipe:
+        return sheet_of(recipe, n, radius).distance
     if not {"surface", "height"} & recipe.keys():
         return None
-    return surface_of(recipe, workspace.n, workspace.n / workspace.size_workspace)
+    surface = surface_of(recipe, n, radius)
+    return surface.walls if kind == "walls" else surface.ground
 
 
-def exact_distance(workspace: Workspace, surface: str, walls: str | None) -> Distance | None:
-    """Return the signed distance [voxels] to what was generated, None if that is not known.
-
-    Raises:
-        AccordError: if a recipe cannot be made.
-    """
-    ground = find_surface(workspace, surface)
-    if ground is None:
+def union(distances: Sequence[Distance | None]) -> Distance | None:
+    """Return the signed distance to several volumes, None if that to one of them is not known."""
+    known = [distance for distance in distances if distance is not None]
+    if not known or len(known) < len(distances):
         return None
-    if walls is None:
-        return ground.ground
-    side = find_surface(workspace, walls)
-    if side is None or side.walls is None:
-        return None
-    return Surface(**{**vars(ground), "walls": side.walls}).distance
+
+    def distance(x: Array, y: Array, z: Array) -> Array:
+        return np.asarray(np.minimum.reduce([each(x, y, z) for each in known]))
+
+    return distance

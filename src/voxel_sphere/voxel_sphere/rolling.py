@@ -20,6 +20,7 @@ from voxel_sphere.walls import WallLaw, in_ground, reflected, spin_for, tangent
 STEP_ANGLE = 0.02  # rad that the sphere turns in a step, unless a step is given
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 HITS = 50  # in one call without travel between them, after which the sphere is stuck
+SCHEMES = {"exact": exact.EXACT, "local_plane": exact.LOCAL_PLANE}
 
 Omega = Callable[[float], Any]
 
@@ -37,18 +38,20 @@ class Roller:
         walls: a field of their own, or None.
         law: what follows a hit.
         step: of the integration [s]; None for 0.02 rad of turn.
+        scheme: `exact`, or `local_plane`: the source's, which drops the ground's curvature.
         held: whether the turn of a hit outlasts a change of the command (for a script).
     """
 
     def __init__(
         self, field: Field, *, centre: Any, orientation: Any = LEVEL, walls: Field | None = None,
         law: WallLaw | None = None, step: float | None = None, held: bool = False,
+        scheme: str = "exact",
     ) -> None:  # fmt: skip
         self.field, self.walls, self.law = field, walls, law or WallLaw()
         self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
         self.omega = np.zeros(3)
         self.events: list[RollEvent] = []
-        self._step, self._held = step, held
+        self._step, self._held, self._scheme = step, held, _scheme(scheme)
         self._state = np.array([*centre, *orientation, 0.0, 0.0], dtype=float)
         self._state[3:7] /= np.linalg.norm(self._state[3:7])
         self._command = np.full(3, np.nan)
@@ -110,7 +113,7 @@ class Roller:
         step = self._step or (STEP_ANGLE / speed if speed > 0 else duration)
         walls = self.walls or self.field
         code, passed = exact.advance(
-            self.field.arrays, walls.arrays, self.walls is not None, self.field.radius,
+            self._scheme, self.field.arrays, walls.arrays, self.walls is not None, self.field.radius,
             self.field.size, self._state, self.omega, step, duration, self._reach, self._guard,
             self._lost,
         )  # fmt: skip
@@ -212,7 +215,7 @@ class Roller:
 def roll(
     field: Field, *, centre: Any, omega: Any, duration: float, orientation: Any = LEVEL,
     walls: Field | None = None, law: WallLaw | None = None, step: float | None = None,
-    samples: int = 500, done: Callable[[int], Any] = lambda count: None,
+    scheme: str = "exact", samples: int = 500, done: Callable[[int], Any] = lambda count: None,
 ) -> Path:  # fmt: skip
     """Roll for a time [s], and return the path in equal samples.
 
@@ -226,7 +229,7 @@ def roll(
     given: Omega = omega if callable(omega) else lambda time: omega
     roller = Roller(
         field, centre=centre, orientation=orientation, walls=walls, law=law, step=step,
-        held=callable(omega),
+        held=callable(omega), scheme=scheme,
     )  # fmt: skip
     times = np.linspace(0.0, duration, samples + 1)
     rows = []
@@ -245,6 +248,12 @@ def roll(
         omega=omegas, events=roller.events, travel=roller.travel, status=roller.status,
         message=roller.message,
     )  # fmt: skip
+
+
+def _scheme(name: str) -> int:
+    if name not in SCHEMES:
+        raise AccordError(f"no scheme {name}; there is {', '.join(SCHEMES)}")
+    return SCHEMES[name]
 
 
 def check_run(duration: float, samples: int) -> None:

@@ -24,12 +24,17 @@ class Settings:
     Args:
         size_workspace: n / r, or None where it is not stated.
         voxel_size: edge of a voxel [m].
-        volumes: by name: its `kind`, and the `recipe` that it was generated from.
+        volumes: by name: its `kind`, whether it is `grey`, and the `recipe` that it was made from.
     """
 
     size_workspace: float | None = None
     voxel_size: float = VOXEL_SIZE
     volumes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def recipe(self, name: str) -> Mapping[str, Any]:
+        """Return what a volume was made from, {} where that is not known."""
+        recipe = self.volumes.get(name, {}).get("recipe")
+        return recipe if isinstance(recipe, Mapping) else {}
 
 
 def read_settings(folder: Path) -> Settings:

@@ -166,7 +166,7 @@ def bowl(
         plan = np.hypot(x - n / 2, y - n / 2)
         # Depth below the bowl's centre, and whether this is in the bowl.
         depth = np.sqrt(radius**2 - np.minimum(plan, rim * radius) ** 2)
-        return np.asarray(depth, float), 1.0 * (plan < rim * radius)
+        return np.asarray(depth, float), np.asarray(plan < rim * radius, float)
 
     def gradient(x: Array, y: Array) -> tuple[Array, Array]:
         depth, there = inside(x, y)

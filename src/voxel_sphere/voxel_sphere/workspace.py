@@ -13,8 +13,10 @@ from pathlib import Path
 import numpy as np
 from roboaccord.errors import AccordError
 
+from voxel_sphere.recipes import distance_of, surface_of, union
 from voxel_sphere.settings import SIZE_WORKSPACE, Settings, read_settings
-from voxel_sphere.slices import Done, Volume, nothing, read_volume
+from voxel_sphere.slices import SOLID, Done, Volume, nothing, read_volume
+from voxel_sphere.surfaces import Distance, Surface
 
 ROBOT = "Sphere_robot"
 SMALLEST, LARGEST = 8, 256  # voxels
@@ -31,6 +33,9 @@ class Terrain:
         surface: (n, n, n), indexed [x, y, z]; 0 empty, 255 solid.
         walls: the same, or None.
         name: of the volumes, for messages and files.
+        grey: whether the slices say how far a voxel is filled, or only whether it is.
+        exact: signed distance (x, y, z) to what the terrain was generated from, negative inside
+            [voxels]; None where that is not known.
     """
 
     n: int
@@ -39,6 +44,8 @@ class Terrain:
     surface: Volume
     walls: Volume | None = None
     name: str = "terrain"
+    grey: bool = True
+    exact: Distance | None = None
 
     @property
     def solid(self) -> Volume:
@@ -136,15 +143,38 @@ class Workspace:
         Raises:
             AccordError: if the choice is not clear, or what is chosen cannot be read.
         """
-        surface, walls = self._choice(surface, walls, workspace)
+        names = [name for name in self._choice(surface, walls, workspace) if name]
+        volumes = [self.volume(name) for name in names]
         return Terrain(
             n=self.n,
             radius=self.radius,
             voxel_size=self.voxel_size,
-            surface=self.volume(surface),
-            walls=None if walls is None else self.volume(walls),
-            name=surface if walls is None else f"{surface}+{walls}",
+            surface=volumes[0],
+            walls=volumes[1] if len(volumes) > 1 else None,
+            name="+".join(names),
+            grey=all(map(self.is_grey, names, volumes)),
+            exact=union([self._distance(name) for name in names]),
         )
+
+    def find_surface(self, name: str) -> Surface | None:
+        """Return the closed form behind a volume, None where it has none.
+
+        Raises:
+            AccordError: if its recipe cannot be made.
+        """
+        recipe = self.settings.recipe(name)
+        if not {"surface", "height"} & recipe.keys():
+            return None
+        return surface_of(recipe, self.n, self.n / self.size_workspace)
+
+    def is_grey(self, name: str, volume: Volume) -> bool:
+        """Return whether the slices of a volume are grey, or were made so and are just even."""
+        stated = self.settings.volumes.get(name, {}).get("grey")
+        return bool(((volume > 0) & (volume < SOLID)).any()) if stated is None else bool(stated)
+
+    def _distance(self, name: str) -> Distance | None:
+        recipe, radius = self.settings.recipe(name), self.n / self.size_workspace
+        return distance_of(recipe, self.kinds[name], self.n, radius)
 
     def _choice(
         self, surface: str | None, walls: str | None, workspace: str | None

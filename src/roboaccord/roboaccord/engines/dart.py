@@ -8,10 +8,10 @@ from typing import Any
 import dartpy
 import numpy as np
 
-from roboaccord.description import Tree
-from roboaccord.engines.base import EngineSimulator
 from roboaccord.contact import Contact
+from roboaccord.description import Tree
 from roboaccord.engines.ball import Ball, split_ball
+from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart_base import BASES
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.options import read_options

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from roboaccord.assembly import Setup
-from roboaccord.description import expand
 from roboaccord.contact import Contact
+from roboaccord.description import expand
 from roboaccord.interfaces import ForceLaw
 from roboaccord.scenario import Base
 from roboaccord.state import Array

@@ -8,10 +8,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from roboaccord.description import Tree
-from roboaccord.engines.base import EngineSimulator
 from roboaccord.contact import Contact
+from roboaccord.description import Tree
 from roboaccord.engines.ball import Ball, split_ball
+from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.options import read_options
 from roboaccord.errors import AccordError
@@ -38,7 +38,8 @@ class MujocoSimulator(EngineSimulator):
 
     The model's `options: {mujoco: {integrator: euler | rk4 | implicitfast}}` chooses the
     integrator. Where it says nothing, that is rk4, and implicitfast with contacts, through which no
-    integrator is of a high order.
+    integrator is of a high order. `contact_time` is the time constant of contacts [s], of which 0,
+    the default, stands for the shortest: softer contacts hop less under sliding friction.
     """
 
     name = "mujoco"
@@ -46,22 +47,24 @@ class MujocoSimulator(EngineSimulator):
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
         default = "implicitfast" if model.contact else "rk4"
-        integrator = read_options(model.options, "mujoco", {"integrator": default})["integrator"]
-        integrator = str(integrator).lower()
+        defaults = {"integrator": default, "contact_time": 0.0}
+        options = read_options(model.options, "mujoco", defaults)
+        integrator = str(options["integrator"]).lower()
         if integrator not in INTEGRATORS:
             raise AccordError(
                 f"unknown integrator {integrator}{did_you_mean(integrator, INTEGRATORS)}"
             )
         self.order = 4 if integrator == "rk4" else 1
         self.version = f"{mujoco.__version__} ({integrator})"
-        self._model = _compile(model, self.tree)
+        shortest = STOP_STEPS * self.physics_step
+        self._model = _compile(model, self.tree, max(float(options["contact_time"]), shortest))
         self._model.opt.timestep = self.physics_step
         self._model.opt.integrator = INTEGRATORS[integrator]
         self._model.opt.gravity = (0.0, 0.0, -model.gravity)
         # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
         self._model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         # The default stop is a spring of 20 ms: strong efforts push joints through it.
-        self._model.jnt_solref[:] = STOP_STEPS * self.physics_step, 1.0
+        self._model.jnt_solref[:] = shortest, 1.0
         self._model.jnt_solimp[:] = STOP_IMPEDANCE
         # Friction of joints is the model's, by the same law in every engine.
         self._model.dof_damping[:] = 0.0
@@ -226,8 +229,10 @@ def _base_slices(model: Any, base: str) -> tuple[slice, slice]:
     return positions, rates
 
 
-def _compile(model: EngineModel, tree: Tree) -> Any:
+def _compile(model: EngineModel, tree: Tree, contact_time: float) -> Any:
     """Return MuJoCo's model, every link kept and nothing colliding but the pairs of a contact.
+
+    Contacts have the time constant `contact_time` [s].
 
     Raises:
         AccordError: if MuJoCo refuses the description.
@@ -247,7 +252,7 @@ def _compile(model: EngineModel, tree: Tree) -> Any:
             geom.contype = 0
             geom.conaffinity = 0
         if model.contact:
-            _collide(spec, model.contact, model.physics_step)
+            _collide(spec, model.contact, contact_time)
         return spec.compile()
     except ValueError as error:
         raise AccordError(f"MuJoCo refuses the description: {str(error).splitlines()[0]}") from None
@@ -264,7 +269,7 @@ def _add_ball(spec: Any, ball: Ball, base: str) -> None:
         body.add_freejoint()
 
 
-def _collide(spec: Any, contact: Contact, physics_step: float) -> None:
+def _collide(spec: Any, contact: Contact, contact_time: float) -> None:
     """Add what stands still, and the pairs that can touch: one geometry of a body each."""
     for fixture in contact.fixtures:
         body = spec.worldbody.add_body(name=fixture.name, pos=fixture.position)
@@ -281,7 +286,7 @@ def _collide(spec: Any, contact: Contact, physics_step: float) -> None:
             geomname2=f"{pair[1]}:0",
             condim=3,
             friction=[mu, mu, 0.0, 0.0, 0.0],
-            solref=[STOP_STEPS * physics_step, 1.0],
+            solref=[contact_time, 1.0],
             solimp=CONTACT_IMPEDANCE,
         )
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC

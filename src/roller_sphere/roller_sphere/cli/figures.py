@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.table import Table
+from roboaccord.bag.topics import distribution_version
 from roboaccord.cli.console import out, print_json, progress
 from roboaccord.output import make_folder
-from roboaccord.bag.topics import distribution_version
 
 from roller_sphere.claims import claims
 from roller_sphere.cli.options import (

@@ -39,15 +39,14 @@ def contents(workspace: Workspace, done: Done) -> dict[str, Any]:
     for name, kind in workspace.kinds.items():
         volume = workspace.volume(name, done)
         levels = np.flatnonzero(volume.any(axis=(0, 1)))
-        recipe = workspace.settings.volumes.get(name, {}).get("recipe")
         volumes.append(
             {
                 "name": name,
                 "kind": kind,
-                "grey": bool(((volume > 0) & (volume < SOLID)).any()),
+                "grey": workspace.is_grey(name, volume),
                 "filled": float(volume.mean() / SOLID),
                 "z": [int(levels[0]), int(levels[-1]) + 1],
-                "recipe": recipe,
+                "recipe": workspace.settings.recipe(name) or None,
             }
         )
     return {

@@ -10,9 +10,9 @@ from roboaccord.cli.console import out, print_json, progress
 from roboaccord.errors import AccordError
 
 from voxel_sphere.cli.list_ import Json
-from voxel_sphere.generate import Part, check_place, place, surface_parts
-from voxel_sphere.recipes import surface_of
-from voxel_sphere.settings import SIZE_WORKSPACE, VOXEL_SIZE
+from voxel_sphere.generate import Part, check_place, place, sheet_part, surface_parts
+from voxel_sphere.recipes import sheet_of, surface_of
+from voxel_sphere.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
 from voxel_sphere.slices import Done
 from voxel_sphere.surfaces import SURFACES
 
@@ -27,6 +27,24 @@ def make_command(
     height: Annotated[
         str | None, typer.Option(metavar="EXPR", help="z of x, y, n and r, in voxels.")
     ] = None,
+    xyz: Annotated[
+        tuple[str, str, str] | None,
+        typer.Option(metavar="EX EY EZ", help="X, Y, Z of s, t, n and r, in voxels."),
+    ] = None,
+    s: Annotated[tuple[str, str], typer.Option("--s", metavar="A B", help="Of --xyz.")] = (
+        "0",
+        "1",
+    ),
+    t: Annotated[tuple[str, str], typer.Option("--t", metavar="A B", help="Of --xyz.")] = (
+        "0",
+        "1",
+    ),
+    thickness: Annotated[
+        float, typer.Option(help="Of --xyz, behind dP/ds x dP/dt, in voxels.")
+    ] = 3.0,
+    kind: Annotated[
+        str, typer.Option(metavar="surface|walls|workspace", help="What --xyz makes.")
+    ] = "surface",
     n: Annotated[int, typer.Option("--n", help="Voxels along each edge of the grid.")] = 100,
     folder: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Bitmaps_n goes here, or is this folder.")
@@ -65,6 +83,9 @@ def make_command(
       accord voxel-sphere make arena --turn-deg 30 --n 100 --out terrains
 
       accord voxel-sphere make --height "2*r + 0.3*r*sin(2*pi*x/(5*r))" --n 100 --out terrains
+
+      accord voxel-sphere make --xyz "n/2 + 4*r*cos(t)" "n/2 + 4*r*sin(t)" "s" --t 2*pi 0 --s r 6*r
+      --kind walls --n 100 --out terrains
     """
     given = {
         "angle_deg": angle_deg,
@@ -83,15 +104,17 @@ def make_command(
         "base": base,
     }
     parameters = {key: value for key, value in given.items() if value is not None}
-    recipe = recipe_of(surface, height, parameters)
-    name = name or surface or "surface"
+    sheet = None if xyz is None else {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
+    recipe = recipe_of(surface, height, sheet, parameters)
+    name = name or surface or kind
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
     check_place(folder, n, [name], **scale, replace=replace)
     with progress(as_json) as bar:
         task = bar.add_task(f"making {name}", total=6 * n)
         tell: Done = lambda count: bar.advance(task, count)  # noqa: E731
-        made = surface_of(recipe, n, n / size_workspace)
-        parts = surface_parts(made, n, name=name, recipe=recipe, binary=binary, done=tell)
+        parts = filled(
+            recipe, n, n / size_workspace, name=name, kind=kind, binary=binary, done=tell
+        )
         workspace = place(folder, n, parts, **scale, binary=binary, replace=replace, done=tell)
     data = {
         "path": str(workspace.path),
@@ -105,20 +128,49 @@ def make_command(
 
 
 def recipe_of(
-    surface: str | None, height: str | None, parameters: dict[str, float]
+    surface: str | None,
+    height: str | None,
+    sheet: dict[str, Any] | None,
+    parameters: dict[str, float],
 ) -> dict[str, Any]:
     """Return the recipe that the command line states.
 
     Raises:
         AccordError: unless it is exactly one.
     """
-    if (surface is None) == (height is None):
-        raise AccordError(f"name one surface of {', '.join(SURFACES)}, or give --height or --xyz")
+    if [surface, height, sheet].count(None) != 2:
+        raise AccordError(f"give one of --height, --xyz, or a surface of {', '.join(SURFACES)}")
     if surface is not None:
         return {"surface": surface, "parameters": parameters}
     if parameters:
         raise AccordError(f"--{next(iter(parameters)).replace('_', '-')} is of a named surface")
-    return {"height": height}
+    return sheet or {"height": height}
+
+
+def filled(
+    recipe: dict[str, Any],
+    n: int,
+    radius: float,
+    *,
+    name: str,
+    kind: str,
+    binary: bool,
+    done: Done,
+) -> list[Part]:
+    """Return the volumes of a recipe; `kind` is that of a sheet, others have their own.
+
+    Raises:
+        AccordError: if they cannot be made.
+    """
+    if kind not in KINDS[1:]:
+        raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
+    if "xyz" in recipe:
+        sheet = sheet_of(recipe, n, radius)
+        return [sheet_part(sheet, n, name=name, kind=kind, recipe=recipe, binary=binary, done=done)]
+    if kind != KINDS[1]:
+        raise AccordError("--kind is for --xyz; named surfaces and heights are surfaces")
+    surface = surface_of(recipe, n, radius)
+    return surface_parts(surface, n, name=name, recipe=recipe, binary=binary, done=done)
 
 
 def show(data: dict[str, Any], parts: list[Part]) -> None:
