@@ -12,7 +12,7 @@ from roller_sphere.paper import COLOURS, Case, cases
 
 HEADINGS = np.arange(361.0)  # degrees
 PHI = "heading phi [degrees]"
-FLAT = 0.12  # of the height of figure 3a, which would be eleven times its depth
+FLAT = 0.25  # of the height of figure 3a, which would be eleven times its depth
 TITLES = "wx [rad/s]", "wy [rad/s]", "wz [rad/s]"
 LEADS = {
     "3b": "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is.",

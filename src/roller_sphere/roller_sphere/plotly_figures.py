@@ -9,11 +9,12 @@ from roboaccord.report.curves import axis, plain
 from roboaccord.report.plots import Plot
 
 from roller_sphere.charts import Chart, Map, Mark, Path, Scene
-from roller_sphere.scene_picture import TILT, TURN, ball_lines
+from roller_sphere.scene_picture import EYE, ball_lines
 
 FAR = 1.9  # of the eye, in Plotly's units
 DASHES = {False: "solid", True: "dash"}
-BELOW = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
+BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
+ABOVE = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
 
 
 def plot_of(figure: Chart | Map | Scene) -> Plot:
@@ -60,15 +61,14 @@ def plot_of_scene(figure: Scene) -> Plot:
         f"{name}axis": {**axis(title), "visible": bool(title)}
         for name, title in zip("xyz", figure.axes or ("", "", ""), strict=True)
     }
-    eye = np.array([np.cos(TURN) * np.cos(TILT), np.sin(TURN) * np.cos(TILT), np.sin(TILT)])
-    camera = {"eye": dict(zip("xyz", (FAR * eye).tolist(), strict=True))}
+    camera = {"eye": dict(zip("xyz", (FAR * EYE).tolist(), strict=True))}
     scene: dict[str, Any] = {**sides, "camera": camera, "aspectmode": "data"}
     if (figure.stretch != 1.0).any():
         points = np.concatenate([path.points for path in figure.paths]) * figure.stretch
         extent = np.ptp(points, axis=0) / np.ptp(points, axis=0).max()
         ratio = dict(zip("xyz", (1.4 * extent).tolist(), strict=True))
         scene |= {"aspectmode": "manual", "aspectratio": ratio}
-    layout = {"scene": scene, "legend": BELOW}
+    layout = {"scene": scene, "legend": ABOVE}
     return Plot(figure.title, figure.caption, {"data": data, "layout": layout}, 640)
 
 

@@ -8,6 +8,7 @@ from roboaccord.state import Array
 from roller_sphere.charts import Mark, Path, Scene
 from roller_sphere.kinematics import Kinematics
 from roller_sphere.rig import Rig
+from roller_sphere.scene_picture import EYE
 from roller_sphere.svg import INK, SOFT
 
 COLOURS = ("#3366cc", "#12a594", "#8e7cc3", "#c9a227")  # of the rollers, in turn
@@ -113,7 +114,7 @@ def _roller(rig: Rig, i: int) -> list[Path]:
 def _arrow(start: Array, way: Array, colour: str, name: str) -> Path:
     """Return an arrow as one line that draws its head, too."""
     end, length = start + way, np.linalg.norm(way)
-    side = np.cross(way, [0.31, 0.17, 0.93])
+    side = np.cross(way, EYE)  # seen from there the head is broad
     side *= 0.05 * length / np.linalg.norm(side)
     back = end - 0.13 * way
     return Path(np.array([start, end, back + side, end, back - side]), colour, name, 2.2)

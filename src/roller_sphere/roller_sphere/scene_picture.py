@@ -14,6 +14,7 @@ from roller_sphere.svg import INK, PAGE, RULE, SOFT, Drawing
 SIZE, ROOM = (720, 560), 46.0  # pixels, and how many on top are for the legend
 # The eye of every scene: about z from x, and up [rad].
 TURN, TILT = math.radians(-62.0), math.radians(20.0)
+EYE = np.array([math.cos(TURN) * math.cos(TILT), math.sin(TURN) * math.cos(TILT), math.sin(TILT)])
 GRID = 30  # degrees between the lines on a ball
 
 
