@@ -41,7 +41,7 @@ def make_command(
     ),
     thickness: Annotated[
         float, typer.Option(help="Of --xyz, behind dP/ds x dP/dt, in voxels.")
-    ] = 3.0,
+    ] = 6.0,
     kind: Annotated[
         str, typer.Option(metavar="surface|walls|workspace", help="What --xyz makes.")
     ] = "surface",
@@ -84,7 +84,7 @@ def make_command(
 
       accord voxel-sphere make --height "2*r + 0.3*r*sin(2*pi*x/(5*r))" --n 100 --out terrains
 
-      accord voxel-sphere make --xyz "n/2 + 4*r*cos(t)" "n/2 + 4*r*sin(t)" "s" --t 2*pi 0 --s r 6*r
+      accord voxel-sphere make --xyz "n/2 + 4*r*cos(t)" "n/2 + 4*r*sin(t)" "s" --s r 6*r --t 0 2*pi
       --kind walls --n 100 --out terrains
     """
     given = {

@@ -1,0 +1,161 @@
+"""A terrain as a closed mesh that does not lie: smoothed, outward, its error measured elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from roboaccord.errors import AccordError
+from scipy.ndimage import gaussian_filter
+
+from voxel_sphere.slices import SOLID
+from voxel_sphere.workspace import Terrain
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.int64]
+
+# Standard deviations of the smoothing in voxels. Measured: docs/voxel_terrain.md.
+SMOOTH_GREY, SMOOTH_BINARY = 1.5, 2.5
+FORMATS = (".glb", ".obj", ".ply", ".stl")
+FEWEST = 100  # triangles
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Triangles that bound the terrain, outward (counterclockwise from outside).
+
+    Args:
+        vertices: (m, 3) [voxels].
+        faces: (k, 3), indices into them.
+    """
+
+    vertices: Array
+    faces: Index
+
+    @property
+    def corners(self) -> Array:
+        """Corners of the triangles, (k, 3, 3) [voxels]."""
+        return self.vertices[self.faces]
+
+    @property
+    def volume(self) -> float:
+        """What it encloses, positive if it is outward [voxels^3]."""
+        a, b, c = np.moveaxis(self.corners - self.vertices.mean(axis=0), 1, 0)
+        return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
+
+    @property
+    def watertight(self) -> bool:
+        """Whether every edge has two triangles, which pass it in opposite senses."""
+        a, b = self.faces.ravel(), np.roll(self.faces, -1, axis=1).ravel()
+        count = len(self.vertices)
+        there, back = np.sort(a * count + b), np.sort(b * count + a)
+        return bool((a != b).all() and (np.diff(there) > 0).all() and (there == back).all())
+
+
+def terrain_mesh(terrain: Terrain, *, smoothing: float | None = None) -> Mesh:
+    """Return the mesh of a terrain, closed by the faces of the grid.
+
+    Args:
+        terrain: to be meshed.
+        smoothing: standard deviation [voxels]; None takes 1.5 for grey slices, 2.5 for binary ones.
+
+    Raises:
+        AccordError: if scikit-image is missing, or nothing is left of the terrain.
+    """
+    if smoothing is None:
+        smoothing = SMOOTH_GREY if terrain.grey else SMOOTH_BINARY
+    field = smooth(terrain.solid, smoothing)
+    if field.max() <= 0.5:
+        raise AccordError(f"{terrain.name}: no solid is left of it after smoothing")
+    marching_cubes = load("skimage.measure", "scikit-image").marching_cubes
+    # A border of empty voxels closes the mesh where the terrain is cut by the grid.
+    vertices, faces, _, _ = marching_cubes(np.pad(field, 1), 0.5, allow_degenerate=False)
+    # Its triangles face inward; voxel i, at i + 1 with the border, has its centre at i + 0.5.
+    return Mesh(vertices.astype(float) - 0.5, faces[:, ::-1].astype(np.int64))
+
+
+def smooth(solid: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.float32]:
+    """Return the filled part of voxels, smoothed, the terrain going on beyond the grid.
+
+    2 G(sigma) - G(sqrt(2) sigma) has no second moment: a plain Gaussian G moves ground of mean
+    curvature H by sigma^2 H, 0.1 voxel in a bowl.
+
+    Args:
+        solid: (n, n, n), 0 empty to 255 solid.
+        sigma: standard deviation [voxels].
+    """
+    content = solid.astype(np.float32) / np.float32(SOLID)
+    if sigma == 0:
+        return content
+    narrow = gaussian_filter(content, sigma, mode="nearest")
+    wide = gaussian_filter(content, np.sqrt(2) * sigma, mode="nearest")
+    return np.asarray(2 * narrow - wide, np.float32)
+
+
+def decimate(mesh: Mesh, triangles: int) -> Mesh:
+    """Return a mesh with about as many triangles as asked for, by quadric error.
+
+    Raises:
+        AccordError: if fast-simplification is missing, or so few cannot be watertight.
+    """
+    if triangles < FEWEST:
+        raise AccordError(f"a mesh of {triangles} triangles is none; {FEWEST} at least")
+    if triangles >= len(mesh.faces):
+        return mesh
+    simplify = load("fast_simplification", "fast-simplification").simplify
+    vertices, faces = simplify(
+        mesh.vertices, mesh.faces.astype(np.int32), target_count=triangles
+    )
+    fewer = Mesh(vertices.astype(float), faces.astype(np.int64))
+    if not fewer.watertight:
+        raise AccordError(f"with {triangles} triangles the mesh has holes: ask for more")
+    return fewer
+
+
+def write_mesh(mesh: Mesh, path: Path, voxel_size: float) -> None:
+    """Write a mesh in metres, whole or not at all; the name tells the format.
+
+    Raises:
+        AccordError: for an unknown format, if trimesh is missing, or it cannot be written.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise AccordError(f"{path}: a mesh file ends with one of {', '.join(FORMATS)}")
+    made = load("trimesh", "trimesh").Trimesh(
+        mesh.vertices * voxel_size, mesh.faces, process=False, validate=False
+    )
+    data = made.export(file_type=path.suffix.lower()[1:])
+    write_whole(path, data if isinstance(data, bytes) else data.encode())
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file beside its place, then rename it.
+
+    Raises:
+        AccordError: if it cannot be written.
+    """
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(data)
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise AccordError(f"cannot write {path}: {error.strerror}") from None
+
+
+def load(module: str, package: str) -> Any:
+    """Import what only meshes need.
+
+    Raises:
+        AccordError: if it is missing.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise AccordError(
+            f"meshes need {package}: pip install scikit-image trimesh fast-simplification"
+        ) from None
