@@ -23,10 +23,8 @@ def speeds_for(rig: Rig, *, compensation: bool) -> Array:
     With compensation by the inverse map (22). Without, by (2) nu_i = r <eta_i, w> for a ball that
     does not turn about z: what one would do who knows nothing of slip.
     """
-    if compensation:
-        turned = Kinematics(rig).driving  # of (w_x, w_y) = (-V_y, V_x) / r
-    else:
-        turned = rig.radius * rig.axes[:, :2]
+    # Of (w_x, w_y) = (-V_y, V_x) / r.
+    turned = Kinematics(rig).driving if compensation else rig.radius * rig.axes[:, :2]
     return np.column_stack([turned[:, 1], -turned[:, 0]]) / rig.radius
 
 

@@ -20,7 +20,7 @@ def ball_spin(trajectory: Trajectory) -> Array:
 
 
 def slips(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:
-    """Return the slips zeta_i = w x P_i - nu_i e_i of both contacts in a bearing (k, 2, 3) [m/s]."""
+    """Return the slips zeta_i = w x P_i - nu_i e_i in a bearing (k, 2, 3) [m/s], (25)."""
     rig = parameters.rig
     nu = parameters.roller_radius * trajectory.qd[:, :2]
     surface = np.cross(ball_spin(trajectory)[:, None], rig.contacts)

@@ -20,18 +20,16 @@ BISECTIONS = 45
 
 
 @kernel
-def rolling(scheme, field, r, w, x, y, z, nx, ny, nz):  # type: ignore[no-untyped-def]
+def rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz):  # type: ignore[no-untyped-def]
     """Return the centre's velocity (3) where the normal is (nx, ny, nz).
 
     EXACT: r w x n. LOCAL_PLANE: the contact has r w x n, as on a plane, and not the centre. With
     n' = J c' the centre then has (1 - r J)^-1 r w x n, solved in the plane of the ground.
     """
-    wx, wy, wz = w[0], w[1], w[2]
     vx, vy, vz = r * (wy * nz - wz * ny), r * (wz * nx - wx * nz), r * (wx * ny - wy * nx)
     size = math.sqrt(vx * vx + vy * vy + vz * vz)
     if scheme == EXACT or size == 0.0:
         return vx, vy, vz
-    kind, params, grid = field
     ax, ay, az = vx / size, vy / size, vz / size
     bx, by, bz = ny * az - nz * ay, nz * ax - nx * az, nx * ay - ny * ax
     px, py, pz = turning(kind, params, grid, x, y, z, ax, ay, az)
@@ -43,20 +41,25 @@ def rolling(scheme, field, r, w, x, y, z, nx, ny, nz):  # type: ignore[no-untype
 
 
 @kernel
-def velocity(scheme, field, r, w, x, y, z):  # type: ignore[no-untyped-def]
+def velocity(scheme, kind, params, grid, r, wx, wy, wz, x, y, z):  # type: ignore[no-untyped-def]
     """Return the centre's velocity (3) at a centre."""
-    kind, params, grid = field
     _, nx, ny, nz = sample(kind, params, grid, x, y, z)
-    return rolling(scheme, field, r, w, x, y, z, nx, ny, nz)
+    return rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz)
 
 
 @kernel
-def runge_kutta(scheme, field, r, w, x, y, z, ax, ay, az, h):  # type: ignore[no-untyped-def]
+def runge_kutta(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, ax, ay, az, h):  # type: ignore[no-untyped-def]
     """Return the centre after a step h of the classical method; (ax, ay, az) is the first slope."""
     g = 0.5 * h
-    bx, by, bz = velocity(scheme, field, r, w, x + g * ax, y + g * ay, z + g * az)
-    cx, cy, cz = velocity(scheme, field, r, w, x + g * bx, y + g * by, z + g * bz)
-    dx, dy, dz = velocity(scheme, field, r, w, x + h * cx, y + h * cy, z + h * cz)
+    bx, by, bz = velocity(
+        scheme, kind, params, grid, r, wx, wy, wz, x + g * ax, y + g * ay, z + g * az
+    )
+    cx, cy, cz = velocity(
+        scheme, kind, params, grid, r, wx, wy, wz, x + g * bx, y + g * by, z + g * bz
+    )
+    dx, dy, dz = velocity(
+        scheme, kind, params, grid, r, wx, wy, wz, x + h * cx, y + h * cy, z + h * cz
+    )
     s = h / 6.0
     return (
         x + s * (ax + 2.0 * (bx + cx) + dx),
@@ -66,9 +69,8 @@ def runge_kutta(scheme, field, r, w, x, y, z, ax, ay, az, h):  # type: ignore[no
 
 
 @kernel
-def turn(state, w, h):  # type: ignore[no-untyped-def]
+def turn(state, wx, wy, wz, h):  # type: ignore[no-untyped-def]
     """Turn the orientation state[3:7], x y z w, by exp([w] h), exact for a constant w."""
-    wx, wy, wz = w[0], w[1], w[2]
     size = math.sqrt(wx * wx + wy * wy + wz * wz)
     half = 0.5 * h * size
     part = math.sin(half) / size if size > 0.0 else 0.0
@@ -118,6 +120,7 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
     """
     kind, params, grid = ground
     wall_kind, wall_params, wall_grid = walls
+    wx, wy, wz = w[0], w[1], w[2]
     x, y, z = state[0], state[1], state[2]
     time, code = 0.0, DONE
     px, py, pz, moved = 0.0, 0.0, 0.0, 0.0  # the normal before, and the last step's length
@@ -129,7 +132,7 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
         if not abs(d - r) < lost or nx * nx + ny * ny + nz * nz == 0.0:
             code = LOST
             break
-        vx, vy, vz = rolling(scheme, ground, r, w, x, y, z, nx, ny, nz)
+        vx, vy, vz = rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz)
         if walled and time == 0.0 and hits(
             wall_kind, wall_params, wall_grid, r, vx, vy, vz, x, y, z
         ):  # fmt: skip
@@ -137,7 +140,7 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
             break
         left = duration - time
         step = h if left > 1.000001 * h else left
-        X, Y, Z = runge_kutta(scheme, ground, r, w, x, y, z, vx, vy, vz, step)
+        X, Y, Z = runge_kutta(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, vx, vy, vz, step)
         length = math.sqrt((X - x) ** 2 + (Y - y) ** 2 + (Z - z) ** 2)
         if moved > 0.0 and length > 0.0:
             tx, ty, tz = nx - px, ny - py, nz - pz
@@ -154,16 +157,20 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
                     state[8] = 0.0
         if state[7] + length >= reach:
             step *= max(reach - state[7], 0.0) / length
-            X, Y, Z = runge_kutta(scheme, ground, r, w, x, y, z, vx, vy, vz, step)
+            X, Y, Z = runge_kutta(
+                scheme, kind, params, grid, r, wx, wy, wz, x, y, z, vx, vy, vz, step
+            )
             length = max(reach - state[7], 0.0)
             code = TRAVELLED
         if walled and sample(wall_kind, wall_params, wall_grid, X, Y, Z)[0] < r:
-            ex, ey, ez = velocity(scheme, ground, r, w, X, Y, Z)
+            ex, ey, ez = velocity(scheme, kind, params, grid, r, wx, wy, wz, X, Y, Z)
             if hits(wall_kind, wall_params, wall_grid, r, ex, ey, ez, X, Y, Z):
                 low, high = 0.0, step
                 for _ in range(BISECTIONS):
                     step = 0.5 * (low + high)
-                    X, Y, Z = runge_kutta(scheme, ground, r, w, x, y, z, vx, vy, vz, step)
+                    X, Y, Z = runge_kutta(
+                        scheme, kind, params, grid, r, wx, wy, wz, x, y, z, vx, vy, vz, step
+                    )
                     if sample(wall_kind, wall_params, wall_grid, X, Y, Z)[0] < r:
                         high = step
                     else:
@@ -173,7 +180,7 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
         if not (0.0 <= X <= size and 0.0 <= Y <= size and 0.0 <= Z <= size):
             code = LEFT
             break
-        turn(state, w, step)
+        turn(state, wx, wy, wz, step)
         x, y, z = X, Y, Z
         state[7] += length
         time += step

@@ -113,9 +113,9 @@ class Roller:
         step = self._step or (STEP_ANGLE / speed if speed > 0 else duration)
         walls = self.walls or self.field
         code, passed = exact.advance(
-            self._scheme, self.field.arrays, walls.arrays, self.walls is not None, self.field.radius,
-            self.field.size, self._state, self.omega, step, duration, self._reach, self._guard,
-            self._lost,
+            self._scheme, self.field.arrays, walls.arrays, self.walls is not None,
+            self.field.radius, self.field.size, self._state, self.omega, step, duration,
+            self._reach, self._guard, self._lost,
         )  # fmt: skip
         self.time += passed
         return int(code)

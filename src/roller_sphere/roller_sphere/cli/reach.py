@@ -22,6 +22,7 @@ from roller_sphere.cli.options import (
 )
 from roller_sphere.kinematics import Kinematics
 from roller_sphere.reach import blocked, fastest_heading, gains, slip_gains, top_speed
+from roller_sphere.rig import RigError
 
 
 def reach_command(
@@ -48,6 +49,8 @@ def reach_command(
 
       accord roller-sphere reach --alpha-deg 38.9566 -38.9566 --json
     """
+    if not np.isfinite([limit, speed]).all():
+        raise RigError("limit and speed must be finite numbers")
     kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
     found = figures(kinematics, speed, limit)
     print_json(found) if as_json else show(found, speed, limit)
