@@ -73,7 +73,7 @@ class Kinematics:
     @cached_property
     def condition(self) -> float:
         """Condition number of the inverse map, infinite where some headings are out of reach."""
-        return _condition(self.turning[:2])
+        return np.inf if self._only_spins() else _condition(self.turning[:2])
 
     @property
     def warning(self) -> str | None:
@@ -91,8 +91,7 @@ class Kinematics:
         """Headings of a degenerate rig, two opposite ones or none [rad]; None where all are."""
         if self.condition <= REFUSED:
             return None
-        largest = np.linalg.norm(self.turning[:2], 2)
-        return self._best() if largest * REFUSED > np.linalg.norm(self.turning, 2) else ()
+        return () if self._only_spins() else self._best()
 
     @cached_property
     def driving(self) -> Array:
@@ -201,6 +200,11 @@ class Kinematics:
         if not np.isfinite(speeds).all():
             raise RigError("roller speeds must be finite numbers")
         return speeds
+
+    def _only_spins(self) -> bool:
+        """Say whether the ball can only spin about z; what is planar is rounding then."""
+        planar, whole = (np.linalg.norm(part, 2) for part in (self.turning[:2], self.turning))
+        return bool(planar * REFUSED < whole)
 
     def _best(self) -> tuple[float, float]:
         """Return the two headings along which the rollers drive the ball best [rad]."""

@@ -1,0 +1,116 @@
+"""The roller sphere's commands, as a script calls them: keys of `--json`, errors, warnings."""
+
+import json
+
+import numpy as np
+import pytest
+from roboaccord.cli.main import main
+from roller_sphere.kinematics import Kinematics
+from roller_sphere.rig import Rig
+from workspace import accord, succeed
+
+PAPER = "--radius 1 --azimuth-deg 215 325 --latitude-deg 60 60"
+
+
+def test_inverse_as_a_script_calls_it(tmp_path):
+    """In a process of its own, with every option of the page; the facts' numbers at 20 degrees."""
+    words = f"roller-sphere inverse {PAPER} --alpha-deg 20 -20 --speed 1 --heading-deg 90 --json"
+    found = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
+    assert list(found)[:5] == ["nu", "rho_deg", "omega", "slip", "lines"]
+    assert found["nu"] == pytest.approx([-0.970824] * 2, abs=1e-6)
+    assert found["slip"] == pytest.approx([0.332041, -0.332041], abs=1e-6)
+    assert found["omega"] == pytest.approx([-1.0, 0.0, 0.0], abs=1e-12)
+    assert found["rho_deg"] == pytest.approx(0.0, abs=1e-10)
+    for line, height in zip(found["lines"], (-0.332041, 0.332041), strict=True):
+        assert np.linalg.norm(line["direction"]) == pytest.approx(1.0)
+        # (9): how far each line is from the plane of the contacts.
+        pole = Rig.degrees(1.0, (215, 325), (60, 60), (20, -20)).pole
+        assert np.dot(line["point"], pole) == pytest.approx(height, abs=1e-6)
+
+
+def test_forward_undoes_inverse(figures):
+    there, _ = figures(f"inverse {PAPER} --alpha-deg 30 90 --speed 0.7 --heading-deg 300")
+    nu = " ".join(map(repr, there["nu"]))
+    back, _ = figures(f"forward {PAPER} --alpha-deg 30 90 --nu {nu}")
+    assert list(back)[:5] == ["speed", "heading_deg", "rho_deg", "omega", "slip"]
+    assert [back["speed"], back["heading_deg"]] == pytest.approx([0.7, 300.0])
+    for name in ("omega", "slip", "rho_deg"):
+        assert back[name] == pytest.approx(there[name], abs=1e-12)
+
+
+def test_rollers_one_by_one(figures):
+    """Two as the three pairs have them, and three with the spin that three can have."""
+    pairs, _ = figures(f"inverse {PAPER} --alpha-deg 10 -10 --heading-deg 33")
+    single, _ = figures("inverse --roller 215 60 10 --roller 325 60 -10 --heading-deg 33")
+    assert single == pairs
+    rollers = "--roller 0 45 40 --roller 120 45 -40 --roller 240 45 90"
+    three, _ = figures(f"inverse {rollers} --speed 0.5 --heading-deg -90 --spin 2")
+    assert three["omega"] == pytest.approx([0.5, 0.0, 2.0])
+    back, _ = figures(f"forward {rollers} --nu {' '.join(map(repr, three['nu']))}")
+    assert [back["speed"], back["heading_deg"]] == pytest.approx([0.5, 270.0])
+
+
+def test_reach(figures):
+    found, _ = figures(f"reach {PAPER} --alpha-deg 10 -10 --limit 1.5 --speed 1")
+    kinematics = Kinematics(Rig.degrees(1.0, (215, 325), (60, 60), (10, -10)))
+    around = np.abs(kinematics.inverse(1.0, np.radians(np.arange(0.0, 360.0, 0.01))).nu)
+    assert found["roller_speed_over_speed"] == pytest.approx(around.max(axis=0), rel=1e-6)
+    assert found["speed_everywhere"] == pytest.approx(1.5 / around.max(), rel=1e-6)
+    edges = np.radians(np.ravel(found["blocked_deg"]))
+    assert np.abs(kinematics.inverse(1.0, edges).nu).max(axis=1) == pytest.approx(1.5)
+    stuck, _ = figures(f"reach {PAPER} --alpha-deg 38.9566 -38.9566")
+    assert stuck["remaining_deg"] == pytest.approx([90.0, 270.0])
+
+
+def test_a_nearly_degenerate_rig_is_warned_of_on_stderr(figures):
+    found, warning = figures(f"inverse {PAPER} --alpha-deg 38.9 -38.9")
+    assert found["condition"] == pytest.approx(707.6, abs=0.1)
+    assert warning.count("\n") == 1
+    assert "condition number 707.6" in warning
+    assert figures(f"inverse {PAPER} --alpha-deg 10 -10")[1] == ""
+
+
+def test_tables_for_people_have_units(capsys):
+    """Without `--json`; the numbers are those of the facts."""
+    for words in ("inverse --heading-deg 90", "forward --nu -0.9263493 -0.9263493", "reach"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sys.argv", ["accord", "roller-sphere", *words.split()])
+            with pytest.raises(SystemExit) as ended:
+                main()
+        assert ended.value.code in (0, None)
+        said = capsys.readouterr().out
+        assert "m/s" in said
+        assert "0.160859" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("inverse --radius 0", "radius is 0 m, and must be positive"),
+        ("inverse --radius nan", "must be finite"),
+        ("inverse --latitude-deg 91 0", "latitude is 91 degrees, and must be within +-90"),
+        ("inverse --alpha-deg 0 -100", "alpha is -100 degrees, and must be within +-90"),
+        ("inverse --azimuth-deg 30 30", "N = |P1 x P2| = 0: contacts 1 and 2 are the same point"),
+        ("inverse --azimuth-deg 30 210 --latitude-deg 0 0", "contacts 1 and 2 are antipodal"),
+        ("inverse --alpha-deg 90 -90", "X x Y = 0"),
+        ("inverse --alpha-deg 38.9566 -38.9566", "the headings 90.0000 and 270.0000 degrees"),
+        ("inverse --speed -1", "speed is -1 m/s, and must not be negative"),
+        ("inverse --heading-deg inf", "speed and heading must be finite"),
+        ("inverse --spin 1", "this rig of 2 rollers cannot spin the ball"),
+        ("inverse --roller 1 2 3", "a rig has at least two rollers, not 1"),
+        ("inverse --roller 1 2 --roller 3 4 5", "--roller takes azimuth, latitude and alpha"),
+        ("inverse --roller 0 0 0 --roller 90 0 0 --roller 0 90 0", "contact 3 is at a pole"),
+        ("forward --nu 0 0", "w_x = w_y = 0"),
+        ("forward --nu 1", "1 roller speeds for 2 rollers"),
+        ("forward --nu 1 nan", "roller speeds must be finite numbers"),
+        ("forward --nu one 2", "--nu: 'one' is no number"),
+        ("forward", "Missing option '--nu'"),
+        ("reach --speed -1", "Invalid value for '--speed'"),
+        ("reach --limit 0", "Invalid value for '--limit'"),
+        ("reach --limit inf", "limit and speed must be finite numbers"),
+        ("figures --points 2", "Invalid value for '--points'"),
+        ("figures --out /proc/none", "cannot write in /proc/none"),
+    ],
+)
+def test_a_mistake_is_one_line(words, line, complaint):
+    assert line in complaint(f"roller-sphere {words} --json")
