@@ -1,0 +1,147 @@
+"""The paper's figures and claims: pictures and tables show the model."""
+
+from __future__ import annotations
+
+import csv
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+from roller_sphere.charts import Chart, Curve
+from roller_sphere.claims import claims
+from roller_sphere.kinematics import Kinematics
+from roller_sphere.pictures import BOX, draw
+from roller_sphere.rig import Rig
+
+SVG = "{http://www.w3.org/2000/svg}"
+POINTS = 9
+# facts/roller_sphere.md: what does not follow from the paper's own model.
+FALSE = {
+    "3c: |nu1| grows with alpha for all phi",
+    "3c: |nu2| grows with alpha for all phi",
+    "3c: |nu| at phi 90 and 270, alpha 20",
+    "3c: |nu| at phi 90 and 270, alpha 30",
+    "3d: largest |S1| and |S2|, alpha 20",
+    "3d: largest |S1| and |S2|, alpha 30",
+}
+
+
+@pytest.fixture
+def made(figures, tmp_path):
+    """Return the folder of the figures, with coarse maps, and what the command prints."""
+    data, _ = figures(f"figures --points {POINTS} --out made")
+    return tmp_path / "made", data
+
+
+def columns(path: Path) -> dict[str, np.ndarray]:
+    """Return the columns of a CSV file, NaN where one is empty."""
+    with path.open(encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    values = np.array([[float(value or "nan") for value in row] for row in rows]).T
+    return dict(zip(head, values, strict=True))
+
+
+def test_all_files_are_there_and_pictures_stay_on_their_page(made):
+    folder, data = made
+    assert {Path(file).name for file in data["files"]} == {p.name for p in folder.iterdir()}
+    pictures = list(folder.glob("*.svg"))
+    assert len(pictures) == 12
+    for path in pictures:
+        root = ET.parse(path).getroot()
+        _, _, width, height = (float(n) for n in root.attrib["viewBox"].split())
+        for text in root.iter(f"{SVG}text"):
+            assert 0 < float(text.attrib["x"]) < width
+            assert 0 < float(text.attrib["y"]) < height
+        for line in root.iter(f"{SVG}polyline"):
+            points = np.array([p.split(",") for p in line.attrib["points"].split()], float)
+            assert (points >= 0).all()
+            assert (points <= [width, height]).all()
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    for words in ("Figure 3a", "Figure 3d", "Figure 2b", "DOES NOT HOLD", "Blocked headings"):
+        assert words in page
+
+
+def test_tables_are_the_papers_formulas(made):
+    """(22) along (15) with (18), written out here, at every heading and roller angle."""
+    folder, _ = made
+    tables = {name: columns(folder / f"figure_{name}.csv") for name in ("3a", "3b", "3c", "3d")}
+    phi = np.radians(tables["3a"]["phi_deg"])
+    assert len(phi) == 361
+    for alpha in (0, 10, 20, 30):
+        rig = Rig.degrees(1.0, (215, 325), (60, 60), (alpha, -alpha))
+        c, s, e = np.cos(rig.alpha), np.sin(rig.alpha), rig.pole
+        x = -c[1] / rig.span * rig.contacts[0] + 0.5 * s[1] * e
+        y = c[0] / rig.span * rig.contacts[1] + 0.5 * s[0] * e
+        n = np.cross(x, y)
+        rho = np.arctan((n[0] * np.sin(phi) - n[1] * np.cos(phi)) / n[2])
+        omega = np.column_stack([-np.sin(phi), np.cos(phi), np.tan(rho)])
+        for k, name in enumerate(("wx", "wy", "wz")):
+            column = tables["3a"][f"{name}_alpha_{alpha}_rad_s"]
+            assert column == pytest.approx(omega[:, k], abs=1e-9)
+        assert tables["3b"][f"rho_alpha_{alpha}_deg"] == pytest.approx(np.degrees(rho), abs=1e-9)
+        for i in (0, 1):
+            nu = -(np.cross(omega, rig.contacts[i]) @ e) / c[i]
+            assert tables["3c"][f"nu{i + 1}_alpha_{alpha}_m_s"] == pytest.approx(nu, abs=1e-9)
+            slip = omega @ e - nu * s[i]
+            assert tables["3d"][f"S{i + 1}_alpha_{alpha}_m_s"] == pytest.approx(slip, abs=1e-9)
+
+
+def test_the_builders_table_is_that_of_each_rig(made):
+    """Largest slip and roller speed of every rig, from a sample of headings."""
+    folder, _ = made
+    table = columns(folder / "builder.csv")
+    assert len(table["alpha_deg"]) == POINTS**2
+    headings = np.radians(np.arange(0.0, 360.0, 0.25))
+    for k in range(0, POINTS**2, 5):
+        alpha, latitude = table["alpha_deg"][k], table["latitude_deg"][k]
+        kinematics = Kinematics(Rig.degrees(1.0, (215, 325), (latitude, latitude), (alpha, -alpha)))
+        found = kinematics.inverse(1.0, headings)
+        fastest = np.abs(found.nu).max(axis=1)
+        assert table["roller_speed_over_speed"][k] == pytest.approx(fastest.max(), rel=1e-4)
+        slip = np.abs(found.slip).max()
+        assert table["slip_over_speed"][k] == pytest.approx(slip, rel=1e-4, abs=1e-12)
+        assert table["share_blocked"][k] == pytest.approx(np.mean(fastest > 2.0), abs=0.01)
+
+
+def test_claims(made):
+    """What holds and what does not, as the facts page has it, in every form of the table."""
+    folder, data = made
+    assert {row["claim"] for row in data["table"] if not row["holds"]} == FALSE
+    assert len(data["table"]) == len(claims()) == 23
+    assert json.loads((folder / "claims.json").read_text(encoding="utf-8")) == data["table"]
+    with (folder / "claims.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["claim"] for row in rows] == [row["claim"] for row in data["table"]]
+    found = {row["claim"]: row["found"] for row in rows}
+    assert found["3c: |nu| at phi 90 and 270, alpha 30"] == "1.053406"
+    assert found["3d: largest |S1| and |S2|, alpha 20"] == "0.332041"
+
+
+def test_a_curve_is_where_its_axes_say(tmp_path):
+    """The ends and the middle of a line, and a gap where a value is missing."""
+    x, y = np.array([0.0, 90.0, 180.0, 270.0, 360.0]), np.array([-1.0, 0.0, np.nan, 0.0, 1.0])
+    draw(Chart("c", "", "", ("x", "y"), [Curve("a", x, y, "#123456")]), tmp_path / "c.svg")
+    root = ET.parse(tmp_path / "c.svg").getroot()
+    lines = [
+        [tuple(map(float, p.split(","))) for p in line.attrib["points"].split()]
+        for line in root.iter(f"{SVG}polyline")
+        if line.attrib["stroke"] == "#123456"
+    ]
+    left, top, width, height = BOX
+    # 5 % of room on both sides of -1 to 1.
+    low, middle, high = (top + height * (1.0 - (v + 1.1) / 2.2) for v in (-1.0, 0.0, 1.0))
+    first = [(left, low), (left + 0.25 * width, middle)]
+    second = [(left + 0.75 * width, middle), (left + width, high)]
+    assert np.array(lines[0]) == pytest.approx(np.array(first), abs=0.06)
+    assert np.array(lines[1]) == pytest.approx(np.array(second), abs=0.06)
+
+
+def test_rigs_of_three_rollers_and_antipodal_azimuths_are_drawn(figures):
+    """Figure 2a needs two rollers; the survey leaves out the latitude at which N = 0."""
+    rollers = "--roller 0 45 40 --roller 180 45 -40 --roller 240 45 90"
+    data, _ = figures(f"figures {rollers} --points 3 --out three")
+    names = {Path(file).name for file in data["files"]}
+    assert "figure_2b.svg" in names
+    assert "figure_2a.svg" not in names
