@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -107,9 +109,7 @@ def decimate(mesh: Mesh, triangles: int) -> Mesh:
     if triangles >= len(mesh.faces):
         return mesh
     simplify = load("fast_simplification", "fast-simplification").simplify
-    vertices, faces = simplify(
-        mesh.vertices, mesh.faces.astype(np.int32), target_count=triangles
-    )
+    vertices, faces = simplify(mesh.vertices, mesh.faces.astype(np.int32), target_count=triangles)
     fewer = Mesh(vertices.astype(float), faces.astype(np.int64))
     if not fewer.watertight:
         raise AccordError(f"with {triangles} triangles the mesh has holes: ask for more")
@@ -122,13 +122,34 @@ def write_mesh(mesh: Mesh, path: Path, voxel_size: float) -> None:
     Raises:
         AccordError: for an unknown format, if trimesh is missing, or it cannot be written.
     """
-    if path.suffix.lower() not in FORMATS:
-        raise AccordError(f"{path}: a mesh file ends with one of {', '.join(FORMATS)}")
+    check_ending(path, FORMATS)
     made = load("trimesh", "trimesh").Trimesh(
         mesh.vertices * voxel_size, mesh.faces, process=False, validate=False
     )
     data = made.export(file_type=path.suffix.lower()[1:])
     write_whole(path, data if isinstance(data, bytes) else data.encode())
+
+
+def write_npy(path: Path, array: Array) -> None:
+    """Write an array as numpy's .npy, whole or not at all.
+
+    Raises:
+        AccordError: for another ending, or if it cannot be written.
+    """
+    check_ending(path, [".npy"])
+    file = BytesIO()
+    np.save(file, array)
+    write_whole(path, file.getvalue())
+
+
+def check_ending(path: Path, endings: Sequence[str]) -> None:
+    """Complain about the name of a file.
+
+    Raises:
+        AccordError: unless it has one of the endings.
+    """
+    if path.suffix.lower() not in endings:
+        raise AccordError(f"{path}: its name must end with {' or '.join(endings)}")
 
 
 def write_whole(path: Path, data: bytes) -> None:
