@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from roboaccord.state import Array
 
-from roller_sphere.kinematics import TURN, Kinematics
+from roller_sphere.kinematics import ANGLE, TURN, Kinematics
 
 # At a ball's speed v roller i runs at nu_i = v g_i cos(phi - psi_i).
 
@@ -49,6 +49,7 @@ def fastest_heading(kinematics: Kinematics) -> float:
     zeros = np.concatenate([rows, rows[one] - rows[other], rows[one] + rows[other]])
     # (w_x, w_y) normal to a row is along (-row_y, row_x), and the heading a quarter turn behind.
     headings = np.mod(np.arctan2(zeros[:, 1], zeros[:, 0]), np.pi)
+    headings[headings > np.pi - ANGLE] = 0.0
     speeds = top_speed(kinematics, headings, 1.0)
     return float(headings[speeds >= speeds.max() * (1.0 - 1e-12)].min())
 
