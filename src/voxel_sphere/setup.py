@@ -23,6 +23,7 @@ setup(
         (f"share/{NAME}/scenarios", glob("scenarios/*")),
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
     ],
-    install_requires=["numpy>=1.26", "roboaccord", "scipy>=1.11"],
+    install_requires=["numpy>=1.26", "pillow>=10", "pyyaml>=6", "roboaccord", "scipy>=1.11"],
+    extras_require={"mesh": ["fast-simplification>=0.1", "scikit-image>=0.22", "trimesh>=4"]},
     zip_safe=True,
 )
