@@ -25,8 +25,12 @@ NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
 def expand_for_gazebo(setup: Setup) -> str:
-    """Return the URDF of a setup as Gazebo takes it: a free base, and what Gazebo alone needs."""
-    return expand(setup, base="free", more={"gazebo": "true"})
+    """Return the URDF of a setup as Gazebo takes it, with what Gazebo alone needs.
+
+    The base is free, unless it is a ball in a bearing; the world holds it, if anything does.
+    """
+    base = "ball" if setup.scenario.base == "ball" else "free"
+    return expand(setup, base=base, more={"gazebo": "true"})
 
 
 def expand(

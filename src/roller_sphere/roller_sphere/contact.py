@@ -91,7 +91,7 @@ class RollerFriction:
         friction: the law, the same at all contacts.
     """
 
-    links = LINKS
+    links: tuple[str, ...] = LINKS
 
     def __init__(self, radius: float, friction: Friction) -> None:
         self.radius, self.friction = radius, friction

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
+import numpy as np
+
 from roller_sphere.rig import Rig
 
 # What must be above 0; the angles may be anything that makes a rig, gravity may be 0.
@@ -71,7 +73,7 @@ class RollerSphereParameters:
         """The rig of the paper: contacts and axes of both rollers."""
         return Rig(
             radius=self.radius,
-            azimuth=(self.azimuth_1, self.azimuth_2),
-            latitude=(self.latitude_1, self.latitude_2),
-            alpha=(self.alpha_1, self.alpha_2),
+            azimuth=np.array([self.azimuth_1, self.azimuth_2]),
+            latitude=np.array([self.latitude_1, self.latitude_2]),
+            alpha=np.array([self.alpha_1, self.alpha_2]),
         )

@@ -11,6 +11,7 @@ from roboaccord.state import Array, RobotState
 
 from roller_sphere.contact import LINKS, Friction, RollerFriction
 from roller_sphere.controllers import DriveController, FigureEightController, HeadingsController
+from roller_sphere.dribble import DribbleController
 from roller_sphere.engines import make_engine_simulator
 from roller_sphere.metrics import metrics
 from roller_sphere.odometry import RollingOdometry
@@ -125,6 +126,7 @@ ROBOT = Robot(
         "drive": DriveController,
         "headings": HeadingsController,
         "figure_eight": FigureEightController,
+        "dribble": DribbleController,
     },
     friction_laws={"viscous": viscous, "coulomb": coulomb},
     contacts={"contact": pressed},

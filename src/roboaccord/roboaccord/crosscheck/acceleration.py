@@ -100,8 +100,8 @@ def check_acceleration(
 
 
 def relative(found: Array, expected: Array) -> float:
-    """Return the largest difference over the largest expected value."""
-    return float(np.abs(found - expected).max() / np.abs(expected).max())
+    """Return the largest difference over the largest expected value; over 1 where that is 0."""
+    return float(np.abs(found - expected).max() / (np.abs(expected).max() or 1.0))
 
 
 def check_masses(reference: Simulator, engine: Simulator) -> MassCheck:

@@ -21,7 +21,10 @@ class OneStepCheck:
         relative: rms over the rms change of the velocities in a period.
         time, error: largest error of each sample (k,).
         base: largest error of the base's position [m].
+        spin: as rms, of the base's angular velocity [rad/s].
+        spin_relative: as relative, of the base's angular velocity.
         order: by which rms falls with the engine's physics step; None where there is one step.
+        spin_order: by which spin falls, likewise.
     """
 
     rms: float
@@ -30,27 +33,33 @@ class OneStepCheck:
     base: float
     time: Array
     error: Array
+    spin: float = 0.0
+    spin_relative: float = 0.0
     order: float | None = None
+    spin_order: float | None = None
 
 
 def check_one_step(reference: Simulator, trajectory: Trajectory) -> OneStepCheck:
     """Predict every sample of a trajectory from the one before it, as it was commanded."""
     count = len(trajectory) - 1
-    errors = np.empty((count, len(trajectory.joints)))
+    errors, spins = np.empty((count, len(trajectory.joints))), np.empty((count, 3))
     base = 0.0
     for i in range(count):
         before, after = trajectory.state(i), trajectory.state(i + 1)
         reference.reset(before)
         predicted = reference.step(trajectory.command(i), _period(trajectory, i))
         errors[i] = predicted.qd - after.qd
+        spins[i] = predicted.twist[3:] - after.twist[3:]
         base = max(base, float(np.abs(predicted.position - after.position).max()))
     reference.take_events()
-    change = float(np.sqrt(np.mean(np.diff(trajectory.qd, axis=0) ** 2)))
-    rms = float(np.sqrt(np.mean(errors**2)))
+    change, turned = (_rms(np.diff(v, axis=0)) for v in (trajectory.qd, trajectory.twist[:, 3:]))
+    rms, spin = _rms(errors), _rms(spins)
     return OneStepCheck(
         rms=rms,
         max=float(np.abs(errors).max()),
         relative=rms / change if change else 0.0,
+        spin=spin,
+        spin_relative=spin / turned if turned else 0.0,
         base=base,
         time=trajectory.time[1:],
         error=np.abs(errors).max(axis=1),
@@ -65,10 +74,19 @@ def check_one_steps(reference: Simulator, runs: Mapping[float, Trajectory]) -> O
     """
     checks = {dt: check_one_step(reference, run) for dt, run in runs.items()}
     largest = checks[max(checks)]
-    rms = [checks[dt].rms for dt in checks]
-    if len(checks) < 2 or min(rms) <= 0:
-        return largest
-    return replace(largest, order=float(np.polyfit(np.log(list(checks)), np.log(rms), 1)[0]))
+    rms, spin = ({dt: getattr(c, name) for dt, c in checks.items()} for name in ("rms", "spin"))
+    return replace(largest, order=_order(rms), spin_order=_order(spin))
+
+
+def _order(errors: Mapping[float, float]) -> float | None:
+    """Return by which order errors fall with the step; None where that cannot be told."""
+    if len(errors) < 2 or min(errors.values()) <= 0:
+        return None
+    return float(np.polyfit(np.log(list(errors)), np.log(list(errors.values())), 1)[0])
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2)))
 
 
 def _period(trajectory: Trajectory, index: int) -> float:

@@ -52,13 +52,18 @@ def judge_mass(tolerances: Tolerances, mass: MassCheck) -> str:
 
 def judge_step(tolerances: Tolerances, step: OneStepCheck) -> str:
     """Return why the one-step errors are no matter of time stepping, or nothing."""
-    falls = step.order is None or step.order >= 1.0 - tolerances.one_step_order
-    if step.relative <= tolerances.one_step or falls:
-        return ""
-    return (
-        f"one step from the same state differs by {100 * step.relative:.2g} % of the change, "
-        f"and the error falls with order {step.order:.2f} only"
-    )
+    rates = {
+        "joints'": (step.relative, step.order),
+        "base's": (step.spin_relative, step.spin_order),
+    }
+    for what, (relative, order) in rates.items():
+        falls = order is None or order >= 1.0 - tolerances.one_step_order
+        if relative > tolerances.one_step and not falls:
+            return (
+                f"one step from the same state differs by {100 * relative:.2g} % of the change of "
+                f"the {what} rates, and the error falls with order {order:.2f} only"
+            )
+    return ""
 
 
 def _accelerations(

@@ -155,8 +155,7 @@ class FreeBase(FixedBase):
     def rates(self) -> Array:
         """Return the rates by linear and angular velocity in the world (6, 6)."""
         turned = np.kron(np.eye(2), self._turn)
-        rates: Array = np.roll(np.linalg.inv(self._jacobian()) @ turned, 3, axis=1)
-        return rates
+        return np.asarray(np.roll(np.linalg.inv(self._jacobian()) @ turned, 3, axis=1), dtype=float)
 
 
 class BallBase(FreeBase):
@@ -177,7 +176,7 @@ class BallBase(FreeBase):
     def velocities(self, state: RobotState) -> Array:
         """Return the joint's rates."""
         rotation = self._turn @ quaternion_matrix(state.orientation)
-        return np.linalg.solve(self._jacobian(), rotation @ state.twist[3:])
+        return np.asarray(np.linalg.solve(self._jacobian(), rotation @ state.twist[3:]), float)
 
     def forces(self, wrench: Array) -> Array:
         """Return the moments on the rates."""
@@ -185,8 +184,7 @@ class BallBase(FreeBase):
 
     def rates(self) -> Array:
         """Return the rates by the angular velocity in the world (3, 3)."""
-        rates: Array = np.linalg.inv(self._jacobian()) @ self._turn
-        return rates
+        return np.asarray(np.linalg.inv(self._jacobian()) @ self._turn, dtype=float)
 
 
 BASES = {"fixed": FixedBase, "planar": PlanarBase, "free": FreeBase, "ball": BallBase}

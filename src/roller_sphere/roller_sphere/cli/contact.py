@@ -1,0 +1,69 @@
+"""`accord roller-sphere contact`: the ball's turning in engines against the model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from roboaccord.cli.console import out, print_json, progress
+from roboaccord.errors import AccordError
+
+from roller_sphere.cli.options import Json, numbers
+from roller_sphere.contact_check import Finding, cases, check, data_of
+
+ENGINES = ("reference", "dart", "mujoco")
+
+
+def contact_command(
+    engines: Annotated[str, typer.Option(help="Comma-separated.")] = "dart,mujoco",
+    alphas: Annotated[
+        str, typer.Option("--alpha-deg", help="Of the first roller; the second has minus it.")
+    ] = "0 10 20 30",
+    as_json: Json = False,
+) -> None:
+    """Drive the ball along 12 headings in engines, and compare its turning with the model.
+
+    w_t, in the plane of both contacts, is to be the model's within 2 % in DART with its z axis along
+    their normal e, and w_s, along e, within the interval between both rollers' lines. Exit status 1
+    if it is not. DART with its z axis up and MuJoCo are shown beside it.
+
+    Examples:
+
+      accord roller-sphere contact
+
+      accord roller-sphere contact --engines dart --alpha-deg "10 30" --json
+    """
+    names = [name.strip() for name in engines.split(",")]
+    for name in names:
+        if name not in ENGINES:
+            raise AccordError(f"unknown engine {name}; there is {', '.join(ENGINES)}")
+    chosen = cases(names, numbers(alphas, "--alpha-deg"))
+    with progress(as_json) as bar:
+        task = bar.add_task("12 headings each", total=len(chosen))
+        found = check(chosen, lambda: bar.update(task, advance=1), workers=os.cpu_count() or 1)
+    if as_json:
+        print_json({"findings": data_of(found)})
+    else:
+        out.print(table_of(found))
+    if any(finding.passed is False for finding in found):
+        raise typer.Exit(1)
+
+
+def table_of(found: Sequence[Finding]) -> Table:
+    """Return the findings for people."""
+    table = Table(title="the ball's turning against the model, steady parts of 12 headings")
+    for name in ("engine", "friction", "z axis"):
+        table.add_column(name)
+    for name in ("alpha\ndeg", "w_t worst\n%", "w_t mean\n%", "w_s off\nrad/s",
+                 "beyond\nrad/s", "interval\n+- rad/s", "within\n2 %"):  # fmt: skip
+        table.add_column(name, justify="right")
+    for f in found:
+        table.add_row(
+            f.engine, f.law, f.axis or "-", f"{f.alpha:g}", f"{100 * f.w_t_worst:.3f}",
+            f"{100 * f.w_t_mean:.3f}", f"{f.w_s_offset:.4f}", f"{f.w_s_beyond:.4f}",
+            f"{f.w_s_interval:.4f}", {True: "yes", False: "no", None: "-"}[f.passed],
+        )  # fmt: skip
+    return table
