@@ -136,7 +136,7 @@ def test_a_broken_bridge_is_found(old: str, new: str, expected: str) -> None:
     [
         ("<odom_topic>", "<odom_tpic>", "no parameter odom_tpic"),
         ("JointStatePublisher", "JointStatePublishr", "JointStatePublisher is missing"),
-        ('<gazebo reference="base_link">', '<gazebo reference="base">', "no link base"),
+        ('<gazebo reference="base_link">', '<gazebo reference="base">', "no link or joint base"),
     ],
 )
 def test_a_broken_robot_is_found(old: str, new: str, expected: str) -> None:

@@ -1,8 +1,9 @@
 """The node gz_adapter: between Gazebo's bridged topics and those of every other simulator.
 
 It completes what a bridge cannot: efforts checked, clipped and echoed into `/R/joint_states`, the
-twist of the base as the engine has it, services of switches, `/R/scenario` and `/R/result`, a
-start in which the first command is in force before the first step, and zero efforts at the end.
+twist of the base as the engine has it, the place of a ball in a bearing, services of switches,
+`/R/scenario` and `/R/result`, a start in which the first command is in force before the first step,
+and zero efforts at the end.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class GazeboShell:
         self._codec, self._inlet = EffortCodec(setup.joints), Inlet(setup.joints)
         self._effort = np.zeros(len(setup.joints))
         self._base = BaseTwist(setup.initial, world.physics_step)
+        self._odometry = setup.robot.odometry(setup) if setup.robot.odometry else None
         self._seen = 0.0  # time of the last state
         self._motion: list[RobotState] = []
         self._events: list[Event] = []
@@ -129,6 +131,8 @@ class GazeboShell:
     def _begin(self) -> None:
         """Publish the initial state; its answer starts the world."""
         initial = self._setup.initial
+        if self._odometry:
+            self._odometry.reset(initial)
         zeros = np.zeros(len(self._joints))  # Gazebo has no way to start with bent joints
         state = RobotState(
             0.0, zeros, zeros, zeros, initial.position, initial.orientation,
@@ -168,11 +172,10 @@ class GazeboShell:
         twist = self._base.follow(state)
         if round(state.time * NANOSECONDS) % self._period_ns:
             return
-        self._publish(
-            dataclasses.replace(
-                state, effort=self._effort, twist=twist, switches=self._switches.now
-            )
+        state = dataclasses.replace(
+            state, effort=self._effort, twist=twist, switches=self._switches.now
         )
+        self._publish(self._odometry.follow(state) if self._odometry else state)
         if round(state.time * NANOSECONDS) >= self._ticks * self._period_ns:
             self._finish()
 

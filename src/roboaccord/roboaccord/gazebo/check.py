@@ -61,9 +61,10 @@ def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str
     names = [plugin.get("name", "") for plugin in root.iter("plugin")]
     problems += [f"robot: system {name} is missing" for name in IN_EVERY_ROBOT if name not in names]
     links = {link.get("name") for link in root.iter("link")}
+    known = links | {joint.get("name") for joint in root.iter("joint")}
     for tag in root.findall("gazebo[@reference]"):
-        if tag.get("reference") not in links:
-            problems.append(f"gazebo: no link {tag.get('reference')} in the description")
+        if tag.get("reference") not in known:
+            problems.append(f"gazebo: no link or joint {tag.get('reference')} in the description")
     topics = dict(_topics(root.iter("plugin")))
     for path in worlds:
         held = _holding(path, root.get("name", ""))
