@@ -12,6 +12,7 @@ from roboaccord.state import Array, RobotState
 from roller_sphere.contact import LINKS, Friction, RollerFriction
 from roller_sphere.controllers import DriveController, FigureEightController, HeadingsController
 from roller_sphere.dribble import DribbleController
+from roller_sphere.dribble_reference import DribbleReference
 from roller_sphere.engines import make_engine_simulator
 from roller_sphere.metrics import metrics
 from roller_sphere.odometry import RollingOdometry
@@ -84,15 +85,16 @@ def pressed(setup: Setup, mu: float = 0.5, mu_ground: float = 0.8) -> Contact:
     )
 
 
-def make_reference(setup: Setup) -> RollerSphereReference:
+def make_reference(setup: Setup) -> RollerSphereReference | DribbleReference:
     """Make the analytical simulator; it stands for an engine's contact by dry friction."""
     law = setup.force_law
+    reference = DribbleReference if setup.scenario.base == "free" else RollerSphereReference
     if isinstance(law, RollerFriction):
-        return RollerSphereReference(setup, law.friction)
+        return reference(setup, law.friction)
     if setup.contact is None:
         raise AccordError("friction.law is none, and rollers without friction drive nothing")
     dry = setup.contact.mu((LINKS[0], LINKS[1])) * setup.parameters.press_force
-    return RollerSphereReference(setup, Friction(dry=dry, slip_speed=FINE))
+    return reference(setup, Friction(dry=dry, slip_speed=FINE))
 
 
 def lie_at_height(setup: Setup, state: RobotState) -> RobotState:

@@ -26,9 +26,9 @@ def contact_command(
 ) -> None:
     """Drive the ball along 12 headings in engines, and compare its turning with the model.
 
-    w_t, in the plane of both contacts, is to be the model's within 2 % in DART with its z axis along
-    their normal e, and w_s, along e, within the interval between both rollers' lines. Exit status 1
-    if it is not. DART with its z axis up and MuJoCo are shown beside it.
+    w_t, in the plane of both contacts, is to be the model's within 2 % in DART with its z axis
+    along their normal e, and w_s, along e, within the interval between both rollers' lines. Exit
+    status 1 if it is not. DART with its z axis up and MuJoCo are shown beside it.
 
     Examples:
 
@@ -55,15 +55,15 @@ def contact_command(
 def table_of(found: Sequence[Finding]) -> Table:
     """Return the findings for people."""
     table = Table(title="the ball's turning against the model, steady parts of 12 headings")
-    for name in ("engine", "friction", "z axis"):
-        table.add_column(name)
-    for name in ("alpha\ndeg", "w_t worst\n%", "w_t mean\n%", "w_s off\nrad/s",
-                 "beyond\nrad/s", "interval\n+- rad/s", "within\n2 %"):  # fmt: skip
+    table.add_column("engine, friction")
+    for name in ("alpha\ndeg", "w_t off, %\nworst", "\nmean", "w_s, rad/s\noff", "\nbeyond",
+                 "\ninterval", "ok"):  # fmt: skip
         table.add_column(name, justify="right")
     for f in found:
+        place = f", z {'up' if f.axis == 'up' else 'along e'}" if f.axis else ""
         table.add_row(
-            f.engine, f.law, f.axis or "-", f"{f.alpha:g}", f"{100 * f.w_t_worst:.3f}",
+            f"{f.engine} {f.law}{place}", f"{f.alpha:g}", f"{100 * f.w_t_worst:.3f}",
             f"{100 * f.w_t_mean:.3f}", f"{f.w_s_offset:.4f}", f"{f.w_s_beyond:.4f}",
-            f"{f.w_s_interval:.4f}", {True: "yes", False: "no", None: "-"}[f.passed],
+            f"+-{f.w_s_interval:.3f}", {True: "yes", False: "no", None: ""}[f.passed],
         )  # fmt: skip
     return table
