@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from roboaccord.errors import AccordError
 
 from voxel_sphere.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
@@ -155,6 +156,8 @@ def check_place(
             f"size_workspace is {size_workspace:g}; the sphere, of radius n / size_workspace, must "
             "fit into the grid and be of a voxel at least: 2 to n"
         )
+    if not 0 < voxel_size < np.inf:
+        raise AccordError(f"voxel_size is {voxel_size:g} m, and must be positive")
     if grid_size(out) not in (0, n):
         raise AccordError(f"{out} is a folder for another n than {n}")
     folder = out if grid_size(out) else out / f"Bitmaps_{n}"

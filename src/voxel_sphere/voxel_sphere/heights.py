@@ -32,7 +32,7 @@ class HeightField:
 def height_field(terrain: Terrain) -> HeightField:
     """Return the height of every column: what it holds, which for grey slices is exact.
 
-    Heights of binary slices are whole voxels; they are smoothed by a Gaussian of 2.5 voxels.
+    Heights of binary slices are whole voxels; they are smoothed by a Gaussian of 2 voxels.
 
     Raises:
         AccordError: if the terrain is no graph: a column is empty below something solid.

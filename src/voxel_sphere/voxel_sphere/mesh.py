@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 
 # Standard deviations of the smoothing in voxels. Measured: docs/voxel_terrain.md.
-SMOOTH_GREY, SMOOTH_BINARY = 1.5, 2.5
+SMOOTH_GREY, SMOOTH_BINARY = 1.25, 2.0
 FORMATS = (".glb", ".obj", ".ply", ".stl")
 FEWEST = 100  # triangles
 
@@ -63,7 +63,7 @@ def terrain_mesh(terrain: Terrain, *, smoothing: float | None = None) -> Mesh:
 
     Args:
         terrain: to be meshed.
-        smoothing: standard deviation [voxels]; None takes 1.5 for grey slices, 2.5 for binary ones.
+        smoothing: standard deviation [voxels]; None takes 1.25 for grey slices, 2 for binary ones.
 
     Raises:
         AccordError: if scikit-image is missing, or nothing is left of the terrain.
@@ -83,8 +83,9 @@ def terrain_mesh(terrain: Terrain, *, smoothing: float | None = None) -> Mesh:
 def smooth(solid: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.float32]:
     """Return the filled part of voxels, smoothed, the terrain going on beyond the grid.
 
-    2 G(sigma) - G(sqrt(2) sigma) has no second moment: a plain Gaussian G moves ground of mean
-    curvature H by sigma^2 H, 0.1 voxel in a bowl.
+    A weighted sum of Gaussians moves the half level of curved ground by (k1 + k2)/2 times
+    sum(weight sigma) / sum(weight / sigma), k1 and k2 its curvatures: that of one Gaussian of 2
+    voxels by 0.08 voxels in a bowl of radius 50. 2 G(sigma) - G(2 sigma) leaves it where it is.
 
     Args:
         solid: (n, n, n), 0 empty to 255 solid.
@@ -94,8 +95,9 @@ def smooth(solid: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.float32
     if sigma == 0:
         return content
     narrow = gaussian_filter(content, sigma, mode="nearest")
-    wide = gaussian_filter(content, np.sqrt(2) * sigma, mode="nearest")
-    return np.asarray(2 * narrow - wide, np.float32)
+    wide = gaussian_filter(content, 2 * sigma, mode="nearest")
+    # Beyond 0 and 1 it would move the faces of the grid, which close the mesh.
+    return np.asarray(np.clip(2 * narrow - wide, 0, 1), np.float32)
 
 
 def decimate(mesh: Mesh, triangles: int) -> Mesh:
@@ -164,7 +166,8 @@ def write_whole(path: Path, data: bytes) -> None:
         draft.write_bytes(data)
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        if draft.is_file():
+            draft.unlink()
         raise AccordError(f"cannot write {path}: {error.strerror}") from None
 
 

@@ -32,7 +32,7 @@ WallsName = Annotated[str | None, typer.Option("--walls", help="Name of the wall
 WholeName = Annotated[str | None, typer.Option("--workspace", help="Name of a whole workspace.")]
 Smooth = Annotated[
     float | None,
-    typer.Option(min=0, max=10, help="In voxels; 1.5 for grey slices, 2.5 for binary ones."),
+    typer.Option(min=0, max=10, help="In voxels; 1.25 for grey slices, 2 for binary ones."),
 ]
 Decimate = Annotated[
     int | None, typer.Option("--decimate", metavar="N", help="About as many triangles.")

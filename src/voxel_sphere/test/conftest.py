@@ -1,0 +1,49 @@
+"""What the voxel sphere's tests share: commands, right ones and wrong ones, in this process."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from roboaccord.cli import main
+from voxel_sphere.cli import app
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="session")
+def accord_here():
+    """Return the command line, to be run in this process on a list of words."""
+    main.app.add_typer(app, name="voxel-sphere")
+    return main.run
+
+
+@pytest.fixture
+def figures(accord_here, capsys, monkeypatch, tmp_path):
+    """Return a function that runs a command with `--json`, and returns what it prints."""
+
+    def of(words):
+        monkeypatch.chdir(tmp_path)
+        assert accord_here(["voxel-sphere", *shlex.split(words), "--json"]) == 0
+        said = capsys.readouterr()
+        assert said.err == ""
+        return json.loads(said.out)
+
+    return of
+
+
+@pytest.fixture
+def complaint(accord_here, capsys, monkeypatch, tmp_path):
+    """Return a function that runs a wrong command and returns the one line that it says."""
+
+    def of(words):
+        monkeypatch.chdir(tmp_path)
+        assert accord_here(["voxel-sphere", *shlex.split(words)]) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        (line,) = said.err.splitlines()
+        assert line.startswith("accord: ")
+        return line
+
+    return of

@@ -1,0 +1,237 @@
+"""Terrain for the engines: closed, outward, and as wrong as it says."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+import trimesh
+from roboaccord.errors import AccordError
+from roboaccord.gazebo import check_file
+from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
+from voxel_sphere.generate import surface_parts
+from voxel_sphere.heights import height_field
+from voxel_sphere.mesh import SMOOTH_GREY, Mesh, decimate, terrain_mesh, write_mesh
+from voxel_sphere.mesh_error import deviation, middles
+from voxel_sphere.shapes import fill_below
+from voxel_sphere.surfaces import SURFACES, make_surface
+from voxel_sphere.workspace import Terrain, open_workspace
+
+TOOL = sdformat_tool()
+
+
+def terrain_of(name, n=50, *, binary=False, **parameters):
+    """Return a terrain as a workspace would give it."""
+    surface = make_surface(name, n, n / 10, **parameters)
+    volumes = [part.volume for part in surface_parts(surface, n, binary=binary)]
+    return Terrain(
+        n, n / 10, 0.01, *volumes, name=name, grey=not binary, exact=surface.distance
+    )  # fmt: skip
+
+
+def as_trimesh(mesh):
+    return trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
+
+
+def upper(mesh, n, margin):
+    """Return the vertices on the terrain, some voxels from the faces of the grid."""
+    inner = ((mesh.vertices[:, :2] > margin) & (mesh.vertices[:, :2] < n - margin)).all(axis=1)
+    return mesh.vertices[inner & (mesh.vertices[:, 2] > 1)]
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "binary"),
+    [
+        *((name, 50, False) for name in SURFACES),
+        *((name, 100, True) for name in ("incline", "bowl", "arena")),
+    ],
+)
+def test_every_terrain_is_closed_outward_and_right_to_a_tenth_of_a_voxel(name, n, binary):
+    """Closed, outward and content by trimesh, which knows nothing of ours."""
+    terrain = terrain_of(name, n, binary=binary)
+    mesh = terrain_mesh(terrain)
+    other = as_trimesh(mesh)
+    assert mesh.watertight and other.is_watertight and other.is_winding_consistent
+    assert mesh.volume == pytest.approx(other.volume, rel=1e-9)
+    # What is cut off round the edges of the grid is some 0.1 voxel^2 a voxel of edge.
+    assert other.volume == pytest.approx(terrain.solid.sum(dtype=float) / 255, abs=0.3 * 24 * n)
+    assert deviation(mesh, terrain).mean < 0.1
+
+
+def test_the_error_is_the_distance_from_the_plane():
+    """An incline has a distance that needs no closed form of ours: (p - q) . normal."""
+    n, angle = 60, np.deg2rad(20)
+    terrain = terrain_of("incline", n, angle_deg=20.0)
+    mesh = terrain_mesh(terrain)
+    points = upper(mesh, n, 10)
+    off = (points - [n / 2, n / 2, 3 * n / 10]) @ [-np.sin(angle), 0, np.cos(angle)]
+    found = deviation(mesh, terrain)
+    assert np.abs(off).max() <= found.largest
+    assert np.abs(off).mean() == pytest.approx(found.mean, abs=0.01)
+    facets = mesh.corners[(np.abs(mesh.corners.mean(axis=1) - n / 2) < n / 2 - 10).all(axis=1)]
+    normals = np.cross(facets[:, 1] - facets[:, 0], facets[:, 2] - facets[:, 0])
+    areas = np.linalg.norm(normals, axis=1)
+    cosine = normals @ [-np.sin(angle), 0, np.cos(angle)] / areas
+    turned = np.rad2deg(np.arccos(np.minimum(cosine, 1)))
+    assert np.average(turned, weights=areas) < 1.6  # deg; facts of a Gaussian, raw voxels have 18
+
+
+def test_curved_ground_stays_where_it_is():
+    """A Gaussian moves ground of radius R on both sides by sigma^2 / R; this one by much less."""
+    n = 100
+    points = upper(terrain_mesh(terrain_of("bowl", n)), n, 5)
+    points = points[np.hypot(*(points[:, :2] - n / 2).T) < 35]
+    outside = np.linalg.norm(points - [n / 2, n / 2, 60], axis=1) - n / 2
+    assert abs(outside.mean()) < 0.25 * SMOOTH_GREY**2 / (n / 2)
+
+
+def test_slices_of_others_are_measured_against_themselves():
+    """A block of whole voxels has its half level on their faces, so its mesh is right there."""
+    solid = np.zeros((40, 40, 40), np.uint8)
+    solid[:, :, :17] = 255
+    terrain = Terrain(40, 4.0, 0.01, solid, grey=False)
+    found = deviation(terrain_mesh(terrain), terrain)
+    assert found.against == "slices"
+    assert found.largest == pytest.approx(0.0, abs=1e-5)
+    raised = Terrain(40, 4.0, 0.01, np.roll(solid, 1, axis=2) | solid, grey=False)
+    assert deviation(terrain_mesh(raised), terrain).mean == pytest.approx(1.0, abs=1e-5)
+
+
+def test_decimation_states_its_error():
+    """Points at random on the few triangles are no farther off than it says, but for its grid."""
+    terrain = terrain_of("bowl", 100)
+    full = terrain_mesh(terrain)
+    fewer = decimate(full, 5000)
+    assert len(fewer.faces) <= 5000
+    assert as_trimesh(fewer).is_watertight
+    said, before = deviation(fewer, terrain), deviation(full, terrain)
+    assert before.mean < said.mean < 0.1
+    points, _ = trimesh.sample.sample_surface(as_trimesh(fewer), 20_000, seed=1)
+    points = points[(np.abs(points - 50) < 45).all(axis=1)]
+    plan = np.hypot(*(points[:, :2] - 50).T)
+    bowl = points[plan < 40]
+    off = np.abs(np.linalg.norm(bowl - [50, 50, 60], axis=1) - 50)
+    assert off.max() < said.largest
+    assert off.mean() < 0.1
+    with pytest.raises(AccordError, match="100 at least"):
+        decimate(full, 50)
+
+
+def test_a_hole_and_a_turned_triangle_are_found():
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float)
+    faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+    whole = Mesh(corners, faces)
+    assert whole.watertight
+    assert whole.volume == pytest.approx(1 / 6)
+    assert Mesh(corners, faces[:, ::-1]).volume == pytest.approx(-1 / 6)
+    assert not Mesh(corners, faces[:3]).watertight
+    assert not Mesh(corners, np.concatenate([faces[:3], faces[3:, ::-1]])).watertight
+
+
+@pytest.mark.parametrize("order", [1, 2, 5])
+def test_parts_of_a_triangle_are_even(order):
+    """order^2 different middles, whose mean is the triangle's."""
+    points = middles(order)
+    assert len(np.unique(points.round(9), axis=0)) == order**2
+    assert points.sum(axis=1) == pytest.approx(1.0)
+    assert points.min() > 0
+    assert points.mean(axis=0) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("ending", [".stl", ".obj", ".ply", ".glb"])
+def test_files_are_in_metres(tmp_path, ending):
+    mesh = terrain_mesh(terrain_of("plane", 20))
+    write_mesh(mesh, tmp_path / f"terrain{ending}", 0.05)
+    read = trimesh.load(tmp_path / f"terrain{ending}", force="mesh")
+    assert read.bounds == pytest.approx(np.array([[0, 0, 0], [1, 1, 0.2]]), abs=1e-6)
+    assert read.volume == pytest.approx(mesh.volume * 0.05**3, rel=1e-5)
+    assert [path.name for path in tmp_path.iterdir()] == [f"terrain{ending}"]
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_the_height_field(binary):
+    """Heights of columns: exact to the grey's rounding, or as smooth as binary slices allow."""
+    terrain = terrain_of("saddle", 100, binary=binary)
+    field = height_field(terrain)
+    x, y = np.meshgrid(*[np.arange(100) + 0.5] * 2, indexing="ij")
+    expected = 30 + ((x - 50) ** 2 - (y - 50) ** 2) / 160
+    inner = np.s_[10:-10, 10:-10]
+    off = np.abs(field.heights / 0.01 - expected)[inner]
+    assert off.max() < (0.25 if binary else 0.01)
+    assert field.spacing == 0.01
+
+
+def test_a_tunnel_is_no_height_field():
+    with pytest.raises(AccordError, match="no height field"):
+        height_field(terrain_of("tunnel", 30))
+
+
+def test_mesh_command(figures, tmp_path):
+    figures("make sinusoid --n 50 --out t")
+    found = figures("mesh t --out files/t.stl --decimate 3000 --heights files/t.npy")
+    assert {"triangles", "watertight", "volume", "mean_error", "max_error"} <= found.keys()
+    assert found["against"] == "closed form"
+    assert found["watertight"] is True
+    assert found["triangles"] <= 3000 < found["before"]["triangles"]
+    assert found["mean_error"] < 0.1
+    read = trimesh.load(tmp_path / "files" / "t.stl")
+    assert len(read.faces) == found["triangles"]
+    assert read.volume * 1e6 == pytest.approx(found["volume"], rel=1e-4)
+    x = np.arange(50) + 0.5
+    heights = np.load(tmp_path / "files" / "t.npy")
+    assert heights[:, 7] == pytest.approx(0.1 + 0.015 * np.sin(2 * np.pi * x / 25), abs=2e-4)
+
+
+def test_world_command(figures, tmp_path):
+    figures("make arena --n 30 --out t")
+    model, world = figures("world t --out gz --friction 0.8")["files"]
+    models = [tmp_path / "gz" / "models"]
+    for path in (tmp_path / world, tmp_path / model / "model.sdf"):
+        assert check_file(path, models) == []
+        assert not TOOL or sdformat_problems(TOOL, path, models) == []
+    tree = ET.parse(tmp_path / model / "model.sdf")
+    (uri,) = {element.text for element in tree.iter("uri")}
+    bounds = trimesh.load(tmp_path / model / uri).bounds
+    assert bounds == pytest.approx(np.array([[0, 0, 0], [0.3, 0.3, 0.15]]), abs=0.005)
+    assert [element.text for element in tree.iter("mu")] == ["0.8"]
+    assert (
+        ET.parse(tmp_path / world).find("world/include/uri").text
+        == f"model://{tmp_path.joinpath(model).name}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("mesh t --out a.stp", "its name must end with .glb or .obj"),
+        ("mesh t --out a.stl --heights a.txt", "its name must end with .npy"),
+        ("mesh t --out a.stl --surface hill", "no volume hill; there is"),
+        ("mesh t --out a.stl --workspace tunnel --walls tunnel_walls", "name it alone"),
+        ("mesh t --out a.stl --decimate 4", "100 at least"),
+        ("mesh t --out a.stl --heights a.npy", "no height field"),
+        ("mesh t --out t/Bitmaps_20/workspace.yaml/a.stl", "cannot write"),
+        ("world t --out gz --detector fcl", "one of ode, bullet, not fcl"),
+        ("world t --out gz --name a/b", "no name for a world"),
+        ("world t --out gz --friction -1", "friction is -1"),
+        ("world t --out t/Bitmaps_20/workspace.yaml", "cannot write"),
+    ],
+)
+def test_a_wrong_mesh_is_one_line_and_leaves_nothing(words, line, complaint, figures, tmp_path):
+    figures("make tunnel --n 20 --out t")
+    before = sorted(tmp_path.rglob("*"))
+    assert line in complaint(f"{words} --json")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_world_that_is_there_is_kept(complaint, figures):
+    figures("make plane --n 20 --out t")
+    figures("world t --out gz")
+    assert "is there already" in complaint("world t --out gz")
+    figures("world t --out gz --replace")
+
+
+def test_a_terrain_of_columns_and_one_of_slices_agree(figures, tmp_path):
+    """What is read back is what was filled."""
+    figures("make bowl --n 40 --out t")
+    terrain = open_workspace(tmp_path / "t").terrain()
+    assert (terrain.surface == fill_below(make_surface("bowl", 40, 4.0).height, 40)).all()
+    assert terrain.grey
