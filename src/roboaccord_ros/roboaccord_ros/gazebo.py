@@ -10,6 +10,7 @@ from subprocess import PIPE, STDOUT, Popen
 
 import numpy as np
 from roboaccord.assembly import Setup
+from roboaccord.description import Tree, expand_for_gazebo
 from roboaccord.errors import AccordError
 from roboaccord.loop import count_steps
 from roboaccord.resources import share
@@ -63,6 +64,8 @@ class World:
 def refuse_rates(setup: Setup) -> None:
     """Refuse a scenario that starts with what Gazebo cannot be given: joint angles, or rates.
 
+    Nor can it be told to turn a ball alone: a model is put in place as a whole.
+
     Raises:
         AccordError: naming the key.
     """
@@ -74,6 +77,12 @@ def refuse_rates(setup: Setup) -> None:
                 f"scenario {setup.scenario.name} has initial.{key}; Gazebo starts every robot "
                 "at rest, its joints at 0: try another simulator"
             )
+    turned = any((given.roll, given.pitch, given.yaw))
+    if turned and Tree.parse(expand_for_gazebo(setup)).frame:
+        raise AccordError(
+            f"scenario {setup.scenario.name} turns the ball at the start; Gazebo would turn what "
+            "carries it, too: leave out initial.roll, pitch and yaw"
+        )
 
 
 def gazebo_version() -> str:
