@@ -13,18 +13,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from roboaccord.state import Array
-from scipy import ndimage
+from scipy import ndimage, special
 
 from voxel_sphere.slices import Done, nothing
 
 Solid = npt.NDArray[Any]  # (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z]
 
-SURFACE = 1.5  # voxels, Gaussian of a binary solid; measured: 1 leaves steps, 2 rounds too much
+SURFACE = 2.0  # voxels, Gaussian of a binary solid; 1.5 was measured, and is worse
 GREY_SURFACE = 1.0  # voxels, the same where the slices are grey and so are smooth already
+CURVATURE = 2.0  # voxels, Gaussian on top of that, for the curvature
+VOXEL = 1 / 12  # voxel^2, variance that the content of a voxel is smoothed by itself
 THIN = 2  # voxels from the smoothed surface at which a boundary voxel has been lost
 CENTRES = 0.1  # voxels that the nearest of many centres lies below the surface (facts, measured)
 COARSE = 0.3  # voxels, the same far from the band, between that and an upright face's 0.5
-NORMAL = 0.15  # r, Gaussian of the gradient; measured in docs/voxel_rolling.md
+NORMAL = 0.2  # r, Gaussian of the gradient; .15 and .25 were measured, and are worse
 SEARCHES = 2  # for the nearest piece of the surface
 STAGES = 4  # that `done` is told of
 
@@ -58,10 +60,15 @@ def distance_and_gradient(
     parts = np.gradient(field)
     done(1)
     sigma = smoothing * radius
-    for part in parts:
-        ndimage.gaussian_filter(part, sigma, output=part, mode="nearest")
+    smoothed = [smooth(part, sigma) for part in parts]
     done(1)
-    return field, parts, surface
+    return field, smoothed, surface
+
+
+def smooth(values: Any, sigma: float) -> Any:
+    """Return values smoothed by 2 G - G G, which keeps what bends as well as what is straight."""
+    once = ndimage.gaussian_filter(values, sigma, mode="nearest")
+    return 2.0 * once - ndimage.gaussian_filter(once, sigma, mode="nearest")
 
 
 @dataclass(frozen=True)
@@ -140,11 +147,28 @@ class Surfels:
 
 
 def crossings(solid: Solid) -> tuple[Array, Array]:
-    """Return points (k, 3) of the smoothed surface and outward normals there (k, 3)."""
+    """Return points (k, 3) of a solid's surface and outward normals there (k, 3).
+
+    A Gaussian moves a curved surface by sigma^2 / 2 times the divergence of the normal; that is
+    taken back, with the divergence of a wider Gaussian, which is less noisy.
+    """
     grey = solid.dtype != np.bool_ and bool(np.any((solid > 0) & (solid < 255)))
     filled = solid.astype(np.float32) / (1.0 if solid.dtype == np.bool_ else 255.0)
     sigma = GREY_SURFACE if grey else SURFACE
-    level = ndimage.gaussian_filter(filled, sigma, mode="nearest") - 0.5
+    share = ndimage.gaussian_filter(filled, sigma, mode="nearest")
+    # What a Gaussian makes of a plane is the normal distribution; its inverse is straight.
+    level = special.ndtri(np.clip(share, 1e-4, 1.0 - 1e-4))
+    points = level_points(level)
+    slope = at_points(np.gradient(level), points)
+    normals = -slope / np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-12)
+    wide = ndimage.gaussian_filter(share, CURVATURE, mode="nearest")
+    variance = sigma**2 + (VOXEL if grey else 0.0)
+    points += 0.5 * variance * at_points([divergence(wide)], points) * normals
+    return points, normals
+
+
+def level_points(level: Any) -> Array:
+    """Return where the edges between neighbouring voxels pass a level of 0 (k, 3)."""
     found = []
     for axis in range(3):
         lower, upper = (np.delete(np.arange(level.shape[axis]), end) for end in (-1, 0))
@@ -153,10 +177,17 @@ def crossings(solid: Solid) -> tuple[Array, Array]:
         crossing = np.stack(at, axis=1) + 0.5
         crossing[:, axis] += a[at] / (a[at] - b[at])
         found.append(crossing)
-    points = np.concatenate(found)
-    slope = np.stack([
-        ndimage.map_coordinates(part, (points - 0.5).T, order=1, mode="nearest")
-        for part in np.gradient(level)
-    ], axis=1)  # fmt: skip
-    size = np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-12)
-    return points, -slope / size
+    return np.concatenate(found)
+
+
+def divergence(share: Any) -> Any:
+    """Return the divergence of the outward normal of a smoothed solid (n, n, n) [1/voxel]."""
+    slope = np.gradient(share)
+    size = np.sqrt(sum(part**2 for part in slope)) + np.float32(1e-6)
+    return sum(np.gradient(-part / size, axis=axis) for axis, part in enumerate(slope))
+
+
+def at_points(parts: Any, points: Array) -> Array:
+    """Return fields (n, n, n) at points (k, 3), trilinear, as columns."""
+    columns = [ndimage.map_coordinates(p, (points - 0.5).T, order=1, mode="nearest") for p in parts]
+    return np.asarray(np.stack(columns, axis=1))
