@@ -25,5 +25,6 @@ setup(
     ],
     install_requires=["numpy>=1.26", "pillow>=10", "pyyaml>=6", "roboaccord", "scipy>=1.11"],
     extras_require={"mesh": ["fast-simplification>=0.1", "scikit-image>=0.22", "trimesh>=4"]},
+    entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
 )

@@ -39,7 +39,7 @@ class Setup:
             AccordError: for an unknown robot, parameter, joint, switch or friction law.
         """
         setup = cls(find_robot(scenario.robot), scenario)
-        _ = setup.initial, setup.force_law
+        _ = setup.terrain, setup.initial, setup.force_law
         return setup
 
     @cached_property
@@ -72,6 +72,20 @@ class Setup:
             switches=self._switches(given.switches),
         )
         return self.robot.initial(self, state) if self.robot.initial else state
+
+    @cached_property
+    def terrain(self) -> Any:
+        """What stands around the robot, as its package has it; None where there is nothing.
+
+        Raises:
+            AccordError: for keys that the package does not know, or where it knows none.
+        """
+        make, given = self.robot.terrain, self.scenario.terrain
+        if make is None:
+            if given:
+                raise AccordError(f"{self.robot.name} has no terrain: leave out the key terrain")
+            return None
+        return _build(make, self, given, "terrain")
 
     @property
     def force_law(self) -> ForceLaw | None:

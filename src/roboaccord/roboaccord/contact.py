@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from roboaccord.state import Array
+import numpy as np
+import numpy.typing as npt
+
+from roboaccord.state import ORIGIN, Array
+
+Index = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +29,44 @@ class Fixture:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MeshFixture:
+    """Hold a closed mesh that stands still in the world.
+
+    DART takes any, MuJoCo convex ones alone: it collides with the convex hull of a mesh.
+
+    Args:
+        name: of it, beside the links' names.
+        vertices: in its own frame (m, 3) [m].
+        faces: indices of the vertices of triangles (k, 3), counterclockwise seen from outside.
+        position: of its frame (3,) [m].
+        convex: whether it is its own convex hull.
+    """
+
+    name: str
+    vertices: Array
+    faces: Index
+    position: Array = field(default_factory=lambda: ORIGIN)
+    convex: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeightField:
+    """Hold ground that is a graph over the plane, on an even grid; MuJoCo takes it, DART does not.
+
+    Args:
+        name: of it, beside the links' names.
+        heights: at the points of the grid, indexed [x, y], (rows, columns) [m].
+        spacing: of the points [m].
+        position: of the point [0, 0], at the height 0 (3,) [m].
+    """
+
+    name: str
+    heights: Array
+    spacing: float
+    position: Array = field(default_factory=lambda: ORIGIN)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Contact:
     """Say what an engine's own contact solver is to deal with; restitution is 0.
 
@@ -35,7 +78,7 @@ class Contact:
 
     pairs: tuple[tuple[str, str], ...]
     friction: Mapping[str, float]
-    fixtures: tuple[Fixture, ...] = ()
+    fixtures: tuple[Fixture | MeshFixture | HeightField, ...] = ()
 
     def mu(self, pair: tuple[str, str]) -> float:
         """Return the coefficient of friction of a pair."""

@@ -39,6 +39,8 @@ class Robot:
         controllers: by name; a controller is made with `(setup, **parameters)`.
         friction_laws: by name; a force law is made with `(setup, **parameters)`.
         contacts: by name, beside the laws: what an engine's own contact solver is to deal with.
+        terrain: makes what stands around the robot from `(setup, **terrain)`, the scenario's keys;
+            None for a robot whose scenarios have none.
         effort_topics: teleoperation: topics `/R/NAME` with a number, and the joint whose effort
             it is; they make `Target.effort`.
         switches: names of what commands can switch, a magnet say, with the state to start from.
@@ -63,6 +65,7 @@ class Robot:
     controllers: Mapping[str, Callable[..., Controller]]
     friction_laws: Mapping[str, Callable[..., ForceLaw]] = field(default_factory=dict)
     contacts: Mapping[str, Callable[..., Contact]] = field(default_factory=dict)
+    terrain: Callable[..., Any] | None = None
     effort_topics: Mapping[str, str] = field(default_factory=dict)
     switches: Mapping[str, bool] = field(default_factory=dict)
     engine: Callable[[Setup, str, Mapping[str, float]], Simulator] | None = None

@@ -98,6 +98,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         description: one line for `accord list`.
         base: how `base_link` is tied to the world; a ball turns about its centre, which stays.
         world: name of the world for Gazebo.
+        terrain: what stands around the robot, in the words of the robot's package.
         parameters: changes to the robot's physical parameters.
         initial: the state to start from.
         controller: `name`, and the controller's parameters beside it.
@@ -113,6 +114,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     description: str = ""
     base: Base = "fixed"
     world: str = "flat"
+    terrain: dict[str, Any] = {}
     parameters: dict[str, float | int] = {}
     initial: Initial = Initial()
     controller: dict[str, Any] = {"name": "none"}

@@ -53,6 +53,7 @@ class EngineSimulator(ABC):
         self._stopped = np.zeros(len(self.joints), dtype=bool)
         self._time = 0.0
         self._effort = np.zeros(len(self.joints))
+        self._wrench: Array | None = None
         self._events: list[Event] = []
         if self._law:  # compiles its kernels before the first tick
             rest = np.zeros(len(self.joints))
@@ -68,7 +69,7 @@ class EngineSimulator(ABC):
 
     @abstractmethod
     def _substeps(self, effort: Array, count: int) -> None:
-        """Take physics steps under held efforts, with the force law in each."""
+        """Take physics steps under held efforts and wrench, with the force law in each."""
 
     @abstractmethod
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
@@ -90,6 +91,7 @@ class EngineSimulator(ABC):
         """Put the robot in `state`, and return the state as the engine has it."""
         self._time = state.time
         self._effort = np.array(state.effort)
+        self._wrench = None
         self._events.clear()
         self._stopped[:] = self._at_stop(state.q)
         self._place(state)
@@ -103,6 +105,7 @@ class EngineSimulator(ABC):
         """Advance by `duration` [s] under a held command, clipped to the effort limits."""
         count = count_steps(duration, self.physics_step, "control period over physics step")
         self._effort = clip_efforts(command.effort, self.effort_limits)
+        self._wrench = self._checked(command)
         self._substeps(self._effort, count)
         self._time = round(self._time + duration, 9)  # free of the sum's round-off
         state = self._read()
@@ -152,6 +155,20 @@ class EngineSimulator(ABC):
             LinkMotion(m.rotation[at], m.position[at], m.linear[at], m.angular[at])
         )
         return self._kinematics.efforts(self._forces, self._torques)
+
+    def _checked(self, command: Command) -> Array | None:
+        """Return the wrench of a command; refuse what an engine cannot do.
+
+        Raises:
+            AccordError: for a twist, or a wrench on a base that does not move by itself.
+        """
+        if command.twist is not None:
+            raise AccordError(
+                f"{self.name} takes forces: a commanded twist is for kinematic robots"
+            )
+        if command.wrench is not None and self.base == "fixed":
+            raise AccordError(f"{self.name}: a wrench moves nothing where the base is fixed")
+        return command.wrench
 
     def _at_stop(self, q: Array) -> Array:
         return np.asarray((q > self._upper) | (q < self._lower))

@@ -13,6 +13,7 @@ from roboaccord.description import Tree
 from roboaccord.engines.ball import Ball, split_ball
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart_base import BASES
+from roboaccord.engines.dart_fixtures import stand_still
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.options import read_options
 from roboaccord.errors import AccordError
@@ -100,6 +101,7 @@ class DartSimulator(EngineSimulator):
 
     def _substeps(self, effort: Array, count: int) -> None:
         total = self._total
+        total[self._root.rows] = 0.0
         total[self._held] = self._preload
         for _ in range(count):
             if self._law:
@@ -107,11 +109,19 @@ class DartSimulator(EngineSimulator):
                 total[self._dofs] += effort
             else:
                 total[self._dofs] = effort
+            if self._wrench is not None:
+                self._push(self._wrench)
             if self._friction:
                 rates = self._skeleton.getVelocities()[self._dofs]
                 total[self._dofs] += self._friction.efforts(rates)
             self._skeleton.setForces(total)  # lasts one step
             self._world.step()
+
+    def _push(self, wrench: Array) -> None:
+        """Put a wrench on the base (6,) into the generalised forces, beside the force law's."""
+        rows = self._root.rows
+        forces = self._root.forces(wrench)
+        self._total[rows] = self._total[rows] + forces if self._law else forces
 
     def _apply_law(self) -> None:
         """Fill the generalised forces with the force law's."""
@@ -195,18 +205,7 @@ def _turn_joint(joint: Any, turn: Array) -> None:
 def _collide(world: Any, skeleton: Any, contact: Contact, turn: Array) -> None:
     """Let the pairs of a contact collide, and nothing else."""
     for fixture in contact.fixtures:
-        static = dartpy.dynamics.Skeleton(fixture.name)
-        joint, body = static.createWeldJointAndBodyNodePair()
-        body.setName(fixture.name)
-        pose = dartpy.math.Isometry3()
-        pose.set_rotation(turn)
-        pose.set_translation(turn @ fixture.position)
-        joint.setTransformFromParentBodyNode(pose)
-        node = body.createShapeNode(dartpy.dynamics.BoxShape(fixture.size))
-        node.createCollisionAspect()
-        node.createDynamicsAspect()
-        static.setMobile(False)
-        world.addSkeleton(static)
+        world.addSkeleton(stand_still(fixture, turn))
     bodies = [world.getSkeleton(i).getBodyNode(j) for i in range(world.getNumSkeletons())
               for j in range(world.getSkeleton(i).getNumBodyNodes())]  # fmt: skip
     allowed = {frozenset(pair) for pair in contact.pairs}

@@ -87,5 +87,6 @@ class EngineModel:
             physics_step=scenario.physics_step,
             gravity=setup.parameters.gravity,
             force_law=setup.force_law,
+            contact=setup.contact,
             options=scenario.engine_options,
         )

@@ -13,6 +13,7 @@ from roboaccord.description import Tree
 from roboaccord.engines.ball import Ball, split_ball
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import BASE_LINK, EngineModel
+from roboaccord.engines.mujoco_fixtures import stand_still
 from roboaccord.engines.options import read_options
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
@@ -128,7 +129,8 @@ class MujocoSimulator(EngineSimulator):
 
     def _substeps(self, effort: Array, count: int) -> None:
         self._data.qfrc_applied[self._v] = effort
-        if self._law is None and self._friction is None:
+        self._data.qfrc_applied[self._base_v] = 0.0
+        if self._law is None and self._friction is None and self._wrench is None:
             mujoco.mj_step(self._model, self._data, count)
             return
         # The callback runs in every evaluation of the dynamics, so in each stage of rk4.
@@ -139,16 +141,16 @@ class MujocoSimulator(EngineSimulator):
             mujoco.set_mjcb_control(None)
 
     def _apply(self, model: Any, data: Any) -> None:
-        """Set the generalised forces: the efforts, and what force law and friction do."""
+        """Set the generalised forces: efforts and wrench, and what force law and friction do."""
         effort = self._effort
-        if self._law:
+        if self._law or self._wrench is not None:
             effort = effort + self._apply_law(data)
         if self._friction:
             effort = effort + self._friction.efforts(data.qvel[self._v])
         data.qfrc_applied[self._v] = effort
 
     def _apply_law(self, data: Any) -> Array:
-        """Set the forces on the base by the force law, and return those on the joints (n,)."""
+        """Set the forces on the base, wrench and force law, and return the law's on joints (n,)."""
         q, v = data.qpos, data.qvel
         pose, rates, forces = q[self._base_q], v[self._base_v], data.qfrc_applied[self._base_v]
         rotation, position, twist = np.eye(3), np.zeros(3), np.zeros(6)
@@ -162,7 +164,11 @@ class MujocoSimulator(EngineSimulator):
         elif self.base == "ball":
             rotation = quaternion_matrix(np.roll(pose, -1))
             twist[3:] = rotation @ rates
-        wrench, efforts = self._law_efforts(q[self._q], v[self._v], position, rotation, twist)
+        wrench, efforts = np.zeros(6), np.zeros(len(self._v))
+        if self._law:
+            wrench, efforts = self._law_efforts(q[self._q], v[self._v], position, rotation, twist)
+        if self._wrench is not None:
+            wrench = wrench + self._wrench
         if self.base == "planar":
             forces[:] = wrench[[0, 1, 5]]
         elif self.base == "free":
@@ -272,10 +278,7 @@ def _add_ball(spec: Any, ball: Ball, base: str) -> None:
 def _collide(spec: Any, contact: Contact, contact_time: float) -> None:
     """Add what stands still, and the pairs that can touch: one geometry of a body each."""
     for fixture in contact.fixtures:
-        body = spec.worldbody.add_body(name=fixture.name, pos=fixture.position)
-        body.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_BOX, size=0.5 * fixture.size, contype=0, conaffinity=0
-        )
+        stand_still(spec, fixture)
     for body in spec.bodies:
         for number, geom in enumerate(body.geoms):
             geom.name = f"{body.name}:{number}"

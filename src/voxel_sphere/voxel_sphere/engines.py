@@ -1,0 +1,74 @@
+"""The heavy ball in a physics engine: DART takes the terrain as a mesh, MuJoCo as heights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.contact import HeightField, MeshFixture
+from roboaccord.engines import simulate_model
+from roboaccord.engines.model import EngineModel
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Simulator
+
+from voxel_sphere.contact import GROUND, is_kinematic
+from voxel_sphere.heights import height_field
+from voxel_sphere.scene import Scene
+
+
+def mesh_fixture(scene: Scene) -> MeshFixture:
+    """Return ground and walls as a mesh [m]."""
+    mesh = scene.mesh
+    return MeshFixture(name=GROUND, vertices=mesh.vertices * scene.voxel, faces=mesh.faces)
+
+
+def height_fixture(scene: Scene) -> HeightField:
+    """Return the ground as a height field [m].
+
+    Raises:
+        AccordError: where there are walls, or it is no graph.
+    """
+    if scene.terrain.walls is not None:
+        raise AccordError(
+            f"MuJoCo takes terrain as a height field, and {scene.terrain.name} has walls; try dart"
+        )
+    try:
+        field = height_field(scene.terrain)
+    except AccordError as error:
+        raise AccordError(f"MuJoCo takes terrain as a height field: {error}; try dart") from None
+    corner = 0.5 * field.spacing  # the first column's middle
+    return HeightField(
+        name=GROUND,
+        heights=field.heights,
+        spacing=field.spacing,
+        position=np.array([corner, corner, 0.0]),
+    )
+
+
+FIXTURES: dict[str, Callable[[Scene], MeshFixture | HeightField]] = {
+    "dart": mesh_fixture,
+    "mujoco": height_fixture,
+}
+
+
+def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
+    """Make the heavy ball of an engine, on its terrain.
+
+    Raises:
+        AccordError: for the kinematic ball, and terrain that the engine does not take.
+    """
+    if is_kinematic(setup):
+        raise AccordError(
+            f"friction.law is rolling, the kinematic ball, and {engine} has forces: "
+            "run the reference, or --set friction.law=contact with a controller of torques"
+        )
+    model = EngineModel.of(setup, mass_scale)
+    if model.contact is not None:
+        model = replace(
+            model, contact=replace(model.contact, fixtures=(FIXTURES[engine](setup.terrain),))
+        )
+    simulator = simulate_model(model, engine)
+    simulator.reset(setup.initial)
+    return simulator
