@@ -209,7 +209,9 @@ def _collide(world: Any, skeleton: Any, contact: Contact, turn: Array) -> None:
     bodies = [world.getSkeleton(i).getBodyNode(j) for i in range(world.getNumSkeletons())
               for j in range(world.getSkeleton(i).getNumBodyNodes())]  # fmt: skip
     allowed = {frozenset(pair) for pair in contact.pairs}
-    never = dartpy.collision.BodyNodeCollisionFilter()
+    solver = world.getConstraintSolver()
+    # The solver's own filter: dartpy gives its options as a copy, which takes no other.
+    never = solver.getCollisionOption().collisionFilter
     for i, one in enumerate(bodies):
         for other in bodies[:i]:
             if frozenset((one.getName(), other.getName())) not in allowed:
@@ -219,9 +221,7 @@ def _collide(world: Any, skeleton: Any, contact: Contact, turn: Array) -> None:
             if node.getDynamicsAspect() and body.getName() in contact.friction:
                 node.getDynamicsAspect().setFrictionCoeff(contact.friction[body.getName()])
     skeleton.enableSelfCollisionCheck()
-    solver = world.getConstraintSolver()
     solver.setCollisionDetector(dartpy.collision.OdeCollisionDetector())
-    solver.getCollisionOption().collisionFilter = never
 
 
 def _stay_awake(world: dartpy.simulation.World) -> None:

@@ -17,7 +17,13 @@ from roboaccord.engines.mujoco_fixtures import stand_still
 from roboaccord.engines.options import read_options
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
-from roboaccord.rotations import quaternion_matrix, quaternion_yaw, yaw_matrix, yaw_quaternion
+from roboaccord.rotations import (
+    matrix_quaternion,
+    quaternion_matrix,
+    quaternion_yaw,
+    yaw_matrix,
+    yaw_quaternion,
+)
 from roboaccord.scenario import did_you_mean
 from roboaccord.state import Array, RobotState
 
@@ -266,8 +272,16 @@ def _compile(model: EngineModel, tree: Tree, contact_time: float) -> Any:
 
 def _add_ball(spec: Any, ball: Ball, base: str) -> None:
     """Add `base_link` to a model."""
-    body = spec.worldbody.add_body(name=BASE_LINK, mass=ball.mass, explicitinertial=True)
-    body.fullinertia = ball.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    # MuJoCo 4.0.0 sorts the moments of a body's `fullinertia`, and forgets to turn their axes.
+    moments, axes = np.linalg.eigh(ball.inertia)
+    axes[:, 0] *= np.sign(np.linalg.det(axes))
+    body = spec.worldbody.add_body(
+        name=BASE_LINK,
+        mass=ball.mass,
+        inertia=moments,
+        iquat=np.roll(matrix_quaternion(axes), 1),
+        explicitinertial=True,
+    )
     body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[ball.radius, 0.0, 0.0])
     if base == "ball":
         body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
