@@ -10,13 +10,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from roboaccord.assembly import Setup
+from roboaccord.cli.check import setups_in_gazebo
 from roboaccord.description import expand_for_gazebo
 from roboaccord.gazebo import check_file, check_robot
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord.robot import find_robot, robot_names
-from roboaccord.scenario import load_scenario, scenario_names
 from workspace import ROOT
 
 MODELS = [ROOT / "models"]
@@ -35,11 +34,15 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def robots_and_bridge(name: str) -> tuple[list[str], str]:
+    bridge = ROOT / "src" / find_robot(name).package / "config" / "bridge.yaml"
+    urdfs = [expand_for_gazebo(setup) for setup in setups_in_gazebo(name)]
+    return urdfs, bridge.read_text(encoding="utf-8")
+
+
 def robot_and_bridge(name: str) -> tuple[str, str]:
-    package = find_robot(name).package
-    setup = Setup.of(load_scenario(package, name, scenario_names(package)[0]))
-    bridge = ROOT / "src" / package / "config" / "bridge.yaml"
-    return expand_for_gazebo(setup), bridge.read_text(encoding="utf-8")
+    urdfs, bridge = robots_and_bridge(name)
+    return urdfs[0], bridge
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
@@ -55,15 +58,22 @@ def test_every_world_and_model_passes_sdformats_checker(path: Path) -> None:
 
 @pytest.mark.parametrize("name", robot_names())
 def test_every_robot_has_its_systems_and_their_bridge(name: str) -> None:
-    assert check_robot(*robot_and_bridge(name), WORLDS) == []
+    urdfs, bridge = robots_and_bridge(name)
+    assert [check_robot(urdf, bridge, WORLDS) for urdf in urdfs] == [[]] * len(urdfs)
 
 
 @needs_tool
 @pytest.mark.parametrize("name", robot_names())
 def test_every_robot_passes_sdformats_checker(name: str, tmp_path: Path) -> None:
     path = tmp_path / f"{name}.urdf"
-    path.write_text(robot_and_bridge(name)[0], encoding="utf-8")
-    assert sdformat_problems(TOOL, path, MODELS) == []
+    for urdf in robots_and_bridge(name)[0]:
+        path.write_text(urdf, encoding="utf-8")
+        assert sdformat_problems(TOOL, path, MODELS) == []
+
+
+def test_a_robot_is_checked_with_each_base_that_it_has_in_gazebo() -> None:
+    pytest.importorskip("roller_sphere", reason="the roller sphere is not installed")
+    assert {setup.scenario.base for setup in setups_in_gazebo("roller_sphere")} == {"ball", "free"}
 
 
 @pytest.mark.parametrize("path", WORLDS, ids=name_of)

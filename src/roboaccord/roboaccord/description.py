@@ -18,6 +18,7 @@ from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.resources import share
 from roboaccord.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
+from roboaccord.scenario import Scenario
 from roboaccord.state import Array
 
 MOVING = ("revolute", "continuous", "prismatic")
@@ -25,12 +26,13 @@ NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
 def expand_for_gazebo(setup: Setup) -> str:
-    """Return the URDF of a setup as Gazebo takes it, with what Gazebo alone needs.
+    """Return the URDF of a setup as Gazebo takes it, with what Gazebo alone needs."""
+    return expand(setup, base=base_in_gazebo(setup.scenario), more={"gazebo": "true"})
 
-    The base is free, unless it is a ball in a bearing; the world holds it, if anything does.
-    """
-    base = "ball" if setup.scenario.base == "ball" else "free"
-    return expand(setup, base=base, more={"gazebo": "true"})
+
+def base_in_gazebo(scenario: Scenario) -> str:
+    """Return the base of a robot in Gazebo: free, for a world holds it, or a ball in a bearing."""
+    return "ball" if scenario.base == "ball" else "free"
 
 
 def expand(

@@ -26,9 +26,7 @@ from roller_sphere.metrics import ball_spin
 
 STEP = 0.001  # s, of world bearing
 HOLD, RAMP, COUNT = 0.6, 0.1, 3  # s, s, headings
-# DART takes back 1 % of an overlap in each step. The rollers come with press_force on 0.15 kg, so
-# they move 0.1 mm in the first, of a radius of 25 mm: that share of it is left after 0.4 s.
-OVERLAP = 1e-4 / 0.025 * 0.99**400
+SOFT = 1e-5  # DART's constraint force mixing: what is left of a speed that a contact takes away
 
 
 def scenario(alpha, *changes):
@@ -60,11 +58,11 @@ def test_pressed_rollers_turn_the_ball_as_the_model_says_but_for_its_free_part(t
     (across, along), (model_across, middle) = (kinematics.rig.split(v) for v in (w, model))
     sizes = np.linalg.norm(model_across, axis=1)
     assert (sizes > 2.0).all()  # rad/s: it does turn
-    assert (np.linalg.norm(across - model_across, axis=1) < OVERLAP * sizes).all()
+    assert (np.linalg.norm(across - model_across, axis=1) < SOFT * sizes).all()
     # Dry friction leaves w_s anywhere between the heights of the two lines (9).
     heights = kinematics.heights(nu)
     half = 0.5 * np.abs(heights[:, 0] - heights[:, 1])
-    assert (np.abs((along - middle) @ kinematics.rig.pole) < half + OVERLAP * sizes).all()
+    assert (np.abs((along - middle) @ kinematics.rig.pole) < half + SOFT * sizes).all()
 
 
 def test_viscous_friction_turns_it_as_the_reference_has_it(tmp_path):
@@ -75,11 +73,11 @@ def test_viscous_friction_turns_it_as_the_reference_has_it(tmp_path):
     p, normals = setup.parameters, setup.parameters.rig.normals
     rates = 20 * p.radius**2 / p.ball_inertia * (2 * np.eye(3) - normals.T @ normals)
     pull = (model - w) @ rates
-    late = motion.time > 0.4 + 0.5 * STEP
-    growth = np.diff(w, axis=0)[late[1:]] / STEP
-    assert np.abs(growth).max() > 10.0  # rad/s^2
-    bound = OVERLAP * np.linalg.norm(rates, 2) * np.linalg.norm(model, axis=1).max()
-    assert np.linalg.norm(growth - pull[late], axis=1).max() < bound
+    settled = motion.time > 0.01  # it takes the contacts three steps
+    growth = np.diff(w, axis=0)[settled[1:]] / STEP
+    assert np.abs(growth).max() > 100.0  # rad/s^2
+    bound = SOFT * np.linalg.norm(rates, 2) * np.linalg.norm(model, axis=1).max()
+    assert np.linalg.norm(growth - pull[settled], axis=1).max() < bound
     reference = simulate(
         simulator=make_simulator(setup),
         controller=make_controller(setup),
@@ -90,6 +88,20 @@ def test_viscous_friction_turns_it_as_the_reference_has_it(tmp_path):
     # DART's steps are of the first order: it is up to one step late, in rates and in place.
     for ours, exact in ((motion.qd, reference.qd), (motion.position, reference.position)):
         assert np.abs(ours - exact).max() < np.abs(np.diff(exact, axis=0)).max()
+
+
+def test_on_the_ground_the_ball_rolls_ahead_of_its_carrier(tmp_path):
+    given = load_scenario("roller_sphere", "roller_sphere", "dribble", ["duration=1.0"])
+    setup, motion = Setup.of(given), crawl(given, tmp_path / "run").trajectory
+    p, settled = setup.parameters, motion.time > 0.1
+    assert np.abs(motion.position[:, 1]).max() < 1e-6  # straight on, and all is mirrored
+    assert np.abs(motion.position[:, 2] - p.radius).max() < 1e-6
+    speed = np.diff(motion.position[:, 0]) / STEP
+    rolled = p.radius * ball_spin(motion)[1:, 1]
+    assert np.abs(rolled - speed)[settled[1:]].max() < 1e-3 * speed.max()
+    assert speed.max() == pytest.approx(1.0, rel=0.02)  # m/s, of the scenario
+    # The rollers turn it as their carrier goes, so it stays in its place.
+    assert np.abs(motion.position[:, 0] - motion.q[:, 2]).max() < 2e-3
 
 
 def test_the_springs_press_with_press_force():
@@ -110,10 +122,11 @@ def test_the_springs_press_with_press_force():
     rates = {nanoseconds(m): [joint.axis1.velocity for joint in m.joint] for m in got}
     times = sorted(t for t in rates if t)
     assert times == [1_000_000 * k for k in range(1, 51)]
-    # The rollers spin on the ball: J rate' = effort - mu N roller_radius, with N the load.
-    growth = np.diff([rates[t] for t in times[10:]], axis=0) / STEP
+    # The rollers spin on the ball: J rate' = effort - mu N roller_radius, with N the load. The
+    # springs are 10 m long, and the rollers move by less than 1 mm.
+    growth = np.diff([rates[t] for t in times[2:]], axis=0) / STEP
     load = (effort - p.roller_inertia * np.abs(growth)) / (0.5 * p.roller_radius)
-    assert load == pytest.approx(p.press_force, rel=0.01)
+    assert load == pytest.approx(p.press_force, rel=1e-4)
 
 
 def nanoseconds(msg):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,9 @@ from scipy.spatial.transform import Rotation
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the adapter is tested, is not installed")
 
+from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError, LockstepError
+from roboaccord.scenario import load_scenario
 from roboaccord_ros import gz_switches
 from roboaccord_ros.gazebo import World, body_twist, refuse_rates
 from roboaccord_ros.gazebo_link import FreeLink
@@ -86,6 +90,15 @@ def test_a_start_that_gazebo_cannot_make_is_refused(change, setup_for):
         AccordError, match=rf"serpenoid has {key}; Gazebo starts every robot at rest"
     ):
         refuse_rates(setup_for(change))
+
+
+def test_a_ball_that_starts_turned_in_what_carries_it_is_refused(setup_for):
+    pytest.importorskip("roller_sphere", reason="the roller sphere is not installed")
+    ball = partial(load_scenario, "roller_sphere", "roller_sphere", "headings")
+    refuse_rates(Setup.of(ball([])))
+    refuse_rates(setup_for("initial.yaw=0.5"))  # a robot as a whole may be
+    with pytest.raises(AccordError, match="headings turns the ball at the start; Gazebo would"):
+        refuse_rates(Setup.of(ball(["initial.yaw=0.5"])))
 
 
 class Told:

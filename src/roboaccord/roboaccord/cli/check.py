@@ -11,7 +11,7 @@ from rich.table import Table
 
 from roboaccord.assembly import Setup
 from roboaccord.cli.console import out, print_json
-from roboaccord.description import expand_for_gazebo
+from roboaccord.description import base_in_gazebo, expand_for_gazebo
 from roboaccord.errors import AccordError
 from roboaccord.gazebo import check_file, check_robot
 from roboaccord.gazebo.schema import schema_folder
@@ -66,21 +66,28 @@ def check_command(
 
 def problems_of_robot(name: str, tool: str) -> list[str]:
     """Return what is wrong with a robot's description and bridge, as it is put into Gazebo."""
-    robot = find_robot(name)
-    setup = Setup.of(load_scenario(robot.package, name, scenario_names(robot.package)[0]))
-    urdf = expand_for_gazebo(setup)
-    problems = []
-    if tool:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"{name}.urdf"
-            path.write_text(urdf, encoding="utf-8")
-            problems += sdformat_problems(tool, path, [])
-    bridge = share(robot.package) / "config" / "bridge.yaml"
+    bridge = share(find_robot(name).package) / "config" / "bridge.yaml"
     if not bridge.is_file():
-        return [*problems, "config/bridge.yaml is missing"]
+        return ["config/bridge.yaml is missing"]
     shipped = _shipped_folder()
     worlds = sorted((shipped / "worlds").glob("*.sdf")) if shipped else []
-    return problems + check_robot(urdf, bridge.read_text(encoding="utf-8"), worlds)
+    problems = []
+    for setup in setups_in_gazebo(name):
+        urdf = expand_for_gazebo(setup)
+        if tool:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / f"{name}.urdf"
+                path.write_text(urdf, encoding="utf-8")
+                problems += sdformat_problems(tool, path, [])
+        problems += check_robot(urdf, bridge.read_text(encoding="utf-8"), worlds)
+    return list(dict.fromkeys(problems))
+
+
+def setups_in_gazebo(name: str) -> list[Setup]:
+    """Return a setup of a robot for each base that its scenarios have in Gazebo."""
+    package = find_robot(name).package
+    scenarios = [load_scenario(package, name, each) for each in scenario_names(package)]
+    return [Setup.of(each) for each in {base_in_gazebo(each): each for each in scenarios}.values()]
 
 
 def _shipped_folder() -> Path | None:
