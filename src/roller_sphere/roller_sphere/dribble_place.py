@@ -68,7 +68,9 @@ def normals_at(parameters: RollerSphereParameters, offset: Array) -> Array:
 
 def spins(trajectory: Trajectory) -> Array:
     """Return the ball's angular velocity relative to the carrier, in its frame (k, 3) [rad/s]."""
-    world = np.einsum("kij,kj->ki", quaternion_matrix(trajectory.orientation), trajectory.twist[:, 3:])
+    world = np.einsum(
+        "kij,kj->ki", quaternion_matrix(trajectory.orientation), trajectory.twist[:, 3:]
+    )
     yaw, rate = trajectory.q[:, 4], trajectory.qd[:, 4]
     flat = turned_back(yaw, world[:, :2])
     return np.column_stack([flat, world[:, 2] - rate])
