@@ -1,4 +1,4 @@
-"""How true the sphere bounces: headings off the walls of a turned arena, and the travel after it."""
+"""How true the sphere bounces: headings off the walls of a turned arena, and the way after it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def bounces(n: int, turn: float, *, binary: bool = False) -> Bounces:
     assert arena.walls is not None
     ground = Field.build(fill_below(arena.height, n, binary=binary), r)
     walls = Field.build(fill_inside(arena.walls, n, binary=binary), r)
-    # Off the middle, and off the diagonals: there a sphere meets two walls at once.
+    # Off the multiples of 15 deg, which the arenas' own directions are.
     headings = np.deg2rad(np.arange(HEADINGS) * 360.0 / HEADINGS + 7.0)
     runs = [_one(ground, walls, r, turn, heading) for heading in headings]
     errors = np.array([run[0] for run in runs])

@@ -10,7 +10,7 @@ from roboaccord.errors import AccordError
 from roboaccord.state import Array
 
 from voxel_sphere.distance import NORMAL, Solid, Surfels, distance_and_gradient
-from voxel_sphere.sampling import CYLINDER, GRID, PLANE, SPHERE, WAVE, sample, trilinear, turning
+from voxel_sphere.sampling import CYLINDER, GRID, PLANE, SPHERE, WAVE, sample, turning
 from voxel_sphere.slices import Done, nothing
 
 NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)
@@ -112,12 +112,6 @@ class Field:
     def normal(self, point: Any) -> Array:
         """Return the ground's unit normal (3,) under a centre at a point."""
         return np.array(sample(*self.arrays, *map(float, point))[1:])
-
-    def certainty(self, point: Any) -> float:
-        """Return the length of the smoothed normal: 1 over a plane, less where two planes meet."""
-        if self.kind != GRID:
-            return 1.0
-        return float(np.linalg.norm(trilinear(self.grid, *map(float, point))[1:]))
 
     def turn(self, point: Any, velocity: Any) -> Array:
         """Return the rate of the normal (3,) for a centre that moves with a velocity (3,)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -51,7 +51,7 @@ class Roller:
         self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
         self.omega = np.zeros(3)
         self.events: list[RollEvent] = []
-        self._step, self._held, self._scheme = step, held, _scheme(scheme)
+        self._step, self._held, self._scheme = step, held, SCHEMES[check_scheme(scheme)]
         self._state = np.array([*centre, *orientation, 0.0, 0.0], dtype=float)
         self._state[3:7] /= np.linalg.norm(self._state[3:7])
         self._command = np.full(3, np.nan)
@@ -250,10 +250,11 @@ def roll(
     )  # fmt: skip
 
 
-def _scheme(name: str) -> int:
-    if name not in SCHEMES:
-        raise AccordError(f"no scheme {name}; there is {', '.join(SCHEMES)}")
-    return SCHEMES[name]
+def check_scheme(name: str, known: Iterable[str] = SCHEMES) -> str:
+    """Return the name of a scheme, or complain."""
+    if name not in known:
+        raise AccordError(f"no scheme {name}; there is {', '.join(known)}")
+    return name
 
 
 def check_run(duration: float, samples: int) -> None:

@@ -11,10 +11,12 @@ from roboaccord.cli.console import COMPILING, log, out, print_json, progress
 from roboaccord.errors import AccordError
 from roboaccord.output import make_folder
 
+from voxel_sphere.distance import Solid
 from voxel_sphere.field import Field
 from voxel_sphere.ground import choose, fields, stages
 from voxel_sphere.path import Path as Rolled
-from voxel_sphere.rolling import roll
+from voxel_sphere.report_variants import roll_as_described
+from voxel_sphere.rolling import SCHEMES, check_scheme, roll
 from voxel_sphere.walls import STEEP, WallLaw
 
 SAMPLES = 500
@@ -73,6 +75,7 @@ def roll_command(
       accord voxel-sphere roll terrain --workspace arena --omega 2 9 --time 5 --out path.csv --json
     """
     check_file(file)
+    check_scheme(scheme, (*SCHEMES, "as_described"))
     opened, terrain = choose(folder, surface=surface, walls=walls, workspace=workspace)
     r = terrain.radius
     length, duration = (r, 1.0) if normalised else (1.0, time)
@@ -87,8 +90,8 @@ def roll_command(
         centre = ground.place(x, y, None if start_z is None else length * start_z)
         rolling = bar.add_task(COMPILING, total=samples)
         path = run(
-            scheme, ground, of_walls, centre=centre, omega=(*omega, 0.0), duration=duration,
-            law=law, step=step, samples=samples,
+            scheme, terrain.solid, ground, of_walls, centre=centre, omega=(*omega, 0.0),
+            duration=duration, law=law, step=step, samples=samples,
             done=lambda count: bar.update(rolling, advance=count, description="rolling"),
         )  # fmt: skip
     if file is not None:
@@ -100,11 +103,17 @@ def roll_command(
         raise typer.Exit(1)
 
 
-def run(scheme: str, ground: Field, walls: Field | None, **options: Any) -> Rolled:
-    """Roll by the scheme of a name."""
-    if scheme == "exact":
-        return roll(ground, walls=walls, **options)
-    raise AccordError(f"no scheme {scheme}; there is exact, local_plane, as_described")
+def run(
+    scheme: str, solid: Solid, ground: Field, walls: Field | None, **options: Any
+) -> Rolled:  # fmt: skip
+    """Roll by the scheme of a name; `as_described` takes the voxels themselves."""
+    if scheme != "as_described":
+        return roll(ground, walls=walls, scheme=scheme, **options)
+    if options.pop("step") is not None:
+        raise AccordError("as_described has steps of a voxel of travel: leave --step out")
+    if options.pop("law").after != "parallel":
+        raise AccordError("as_described turns parallel to a wall: leave --after out")
+    return roll_as_described(solid, ground.radius, **options)
 
 
 def check_file(file: Path | None) -> None:
