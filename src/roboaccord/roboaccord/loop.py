@@ -83,12 +83,16 @@ def check_switches(command: Command, state: RobotState, who: str) -> None:
 
 
 def check_command(command: Command, joints: Sequence[str], who: str, time: float) -> None:
-    """Refuse a command with a missing, superfluous or non-finite effort.
+    """Refuse a command with a missing, superfluous or non-finite effort, wrench or twist.
 
     Raises:
         AccordError: naming the controller, the joint and the time.
     """
     effort = command.effort
+    for name in ("wrench", "twist"):
+        vector = getattr(command, name)
+        if vector is not None and not (np.shape(vector) == (6,) and np.isfinite(vector).all()):
+            raise AccordError(f"{who} gave a {name} that is not six numbers at t = {time:.6f} s")
     # A sum of squares is finite only where every effort is, and costs a fifth of looking at each.
     if np.shape(effort) == (len(joints),) and math.isfinite(np.dot(effort, effort)):
         return
@@ -156,10 +160,12 @@ def simulate(
     state = simulator.reset(initial)
     states = [state]
     events: list[Event] = []
+    commands: list[Command] = []
     for observer in observers:
         observer.on_state(state)
     for tick in range(1, ticks + 1):
         command = ask_controller(controller, state, target, simulator.joints)
+        commands.append(command)
         for observer in observers:
             observer.on_command(state, command)
         state = advance(simulator, command, control_period, tick, period_ns)
@@ -170,7 +176,7 @@ def simulate(
                 observer.on_event(event)
         for observer in observers:
             observer.on_state(state)
-    return Trajectory.from_states(simulator.joints, states, events)
+    return Trajectory.from_states(simulator.joints, states, events, commands)
 
 
 def advance(

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from roboaccord.state import NO_SWITCHES, Array, Command, RobotState
 
+NO_WRENCH = np.zeros(6)
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -42,6 +44,8 @@ class Trajectory:
             RobotState.
         events: in order of time.
         switches: state of each switch by name (k,); no part of `rows`, and so of the hash.
+        wrench: on `base_link` in the world (k, 6) [N, N m], in force as `effort` was; None where
+            nobody commanded any. No part of `rows` either.
     """
 
     joints: tuple[str, ...]
@@ -54,15 +58,21 @@ class Trajectory:
     twist: Array
     events: tuple[Event, ...] = ()
     switches: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    wrench: Array | None = None
 
     def __len__(self) -> int:
         return len(self.time)
 
     @classmethod
     def from_states(
-        cls, joints: Sequence[str], states: Sequence[RobotState], events: Sequence[Event] = ()
+        cls,
+        joints: Sequence[str],
+        states: Sequence[RobotState],
+        events: Sequence[Event] = (),
+        commands: Sequence[Command] = (),
     ) -> Trajectory:
-        """Stack the states of a run."""
+        """Stack the states of a run, and the wrenches of the commands between them."""
+        wrenches = [c.wrench for c in commands]
         names = states[0].switches if states else NO_SWITCHES
         return cls(
             joints=tuple(joints),
@@ -75,6 +85,9 @@ class Trajectory:
             twist=np.array([s.twist for s in states]),
             events=tuple(events),
             switches={n: np.array([s.switches[n] for s in states]) for n in names},
+            wrench=None
+            if all(w is None for w in wrenches)
+            else np.array([NO_WRENCH, *(NO_WRENCH if w is None else w for w in wrenches)]),
         )
 
     def state(self, index: int) -> RobotState:
@@ -93,7 +106,8 @@ class Trajectory:
     def command(self, index: int) -> Command:
         """Return what led from the sample at `index` to the next one."""
         after = self.state(index + 1)
-        return Command(after.effort, switches=after.switches)
+        wrench = None if self.wrench is None else self.wrench[index + 1]
+        return Command(after.effort, switches=after.switches, wrench=wrench)
 
     def window(self, start: float, stop: float) -> Trajectory:
         """Return the samples with start <= time <= stop [s]."""
@@ -109,6 +123,7 @@ class Trajectory:
             self.twist[keep],
             tuple(e for e in self.events if start <= e.time <= stop),
             {name: on[keep] for name, on in self.switches.items()},
+            None if self.wrench is None else self.wrench[keep],
         )
 
     def rows(self) -> Array:

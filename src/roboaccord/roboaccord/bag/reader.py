@@ -84,6 +84,7 @@ def read_run(bag: Path) -> BagRun:
         twist=base[:, 7:],
         events=tuple(content.events()),
         switches=content.switches(facts, time),
+        wrench=_in_force(wrenches, time),
     )
     return BagRun(
         robot=robot,
@@ -100,6 +101,18 @@ def read_run(bag: Path) -> BagRun:
         sha256=content.custom.get("sha256"),
         complete=content.complete,
     )
+
+
+def _in_force(rows: Sequence[tuple[float, Array]], time: Array) -> Array | None:
+    """Return the wrench in force up to each time (k, 6), None where nobody commanded any."""
+    if not rows:
+        return None
+    found = np.zeros((len(time), 6))
+    stamps = np.searchsorted(time, [row[0] for row in rows])
+    for stamp, (_, wrench) in zip(stamps, rows, strict=True):
+        if stamp + 1 < len(time):
+            found[stamp + 1] = wrench
+    return found
 
 
 def _commands(rows: Sequence[tuple[float, Array]], width: int) -> Commands:

@@ -101,7 +101,8 @@ def check_acceleration(
 
 def relative(found: Array, expected: Array) -> float:
     """Return the largest difference over the largest expected value; over 1 where that is 0."""
-    return float(np.abs(found - expected).max() / (np.abs(expected).max() or 1.0))
+    largest = float(np.abs(expected).max(initial=0.0)) or 1.0
+    return float(np.abs(found - expected).max(initial=0.0) / largest)
 
 
 def check_masses(reference: Simulator, engine: Simulator) -> MassCheck:

@@ -56,13 +56,13 @@ def check_one_step(reference: Simulator, trajectory: Trajectory) -> OneStepCheck
     rms, spin = _rms(errors), _rms(spins)
     return OneStepCheck(
         rms=rms,
-        max=float(np.abs(errors).max()),
+        max=float(np.abs(errors).max(initial=0.0)),
         relative=rms / change if change else 0.0,
         spin=spin,
         spin_relative=spin / turned if turned else 0.0,
         base=base,
         time=trajectory.time[1:],
-        error=np.abs(errors).max(axis=1),
+        error=np.abs(errors).max(axis=1, initial=0.0),
     )
 
 
@@ -86,7 +86,7 @@ def _order(errors: Mapping[float, float]) -> float | None:
 
 
 def _rms(values: Array) -> float:
-    return float(np.sqrt(np.mean(values**2)))
+    return float(np.sqrt(np.mean(values**2))) if values.size else 0.0
 
 
 def _period(trajectory: Trajectory, index: int) -> float:
