@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from voxel_sphere.cli.accuracy import accuracy_command
 from voxel_sphere.cli.list_ import list_command
 from voxel_sphere.cli.make import make_command
 from voxel_sphere.cli.mesh import mesh_command, world_command
@@ -20,5 +21,6 @@ def group() -> None:
 app.command("make")(make_command)
 app.command("list")(list_command)
 app.command("roll")(roll_command)
+app.command("accuracy")(accuracy_command)
 app.command("mesh")(mesh_command)
 app.command("world")(world_command)
