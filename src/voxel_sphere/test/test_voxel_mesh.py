@@ -10,7 +10,7 @@ from roboaccord.gazebo import check_file
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from voxel_sphere.generate import surface_parts
 from voxel_sphere.heights import height_field
-from voxel_sphere.mesh import SMOOTH_GREY, Mesh, decimate, terrain_mesh, write_mesh
+from voxel_sphere.mesh import SMOOTH, Mesh, decimate, terrain_mesh, write_mesh
 from voxel_sphere.mesh_error import deviation, middles
 from voxel_sphere.shapes import fill_below
 from voxel_sphere.surfaces import SURFACES, make_surface
@@ -41,7 +41,7 @@ def upper(mesh, n, margin):
 @pytest.mark.parametrize(
     ("name", "n", "binary"),
     [
-        *((name, 50, False) for name in SURFACES),
+        *((name, 100, False) for name in SURFACES),
         *((name, 100, True) for name in ("incline", "bowl", "arena")),
     ],
 )
@@ -81,7 +81,7 @@ def test_curved_ground_stays_where_it_is():
     points = upper(terrain_mesh(terrain_of("bowl", n)), n, 5)
     points = points[np.hypot(*(points[:, :2] - n / 2).T) < 35]
     outside = np.linalg.norm(points - [n / 2, n / 2, 60], axis=1) - n / 2
-    assert abs(outside.mean()) < 0.25 * SMOOTH_GREY**2 / (n / 2)
+    assert abs(outside.mean()) < 0.25 * SMOOTH**2 / (n / 2)
 
 
 def test_slices_of_others_are_measured_against_themselves():

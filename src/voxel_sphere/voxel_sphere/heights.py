@@ -9,7 +9,7 @@ import numpy.typing as npt
 from roboaccord.errors import AccordError
 from scipy.ndimage import gaussian_filter
 
-from voxel_sphere.mesh import SMOOTH_BINARY
+from voxel_sphere.mesh import SMOOTH
 from voxel_sphere.slices import SOLID
 from voxel_sphere.workspace import Terrain
 
@@ -46,5 +46,5 @@ def height_field(terrain: Terrain) -> HeightField:
         )
     heights = solid.sum(axis=2) / SOLID
     if not terrain.grey:
-        heights = gaussian_filter(heights, SMOOTH_BINARY, mode="nearest")
+        heights = gaussian_filter(heights, SMOOTH, mode="nearest")
     return HeightField(heights * terrain.voxel_size, terrain.voxel_size)

@@ -20,8 +20,7 @@ from voxel_sphere.workspace import Terrain
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 
-# Standard deviations of the smoothing in voxels. Measured: docs/voxel_terrain.md.
-SMOOTH_GREY, SMOOTH_BINARY = 1.25, 2.0
+SMOOTH = 2.0  # voxels. Less brakes a ball on the facets: docs/voxel_terrain.md
 FORMATS = (".glb", ".obj", ".ply", ".stl")
 FEWEST = 100  # triangles
 
@@ -58,18 +57,16 @@ class Mesh:
         return bool((a != b).all() and (np.diff(there) > 0).all() and (there == back).all())
 
 
-def terrain_mesh(terrain: Terrain, *, smoothing: float | None = None) -> Mesh:
+def terrain_mesh(terrain: Terrain, *, smoothing: float = SMOOTH) -> Mesh:
     """Return the mesh of a terrain, closed by the faces of the grid.
 
     Args:
         terrain: to be meshed.
-        smoothing: standard deviation [voxels]; None takes 1.25 for grey slices, 2 for binary ones.
+        smoothing: see `smooth` [voxels].
 
     Raises:
         AccordError: if scikit-image is missing, or nothing is left of the terrain.
     """
-    if smoothing is None:
-        smoothing = SMOOTH_GREY if terrain.grey else SMOOTH_BINARY
     field = smooth(terrain.solid, smoothing)
     if field.max() <= 0.5:
         raise AccordError(f"{terrain.name}: no solid is left of it after smoothing")
@@ -89,7 +86,7 @@ def smooth(solid: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.float32
 
     Args:
         solid: (n, n, n), 0 empty to 255 solid.
-        sigma: standard deviation [voxels].
+        sigma: standard deviation of the narrower Gaussian [voxels].
     """
     content = solid.astype(np.float32) / np.float32(SOLID)
     if sigma == 0:

@@ -17,7 +17,8 @@ Volume = npt.NDArray[np.uint8]
 Done = Callable[[int], Any]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-LARGEST = 4_000_000  # bytes: a 256 x 256 slice of four 16-bit channels has an eighth of it
+PIXEL = 8  # bytes, of four 16-bit channels
+BESIDE = 1_000_000  # bytes, of what is no pixel
 SOLID = 255
 
 
@@ -72,7 +73,7 @@ def check_header(path: Path, n: int) -> None:
     width, height = struct.unpack(">II", head[16:24])
     if (width, height) != (n, n):
         raise AccordError(f"{path}: {width} x {height} pixels, and not {n} x {n}")
-    if bytes_in_all > LARGEST:
+    if bytes_in_all > PIXEL * n * n + BESIDE:
         raise AccordError(f"{path}: {bytes_in_all} bytes are no slice of {n} x {n} pixels")
 
 

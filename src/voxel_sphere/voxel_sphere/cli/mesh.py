@@ -16,6 +16,7 @@ from voxel_sphere.cli.list_ import Folder, Json
 from voxel_sphere.heights import height_field
 from voxel_sphere.mesh import (
     FORMATS,
+    SMOOTH,
     Mesh,
     check_ending,
     decimate,
@@ -30,10 +31,7 @@ from voxel_sphere.workspace import Terrain, open_workspace
 SurfaceName = Annotated[str | None, typer.Option("--surface", help="Name of the surface.")]
 WallsName = Annotated[str | None, typer.Option("--walls", help="Name of the walls.")]
 WholeName = Annotated[str | None, typer.Option("--workspace", help="Name of a whole workspace.")]
-Smooth = Annotated[
-    float | None,
-    typer.Option(min=0, max=10, help="In voxels; 1.25 for grey slices, 2 for binary ones."),
-]
+Smooth = Annotated[float, typer.Option(min=0, max=10, help="Standard deviation in voxels.")]
 Decimate = Annotated[
     int | None, typer.Option("--decimate", metavar="N", help="About as many triangles.")
 ]
@@ -47,7 +45,7 @@ def mesh_command(
     surface: SurfaceName = None,
     walls: WallsName = None,
     workspace: WholeName = None,
-    smooth: Smooth = None,
+    smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
     heights: Annotated[
         Path | None,
@@ -93,7 +91,7 @@ def world_command(
     ] = 100.0,
     detector: Annotated[str, typer.Option(metavar="ode|bullet", help="Of contacts.")] = "ode",
     replace: Annotated[bool, typer.Option("--replace", help="What is there.")] = False,
-    smooth: Smooth = None,
+    smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
     as_json: Json = False,
 ) -> None:
@@ -118,7 +116,7 @@ def world_command(
 def meshed(
     bar: Progress,
     folder: Path,
-    smooth: float | None,
+    smooth: float,
     triangles: int | None,
     **names: str | None,
 ) -> tuple[Terrain, Mesh, dict[str, Any]]:
