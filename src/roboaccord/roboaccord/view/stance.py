@@ -67,13 +67,18 @@ def moves_on_wall(bodies: Sequence[Array], radius: float) -> bool:
 def over_ground(bodies: Sequence[Array], centre: Array, radius: float, fps: int) -> Stance:
     """Look down at the ground, which is at height 0 or below the robot."""
     floor = min(min(float(b[..., 2].min()) for b in bodies), 0.0)
+    direction = np.array([math.cos(AZIMUTH), math.sin(AZIMUTH), math.tan(ELEVATION)])
+    upwards = np.array([0.0, 0.0, 1.0]) - direction * direction[2] / (direction @ direction)
+    upwards /= np.linalg.norm(upwards)
+    height = max(float(np.abs((b - centre[:, None]) @ upwards).max()) for b in bodies)
+    across = 1.02 * radius / math.tan(0.5 * VIEW) + 0.3 * radius
     return Stance(
         turn=ON_GROUND,
         floor=floor,
         grid=10.0 ** math.floor(math.log10(1.2 * radius)),
         target=follow(centre, radius, fps),
-        direction=np.array([math.cos(AZIMUTH), math.sin(AZIMUTH), math.tan(ELEVATION)]),
-        distance=1.02 * radius / math.tan(0.5 * VIEW) + 0.3 * radius,
+        direction=direction,
+        distance=max(across, 1.1 * height * ASPECT / math.tan(0.5 * VIEW) + 0.3 * radius),
     )
 
 
