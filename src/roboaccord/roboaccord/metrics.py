@@ -18,6 +18,8 @@ UNITS = {
     "path_length": "m",
     "closure": "m",
     "largest_slip": "m/s",
+    "held": "s",
+    "largest_offset": "m",
     "settling_time": "s",
     "heading_overshoot": "rad",
     "heading_error_max": "rad",

@@ -16,9 +16,9 @@ from roller_sphere.parameters import RollerSphereParameters
 
 CARRIER_BANDWIDTH = 10.0  # rad/s of the carrier's speed loops; heavy robots reach 5 to 20
 ACCELERATION = 2.0  # m/s^2: usual for robots of the middle-size league
-TURN_ACCELERATION = 6.0  # rad/s^2
-RECALL = 8.0  # 1/s: by which an offset of the ball is asked back
-LEARNING = 10.0  # 1/s^2: likewise of what lasts
+TURN_ACCELERATION = 4.0  # rad/s^2
+RECALL = 12.0  # 1/s: by which an offset of the ball is asked back
+LEARNING = 30.0  # 1/s^2: likewise of what lasts
 
 
 def moved_mass(parameters: RollerSphereParameters) -> float:
@@ -50,8 +50,8 @@ class CarrierLoops:
             change: of `goal` over time (3,).
         """
         yaw = float(state.q[4])
-        velocity = turned_back(-np.float64(yaw), goal[:2])  # to the world
-        along = turned_back(-np.float64(yaw), change[:2])
+        velocity = turned_back(-yaw, goal[:2])  # to the world
+        along = turned_back(-yaw, change[:2])
         rate = float(state.qd[4])
         forward = along + rate * np.array([-velocity[1], velocity[0]])
         force = self._mass * (forward + self._bandwidth * (velocity - state.qd[2:4]))
@@ -132,7 +132,7 @@ class DribbleController:
             return np.zeros(3)
         change = np.minimum(np.maximum((asked - self._goal) / step, -self._most), self._most)
         self._goal = self._goal + change * step
-        return change
+        return np.asarray(change)
 
     def _ball_velocity(self, state: RobotState, step: float) -> Array:
         """Return the ball's velocity over the ground that is asked, in the carrier's frame (2,)."""

@@ -21,7 +21,7 @@ from roller_sphere.parameters import RollerSphereParameters
 STROKE = 2.0  # roller radii either way, as the description has it
 
 
-def turned_back(yaw: Array, vectors: Array) -> Array:
+def turned_back(yaw: Array | float, vectors: Array) -> Array:
     """Return vectors (..., 2) of the world in the frame of a carrier turned by yaw (...) [rad]."""
     c, s = np.cos(yaw), np.sin(yaw)
     x, y = vectors[..., 0], vectors[..., 1]
@@ -78,5 +78,5 @@ def spins(trajectory: Trajectory) -> Array:
 
 def held_time(parameters: RollerSphereParameters, trajectory: Trajectory) -> float:
     """Return until when the ball was held [s]; the end of the motion if it never was lost."""
-    lost = ~holds(parameters, offsets(parameters, trajectory.q, trajectory.position))
+    lost = np.logical_not(holds(parameters, offsets(parameters, trajectory.q, trajectory.position)))
     return float(trajectory.time[int(np.argmax(lost))] if lost.any() else trajectory.time[-1])

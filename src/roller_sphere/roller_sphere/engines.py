@@ -10,6 +10,7 @@ from roboaccord.description import expand
 from roboaccord.engines import simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
+from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration, Simulator
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
@@ -50,7 +51,16 @@ def model_of(setup: Setup, mass_scale: Mapping[str, float]) -> EngineModel:
 
 
 def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
-    """Make the roller sphere of an engine."""
+    """Make the roller sphere of an engine.
+
+    Raises:
+        AccordError: for a ball on the ground without the engine's own contact, which it needs.
+    """
+    if setup.scenario.base == "free" and setup.contact is None:
+        raise AccordError(
+            f"{engine} has a ball on the ground (base free) by friction.law contact only; "
+            "viscous and coulomb are for the reference, or base ball"
+        )
     simulator = simulate_model(model_of(setup, mass_scale), engine)
     simulator.reset(setup.initial)
     if setup.scenario.base == "free":

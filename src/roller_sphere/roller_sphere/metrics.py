@@ -10,6 +10,7 @@ from roboaccord.rotations import quaternion_matrix
 from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
 
+from roller_sphere.dribble_place import held_time, offsets
 from roller_sphere.parameters import RollerSphereParameters
 
 
@@ -30,7 +31,8 @@ def slips(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
     """Return the length of the ball's way and how far from its start it ends [m]; and the slip.
 
-    The slip is the largest of either roller [m/s], in a bearing.
+    The slip is the largest of either roller [m/s], in a bearing. On the ground: until when the ball
+    was held between the rollers [s], and how far it came off its place while it was [m].
     """
     steps = np.diff(trajectory.position[:, :2], axis=0)
     figures = {
@@ -40,4 +42,10 @@ def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
     if setup.scenario.base == "ball":
         sizes = np.linalg.norm(slips(setup.parameters, trajectory), axis=2)
         figures["largest_slip"] = float(sizes.max())
+    if setup.scenario.base == "free":
+        held = held_time(setup.parameters, trajectory)
+        while_held = trajectory.window(0.0, held)
+        away = offsets(setup.parameters, while_held.q, while_held.position)[:, :2]
+        figures["held"] = held
+        figures["largest_offset"] = float(np.linalg.norm(away, axis=1).max())
     return figures

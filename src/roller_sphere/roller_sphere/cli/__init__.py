@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from roller_sphere.cli.contact import contact_command
+from roller_sphere.cli.dribble import dribble_command
 from roller_sphere.cli.figures import figures_command
 from roller_sphere.cli.motion import forward_command, inverse_command
 from roller_sphere.cli.options import Gathering
@@ -23,3 +24,4 @@ app.command("forward", cls=Gathering)(forward_command)
 app.command("reach", cls=Gathering)(reach_command)
 app.command("figures", cls=Gathering)(figures_command)
 app.command("contact")(contact_command)
+app.command("dribble")(dribble_command)
