@@ -15,6 +15,7 @@ from roboaccord.state import Array, RobotState
 from voxel_sphere.contact import is_kinematic, rolling, touching
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.engines import make_engine_simulator
+from voxel_sphere.heavy_reference import HeavyReference
 from voxel_sphere.metrics import metrics
 from voxel_sphere.parameters import VoxelSphereParameters
 from voxel_sphere.reference import RollingReference
@@ -35,9 +36,7 @@ def effort_limits(setup: Setup) -> Array:
 
 def make_reference(setup: Setup) -> Simulator:
     """Make the analytical simulator of the kinematic ball, or of the heavy one."""
-    if is_kinematic(setup):
-        return RollingReference(setup)
-    raise AccordError("friction.law is contact: no reference yet")
+    return RollingReference(setup) if is_kinematic(setup) else HeavyReference(setup)
 
 
 def lower(setup: Setup, state: RobotState) -> RobotState:

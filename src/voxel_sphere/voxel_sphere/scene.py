@@ -17,7 +17,6 @@ from roboaccord.errors import AccordError
 
 from voxel_sphere.field import Field
 from voxel_sphere.generate import surface_parts
-from voxel_sphere.mesh import Mesh, terrain_mesh
 from voxel_sphere.recipes import surface_of
 from voxel_sphere.settings import SIZE_WORKSPACE
 from voxel_sphere.walls import split
@@ -53,18 +52,6 @@ class Scene:
             ground, walls = split(ground)
         radius = self.terrain.radius
         return Field.build(ground, radius), None if walls is None else Field.build(walls, radius)
-
-    @cached_property
-    def mesh(self) -> Mesh:
-        """The mesh of ground and walls, in voxels.
-
-        Raises:
-            AccordError: if it is not closed and outward.
-        """
-        made = terrain_mesh(self.terrain)
-        if not made.watertight or made.volume <= 0:
-            raise AccordError(f"the mesh of {self.terrain.name} is not closed")
-        return made
 
 
 def make_scene(

@@ -16,6 +16,8 @@ from roboaccord.trajectory import Trajectory
 class OneStepCheck:
     """Hold the errors of predicted joint velocities over one control period [rad/s].
 
+    Where there are no joints, they are of the base's angular velocity.
+
     Args:
         rms, max: over all joints and samples.
         relative: rms over the rms change of the velocities in a period.
@@ -53,16 +55,18 @@ def check_one_step(reference: Simulator, trajectory: Trajectory) -> OneStepCheck
         base = max(base, float(np.abs(predicted.position - after.position).max()))
     reference.take_events()
     change, turned = (_rms(np.diff(v, axis=0)) for v in (trajectory.qd, trajectory.twist[:, 3:]))
+    if not trajectory.joints:
+        errors = spins
     rms, spin = _rms(errors), _rms(spins)
     return OneStepCheck(
         rms=rms,
-        max=float(np.abs(errors).max(initial=0.0)),
+        max=float(np.abs(errors).max()),
         relative=rms / change if change else 0.0,
         spin=spin,
         spin_relative=spin / turned if turned else 0.0,
         base=base,
         time=trajectory.time[1:],
-        error=np.abs(errors).max(axis=1, initial=0.0),
+        error=np.abs(errors).max(axis=1),
     )
 
 
