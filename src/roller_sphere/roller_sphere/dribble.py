@@ -17,8 +17,9 @@ from roller_sphere.parameters import RollerSphereParameters
 CARRIER_BANDWIDTH = 10.0  # rad/s of the carrier's speed loops; heavy robots reach 5 to 20
 ACCELERATION = 2.0  # m/s^2: usual for robots of the middle-size league
 TURN_ACCELERATION = 4.0  # rad/s^2
-RECALL = 12.0  # 1/s: by which an offset of the ball is asked back
-LEARNING = 30.0  # 1/s^2: likewise of what lasts
+# Stronger ones push the ball on when it changes from one roller to the other, and lose it.
+RECALL = 10.0  # 1/s: by which an offset of the ball is asked back
+LEARNING = 15.0  # 1/s^2: likewise of what lasts
 
 
 def moved_mass(parameters: RollerSphereParameters) -> float:
