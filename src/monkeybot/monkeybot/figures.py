@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 from roboaccord.errors import AccordError
+from roboaccord.report.axes import Axes
+from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
+from roboaccord.report.svg import Drawing
 from roboaccord.state import Array
 
 from monkeybot.gaits import horizontal
 from monkeybot.landscape import LIMIT, Landscape, landscape, save_landscape
 from monkeybot.maps import write_map, write_surface
 from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.picture import BLUE, GREEN, RED, SOFT, Axes, Picture
 from monkeybot.repeat import CLOCKS, Repetition, repeat
 
 FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: what the report calls minima
@@ -133,7 +135,7 @@ def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> Non
     """Write a figure over gaits, a curve for each kind of repetition, as SVG."""
     curves = {clock: getattr(run, plot.of) for clock, run in runs.items()}
     every = np.concatenate(list(curves.values()))
-    picture = Picture(*SIZE)
+    picture = Drawing(SIZE)
     limits = _limits(every[np.isfinite(every)], plot.log)
     axes = Axes(picture, BOX, (0.0, STEPS + 0.5), limits, ("gait", plot.title), log=plot.log)
     gaits = np.arange(1, STEPS + 1)
@@ -145,7 +147,7 @@ def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> Non
             picture.dots(axes.at(piece), colour, 3.2)
         x = left + 6 + 205 * number
         picture.dots(np.array([(x, 26.0)]), colour, 4.0)
-        picture.text(x + 10, 30, words, anchor="start", colour=SOFT)
+        picture.text((x + 10, 30), words, anchor="start", colour=SOFT)
     axes.frame()
     picture.write(path)
 

@@ -11,11 +11,10 @@ from roboaccord.report.plots import Plot, render_plots
 from roboaccord.state import Array
 
 from monkeybot.landscape import Landscape
-from monkeybot.maps import CUT, MARKED, TITLES, root
+from monkeybot.maps import CUT, HEIGHT, MARKED, TITLES, root
 
 MOST = 201  # points of a side that the page holds: the browser has to turn them
 EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # over the starts of too little energy, into the valley
-HEIGHT = "root of the error"
 WORDS = (
     f"The root of the error, cut off at {CUT:g}; dark is low. Empty: the start misses an event, "
     "as one without the energy to reach the line does."

@@ -8,17 +8,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
+from roboaccord.report.axes import Axes, colour_bar, ticks
+from roboaccord.report.colours import INK, PAGE, RED, SOFT, colours, rgb
+from roboaccord.report.svg import Drawing, Pixels
 from roboaccord.state import Array
 
 from monkeybot.landscape import Landscape
-from monkeybot.picture import INK, PAGE, RED, RULE, SOFT, Axes, Picture, Pixels, colours, rgb, ticks
 
 MARK = "#ffb000"
 CUT = 5.0  # as in the report
+HEIGHT = "root of the error"
 TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
 SIZE = (720, 520)
 BOX = (76.0, 22.0, 520.0, 430.0)
 BAR = (626.0, 22.0, 18.0, 430.0)
+DOWN = np.array([0.0, 6.0])  # pixels, of words from their place
 FINE = 2  # a surface is drawn with so many times the pixels
 TURN, TILT, RISE = math.radians(-58.0), math.radians(28.0), 0.62  # of the view; height by width
 MARKED = 40  # minima that are marked, lowest first: on a slanting valley a grid makes many
@@ -37,31 +41,31 @@ def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
         path: of the file.
         marks: further points (w1, w2) to mark (m, 2).
     """
-    picture = Picture(*SIZE)
+    picture = Drawing(SIZE)
     axes = Axes(picture, BOX, _ends(field.w1), _ends(field.w2), TITLES)
     pixels = colours(root(field).T[::-1] / CUT).round().astype(np.uint8)
-    picture.image(pixels, *BOX)
+    picture.image(pixels, BOX, smooth=True)
     picture.dots(axes.at(field.minima[:MARKED, :2]), PAGE, 1.6)
     if marks is not None:
         picture.dots(axes.at(marks), MARK, 4.5, INK)
     picture.dots(axes.at(field.lowest[None, :2]), RED, 5.0, PAGE)
     axes.frame()
-    draw_bar(picture)
+    colour_bar(picture, BAR, (0.0, CUT), HEIGHT, more=True)
     picture.write(path)
 
 
 def write_surface(field: Landscape, path: Path) -> None:
     """Write the surface as SVG, seen from above."""
-    picture = Picture(*SIZE)
+    picture = Drawing(SIZE)
     view = View(SIZE)
     height = root(field) / CUT
     x, y = np.meshgrid(np.linspace(0, 1, len(field.w1)), np.linspace(0, 1, len(field.w2)))
     corners = view.see(np.stack([x.T, y.T, np.nan_to_num(height)], axis=-1))
-    picture.image(_painted(corners, height, view), 0.0, 0.0, *SIZE)
+    picture.image(_painted(corners, height, view), (0.0, 0.0, *SIZE), smooth=True)
     picture.dots(view.see(_in_box(field, field.minima[:MARKED])), MARK, 1.6)
     picture.dots(view.see(_in_box(field, field.lowest[None])), RED, 5.0, PAGE)
     _edges(picture, view, field)
-    draw_bar(picture)
+    colour_bar(picture, BAR, (0.0, CUT), HEIGHT, more=True)
     picture.write(path)
 
 
@@ -121,7 +125,7 @@ def _painted(corners: Array, height: Array, view: View) -> Pixels:
     return np.asarray(image)
 
 
-def _edges(picture: Picture, view: View, field: Landscape) -> None:
+def _edges(picture: Drawing, view: View, field: Landscape) -> None:
     """Draw the box's edges that carry the numbers: w1 and w2 in front, the height aside."""
     ranges = _ends(field.w1), _ends(field.w2), (0.0, CUT)
     start = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
@@ -132,29 +136,10 @@ def _edges(picture: Picture, view: View, field: Landscape) -> None:
         for value in ticks(low, high, 5)[int(k == 2) :]:  # two zeros would meet in the corner
             foot = start[k] + along * (value - low) / (high - low)
             picture.line(view.see(np.array([foot, foot + 0.3 * outward[k]])), SOFT)
-            x, y = view.see(foot + outward[k])
-            picture.text(float(x), float(y) + 6, f"{value:g}", colour=SOFT)
-        words = (*TITLES, "root of the error")[k]
-        x, y = view.see(start[k] + 0.5 * along + (3.2 if k == 2 else 4.4) * outward[k])
-        picture.text(float(x), float(y) + 6, words, turn=-90.0 if k == 2 else 0.0)
-
-
-def draw_bar(
-    picture: Picture, cut: float = CUT, title: str = "root of the error", top: float = BAR[1]
-) -> None:
-    """Draw the scale of colours, from 0 to where values are cut off, beside a frame at `top`."""
-    left, _, width, height = BAR
-    column = colours(np.linspace(1.0, 0.0, 128))[:, None].repeat(4, axis=1)
-    picture.image(column.round().astype(np.uint8), left, top, width, height)
-    for value in ticks(0.0, cut, 5):
-        y = top + height * (1.0 - value / cut)
-        words = f"{value:g}" if value < cut - 1e-9 else f"{value:g}+"
-        picture.line(np.array([(left + width, y), (left + width + 4, y)]), SOFT)
-        picture.text(left + width + 8, y + 4, words, anchor="start", colour=SOFT)
-    x = left + width + 48
-    picture.text(x, top + 0.5 * height, title, turn=90.0)
-    frame = [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
-    picture.line(np.array([*frame, frame[0]]), RULE)
+            picture.text(view.see(foot + outward[k]) + DOWN, f"{value:g}", colour=SOFT)
+        words = (*TITLES, HEIGHT)[k]
+        place = view.see(start[k] + 0.5 * along + (3.2 if k == 2 else 4.4) * outward[k])
+        picture.text(place + DOWN, words, turn=-90.0 if k == 2 else 0.0)
 
 
 def _ends(values: Array) -> tuple[float, float]:

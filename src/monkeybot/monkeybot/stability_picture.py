@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from roboaccord.report.axes import Axes, colour_bar
+from roboaccord.report.colours import BLUE, INK, PAGE, RED, SOFT, colours
+from roboaccord.report.svg import Drawing
 from roboaccord.state import Array
 
 from monkeybot.contours import contour
 from monkeybot.design import DesignMap, Robot
 from monkeybot.level_gaits import Level
-from monkeybot.maps import BOX, MARK, SIZE, draw_bar
-from monkeybot.picture import BLUE, INK, PAGE, RED, SOFT, Axes, Picture, colours
+from monkeybot.maps import BAR, BOX, MARK, SIZE
 from monkeybot.stability_map import StabilityMap
 
 CUT = 2.0  # of the radius
@@ -21,7 +23,6 @@ CUTS = {
     "radius": (CUT, "smallest spectral radius"),
     "width": (0.06, "range of stable periods over their middle"),
 }
-SHARP = 12  # pixels of a cell
 ROOM = 26  # pixels on top, for the words
 
 
@@ -40,14 +41,15 @@ class RadiusMap:
         self, x: Array, y: Array, radius: Array, titles: tuple[str, str],
         *, cut: float = CUT, name: str = "spectral radius",
     ) -> None:  # fmt: skip
-        self._picture = Picture(SIZE[0], SIZE[1] + ROOM)
+        self._picture = Drawing((SIZE[0], SIZE[1] + ROOM))
         left, top, width, height = BOX
         box = left, top + ROOM, width, height
         self._axes = Axes(self._picture, box, _ends(x), _ends(y), titles)
         pixels = colours(np.minimum(radius, cut).T[::-1] / cut).round().astype(np.uint8)
         # Each value fills its cell: smoothed, the border to where there is none would lie.
-        self._picture.image(pixels.repeat(SHARP, axis=0).repeat(SHARP, axis=1), *box)
-        draw_bar(self._picture, cut, name, top=box[1])
+        self._picture.image(pixels, box)
+        bar = BAR[0], BAR[1] + ROOM, BAR[2], BAR[3]
+        colour_bar(self._picture, bar, (0.0, cut), name, more=True)
         self._next = left
 
     def line(self, pieces: Array, colour: str, words: str, width: float = 2.0) -> None:
@@ -68,7 +70,7 @@ class RadiusMap:
 
     def _say(self, colour: str, words: str) -> None:
         self._picture.dots(np.array([(self._next + 6.0, 24.0)]), colour, 5.0, SOFT)
-        self._picture.text(self._next + 16.0, 28.0, words, anchor="start", colour=SOFT)
+        self._picture.text((self._next + 16.0, 28.0), words, anchor="start", colour=SOFT)
         self._next += 34.0 + 7.2 * len(words)
 
 

@@ -11,9 +11,10 @@ import pytest
 from monkeybot.cli.figures import figures_command
 from monkeybot.figures import BOX, PLOTS, SECOND, STEPS
 from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.picture import Axes, Picture
 from monkeybot.repeat import repeat
 from roboaccord.parameters import load_parameters
+from roboaccord.report.axes import Axes
+from roboaccord.report.svg import Drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -76,7 +77,7 @@ def test_curves_show_the_tables(made):
 
 def test_a_point_is_where_the_axes_say():
     """Linear and logarithmic, with y upwards."""
-    linear = Axes(Picture(100, 100), (10, 20, 50, 40), (0, 5), (-1, 1), ("x", "y"))
+    linear = Axes(Drawing((100, 100)), (10, 20, 50, 40), (0, 5), (-1, 1), ("x", "y"))
     assert linear.at(np.array([(0, -1), (5, 1)])).tolist() == [[10, 60], [60, 20]]
-    log = Axes(Picture(100, 100), (10, 20, 50, 40), (0, 5), (1e-2, 1e2), ("x", "y"), log=True)
+    log = Axes(Drawing((100, 100)), (10, 20, 50, 40), (0, 5), (1e-2, 1e2), ("x", "y"), log=True)
     assert log.at(np.array([(2.5, 1.0)])).tolist() == [[35, 40]]

@@ -15,10 +15,11 @@ from monkeybot.gaits import evaluate, horizontal
 from monkeybot.landscape import BLOCK, LIMIT, Landscape, landscape, span
 from monkeybot.maps import CUT, MARKED, write_map, write_surface
 from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.picture import EMPTY, colours, rgb, ticks
 from PIL import Image
 from roboaccord.errors import AccordError
 from roboaccord.parameters import load_parameters
+from roboaccord.report.axes import ticks
+from roboaccord.report.colours import EMPTY, colours, rgb
 
 GAIT = horizontal(2.0, limit=LIMIT)
 FIELDS = ("error", "switch_time", "motor_time")

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+from roboaccord.report.charts import Chart, Curve, Map
 from roboaccord.state import Array
 
-from roller_sphere.charts import Chart, Curve, Map
 from roller_sphere.kinematics import Kinematics
 from roller_sphere.paper import ALPHAS
 from roller_sphere.paper import COLOURS as BY_ALPHA

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from roboaccord.errors import AccordError
+from roboaccord.report.chart_plots import plot_of
+from roboaccord.report.charts import Chart, Map, Scene
+from roboaccord.report.pictures import draw
 from roboaccord.report.plots import render_plots
 from roboaccord.state import Array
 
 from roller_sphere import builder, paper_figures
-from roller_sphere.charts import Chart, Map, Scene
 from roller_sphere.claims import Claim
 from roller_sphere.kinematics import Kinematics
 from roller_sphere.paper import SOURCE
-from roller_sphere.pictures import draw
-from roller_sphere.plotly_figures import plot_of
 from roller_sphere.rig_scenes import pair_scene, roller_scene
 
 Figure = Chart | Map | Scene

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from roboaccord.report.charts import Chart, Curve, Mark, Path, Scene
 from roboaccord.state import Array
 
-from roller_sphere.charts import Chart, Curve, Mark, Path, Scene
 from roller_sphere.paper import COLOURS, Case, cases
 
 HEADINGS = np.arange(361.0)  # degrees

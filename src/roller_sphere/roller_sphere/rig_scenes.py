@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from roboaccord.report.charts import Mark, Path, Scene
+from roboaccord.report.colours import INK, SOFT
+from roboaccord.report.scene_picture import EYE
 from roboaccord.state import Array
 
-from roller_sphere.charts import Mark, Path, Scene
 from roller_sphere.kinematics import Kinematics
 from roller_sphere.rig import Rig
-from roller_sphere.scene_picture import EYE
-from roller_sphere.svg import INK, SOFT
 
 COLOURS = ("#3366cc", "#12a594", "#8e7cc3", "#c9a227")  # of the rollers, in turn
 OMEGA, SLIP = "#d1495b", "#ee7733"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from roller_sphere.charts import Chart, Curve
+from roboaccord.report.charts import Chart, Curve
+from roboaccord.report.pictures import BOX, draw
 from roller_sphere.claims import claims
 from roller_sphere.kinematics import Kinematics
-from roller_sphere.pictures import BOX, draw
 from roller_sphere.rig import Rig
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
+from roboaccord.report.charts import Chart, Map, Mark, Path, Scene
 from roboaccord.report.curves import axis, plain
 from roboaccord.report.plots import Plot
-
-from roller_sphere.charts import Chart, Map, Mark, Path, Scene
-from roller_sphere.scene_picture import EYE, ball_lines
+from roboaccord.report.scene_picture import EYE, ball_lines
 
 FAR = 1.9  # of the eye, in Plotly's units
 DASHES = {False: "solid", True: "dash"}

@@ -6,10 +6,11 @@ import math
 from pathlib import Path as File
 
 import numpy as np
-from roboaccord.state import Array
 
-from roller_sphere.charts import Path, Scene
-from roller_sphere.svg import INK, PAGE, RULE, SOFT, Drawing
+from roboaccord.report.charts import Path, Scene
+from roboaccord.report.colours import INK, PAGE, RULE, SOFT
+from roboaccord.report.svg import Drawing
+from roboaccord.state import Array
 
 SIZE, ROOM = (720, 560), 46.0  # pixels, and how many on top are for the legend
 # The eye of every scene: about z from x, and up [rad].
@@ -27,7 +28,8 @@ def draw_scene(figure: Scene, path: File) -> None:
             for piece in _pieces(line, front):
                 drawing.line(piece, SOFT if front else RULE, 0.7)
         if grid and not front:
-            drawing.dot(view.see(np.zeros(3))[:2], "#9db4d8", view.scale * figure.ball, 0.35)
+            middle = view.see(np.zeros((1, 3)))[:, :2]
+            drawing.dots(middle, "#9db4d8", view.scale * figure.ball, opacity=0.35)
             drawing.line(view.rim(figure.ball), SOFT)
     for axis in coordinate_axes(figure):
         drawing.line(view.see(axis.points)[:, :2], SOFT)
@@ -38,8 +40,7 @@ def draw_scene(figure: Scene, path: File) -> None:
         drawing.line(points, path_.colour, path_.width, dashed=path_.dashed)
     for mark in figure.marks:
         x, y = view.see(mark.point)[:2]
-        drawing.dot((x, y), PAGE, 5.0)
-        drawing.dot((x, y), mark.colour, 4.0)
+        drawing.dots(np.array([(x, y)]), mark.colour, 4.5, PAGE)
         drawing.text((x + 9.0, y - 8.0), mark.word, anchor="start", colour=INK)
     named = {p.name: (p.name, p.colour, p.dashed) for p in figure.paths if p.name}
     drawing.legend(list(named.values()), 24.0, 22.0)

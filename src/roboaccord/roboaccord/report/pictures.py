@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from roboaccord.state import Array
 
-from roller_sphere.charts import Chart, Map, Scene
-from roller_sphere.scene_picture import draw_scene
-from roller_sphere.svg import SOFT, Drawing, Frame
+from roboaccord.report.axes import Axes, colour_bar
+from roboaccord.report.charts import Chart, Map, Scene
+from roboaccord.report.colours import colours
+from roboaccord.report.scene_picture import draw_scene
+from roboaccord.report.svg import Drawing
+from roboaccord.state import Array
 
 SIZE = (720, 420)
 BOX = (76.0, 50.0, 620.0, 310.0)
@@ -33,17 +35,16 @@ def draw_chart(figure: Chart, path: Path) -> None:
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     room = 0.05 * (high - low)
     x = figure.curves[0].x
-    frame = Frame(
-        drawing, BOX, (float(x.min()), float(x.max())), (low - room, high + room), figure.axes,
-        quarters=figure.turn,
-    )  # fmt: skip
-    frame.rule()
+    ends = float(x.min()), float(x.max())
+    quarters = np.arange(ends[0], ends[1] + 1.0, 45.0) if figure.turn else None
+    axes = Axes(drawing, BOX, ends, (low - room, high + room), figure.axes, columns=quarters)
+    axes.rule()
     for curve in figure.curves:
         points = np.column_stack([curve.x, curve.y])
         for part in np.split(points, np.flatnonzero(np.isnan(curve.y))):
             known = part[~np.isnan(part[:, 1])]
-            drawing.line(frame.at(known), curve.colour, 1.8, dashed=curve.dashed)
-    frame.close()
+            drawing.line(axes.at(known), curve.colour, 1.8, dashed=curve.dashed)
+    axes.frame()
     drawing.legend([(c.name, c.colour, c.dashed) for c in figure.curves], BOX[0], 18.0)
     drawing.write(path)
 
@@ -51,16 +52,11 @@ def draw_chart(figure: Chart, path: Path) -> None:
 def draw_map(figure: Map, path: Path) -> None:
     """Write a map with its bar of colours as SVG."""
     drawing = Drawing(MAP_SIZE)
-    drawing.cells(figure.values[::-1] / figure.cut, MAP_BOX)
-    Frame(drawing, MAP_BOX, _ends(figure.x), _ends(figure.y), figure.axes).close()
-    drawing.cells(np.linspace(1.0, 0.0, 101)[:, None], BAR)
-    left, top, width, height = BAR
-    for share in np.linspace(0.0, 1.0, 6):
-        y = top + height * (1.0 - share)
-        more = "+" if share == 1.0 and np.nanmax(figure.values) > figure.cut else ""
-        words = f"{share * figure.cut:g}{more}"
-        drawing.text((left + width + 6.0, y + 4.0), words, anchor="start", colour=SOFT)
-    drawing.text((left + 72.0, top + 0.5 * height), figure.unit, turn=-90.0)
+    shades = colours(figure.values[::-1] / figure.cut)
+    drawing.image(shades.round().astype(np.uint8), MAP_BOX)
+    Axes(drawing, MAP_BOX, _ends(figure.x), _ends(figure.y), figure.axes).frame()
+    more = bool(np.nanmax(figure.values) > figure.cut)
+    colour_bar(drawing, BAR, (0.0, figure.cut), figure.unit, more=more)
     drawing.write(path)
 
 
