@@ -12,6 +12,7 @@ import numpy as np
 from roboaccord.state import Array
 from scipy.spatial import cKDTree
 
+from voxel_sphere.distance import Surfels
 from voxel_sphere.field import Field
 
 LINKAGE = 0.3  # r
@@ -41,7 +42,8 @@ def contacts(field: Field, centre: Array) -> list[Contact]:
     away = centre - field.surface.points
     distance = np.sqrt(np.einsum("ij,ij->i", away, away))
     closest = max(float(distance.min()), r)
-    near = np.nonzero(distance < closest + max(SKIN * r, 1.0))[0]
+    skin = max(SKIN * r, 1.0)
+    near = np.nonzero(distance < closest + skin)[0]
     points = field.surface.points[near]
     patch = linked(points, max(LINKAGE * r, SHORTEST_LINK))
     found = []
@@ -49,7 +51,8 @@ def contacts(field: Field, centre: Array) -> list[Contact]:
         of = near[patch == number]
         gap = float(distance[of].min())
         if gap < closest + TOUCH:
-            normal = _normal(field, centre, of)
+            weight = closest + skin - distance[of]  # less far out, where a corner may be near
+            normal = _normal(field.surface, centre, of, weight)
             found.append((gap, Contact(centre - r * normal, normal)))
     found.sort(key=lambda pair: pair[0])
     return [contact for _, contact in found]
@@ -68,10 +71,9 @@ def linked(points: Array, reach: float) -> Array:
         number = least
 
 
-def _normal(field: Field, centre: Array, pieces: Array) -> Array:
+def _normal(surface: Surfels, centre: Array, pieces: Array, weight: Array) -> Array:
     """Return the mean normal (3,) of pieces of a surface, or the way from them to the centre."""
-    assert field.surface is not None
-    mean = field.surface.normals[pieces].sum(axis=0)
-    if np.linalg.norm(mean) < 0.1 * len(pieces):
-        mean = (centre - field.surface.points[pieces]).sum(axis=0)
+    mean = weight @ surface.normals[pieces]
+    if np.linalg.norm(mean) < 0.1 * weight.sum():
+        mean = weight @ (centre - surface.points[pieces])
     return np.asarray(mean / np.linalg.norm(mean))

@@ -112,7 +112,9 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
         scheme: EXACT or LOCAL_PLANE.
         ground, walls: fields, (kind, params, grid); of the walls only if `walled`.
         r, size: of the sphere and of the workspace [voxels].
-        state: changed: centre (3), orientation (4), travel [voxels], hollow (0 or 1).
+        state: changed: centre (3), orientation (4), travel [voxels], r * curvature of the centre's
+            surface where the ground is too hollow, else 0; normal before the last step (3) and that
+            step's length [voxels].
         w: angular velocity in the world frame (3,) [rad/s].
         reach: travel at which to stop [voxels].
         guard, lost: errors of the distance r from which on the centre is put right, and at which
@@ -123,15 +125,15 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
     wx, wy, wz = w[0], w[1], w[2]
     x, y, z = state[0], state[1], state[2]
     time, code = 0.0, DONE
-    px, py, pz, moved = 0.0, 0.0, 0.0, 0.0  # the normal before, and the last step's length
+    px, py, pz, moved = state[9], state[10], state[11], state[12]
     while code == DONE and time < duration:
         d, nx, ny, nz = sample(kind, params, grid, x, y, z)
-        if abs(d - r) > guard:
-            x, y, z = x - (d - r) * nx, y - (d - r) * ny, z - (d - r) * nz
-            d, nx, ny, nz = sample(kind, params, grid, x, y, z)
         if not abs(d - r) < lost or nx * nx + ny * ny + nz * nz == 0.0:
             code = LOST
             break
+        if abs(d - r) > guard:
+            x, y, z = x - (d - r) * nx, y - (d - r) * ny, z - (d - r) * nz
+            d, nx, ny, nz = sample(kind, params, grid, x, y, z)
         vx, vy, vz = rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz)
         if walled and time == 0.0 and hits(
             wall_kind, wall_params, wall_grid, r, vx, vy, vz, x, y, z
@@ -186,4 +188,5 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
         time += step
         px, py, pz, moved = nx, ny, nz, length
     state[0], state[1], state[2] = x, y, z
+    state[9], state[10], state[11], state[12] = px, py, pz, moved
     return code, time

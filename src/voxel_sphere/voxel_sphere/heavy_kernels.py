@@ -26,7 +26,6 @@ from voxel_sphere.sampling import sample, turning
 ROLL, SLIDE, FLIGHT = range(3)
 DONE, SLIPS, ROLLS, LIFTS, LANDS, HIT, LEFT, LOST = range(8)
 STILL = 1e-9  # part of r |W| + |v| below which the contact does not slide
-SHORT = 1e-3  # of a step
 BISECTIONS = 40
 
 
@@ -192,12 +191,11 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
     while code == DONE and time < duration:
         d, nx, ny, nz = sample(kind, params, grid, y[0], y[1], y[2])
         if mode != FLIGHT:
-            if abs(d - r) > guard:
-                y[0], y[1], y[2] = y[0] - (d - r) * nx, y[1] - (d - r) * ny, y[2] - (d - r) * nz
-                d = sample(kind, params, grid, y[0], y[1], y[2])[0]
             if not abs(d - r) < lost:
                 code = LOST
                 break
+            if abs(d - r) > guard:
+                y[0], y[1], y[2] = y[0] - (d - r) * nx, y[1] - (d - r) * ny, y[2] - (d - r) * nz
             _rates(mode, kind, params, grid, body, y, torque, work[0], work[6])
             friction = math.sqrt(work[6, 0] ** 2 + work[6, 1] ** 2 + work[6, 2] ** 2)
             if work[6, 3] < 0.0:
@@ -208,18 +206,25 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
                 break
         step = min(h, duration - time)
         slid = slip_of(kind, params, grid, r, y, u)
-        ux, uy, uz = u[0], u[1], u[2]
+        ends = False
+        if mode == SLIDE and slid > 0.0:
+            # Past the end of the slip friction turns round, so go by the rate of the slip now.
+            a, b, c = work[0, 6], work[0, 7], work[0, 8]
+            fading = (
+                -(
+                    u[0] * (work[0, 3] - r * (b * nz - c * ny))
+                    + u[1] * (work[0, 4] - r * (c * nx - a * nz))
+                    + u[2] * (work[0, 5] - r * (a * ny - b * nx))
+                )
+                / slid
+            )
+            ends = fading * step >= slid
+            if ends:
+                step = slid / fading
         _step(mode, kind, params, grid, body, y, torque, step, work)
-        if mode == SLIDE:
-            slip_of(kind, params, grid, r, work[5], u)
-            if ux * u[0] + uy * u[1] + uz * u[2] <= 0.0 and slid > 0.0:
-                # Beyond the end of the slip friction turns round, so go by its rate before.
-                _step(mode, kind, params, grid, body, y, torque, SHORT * step, work)
-                slip = slip_of(kind, params, grid, r, work[5], u)
-                step *= min(SHORT * slid / max(slid - slip, SHORT * slid), 1.0)
-                _step(mode, kind, params, grid, body, y, torque, step, work)
-                grip(kind, params, grid, body, work[5], math.inf)
-                code, mode = ROLLS, ROLL
+        if mode == SLIDE and ends:
+            grip(kind, params, grid, body, work[5], math.inf)
+            code, mode = ROLLS, ROLL
         if mode == FLIGHT:
             e, nx, ny, nz = sample(kind, params, grid, work[5, 0], work[5, 1], work[5, 2])
             down = -(work[5, 3] * nx + work[5, 4] * ny + work[5, 5] * nz)

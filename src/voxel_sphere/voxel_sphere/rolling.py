@@ -48,11 +48,13 @@ class Roller:
         scheme: str = "exact",
     ) -> None:  # fmt: skip
         self.field, self.walls, self.law = field, walls, law or WallLaw()
+        if step is not None and not 0 < step < math.inf:
+            raise AccordError(f"step is {step:g} s, and must be positive")
         self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
         self.omega = np.zeros(3)
         self.events: list[RollEvent] = []
         self._step, self._held, self._scheme = step, held, SCHEMES[check_scheme(scheme)]
-        self._state = np.array([*centre, *orientation, 0.0, 0.0], dtype=float)
+        self._state = np.array([*centre, *orientation, *np.zeros(6)], dtype=float)
         self._state[3:7] /= np.linalg.norm(self._state[3:7])
         self._command = np.full(3, np.nan)
         self._turned = 1.0 + 0.0j  # the command times this is w in plan, as complex numbers

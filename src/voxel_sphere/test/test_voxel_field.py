@@ -1,0 +1,112 @@
+"""The field of a volume against the closed form that the volume was made from."""
+
+import numpy as np
+import pytest
+from roboaccord.errors import AccordError
+from voxel_sphere.field import Field
+from voxel_sphere.shapes import fill_below
+from voxel_sphere.surfaces import make_surface
+
+N, R = 60, 6.0
+
+
+@pytest.fixture(scope="module")
+def wave():
+    """Return a sinusoid's field from voxels, and in closed form."""
+    volume = fill_below(make_surface("sinusoid", N, R).height, N)
+    return Field.build(volume, R), Field.wave(2 * R, 0.3 * R, 5 * R, radius=R, size=N)
+
+
+@pytest.fixture(scope="module")
+def bowl():
+    """Return a bowl's field from voxels, and in closed form."""
+    volume = fill_below(make_surface("bowl", N, R, bowl_radius=5.0).height, N)
+    middle = (N / 2, N / 2, 6 * R)
+    return Field.build(volume, R), Field.bowl(middle, 5 * R, radius=R, size=N)
+
+
+def centres(closed):
+    """Return centres of a sphere that touches, all over the middle of the grid."""
+    rng = np.random.default_rng(7)
+    return [closed.place(*(N / 2 + 2.2 * R * rng.uniform(-1, 1, 2))) for _ in range(60)]
+
+
+@pytest.mark.parametrize(("name", "normal", "gap"), [("wave", 2.0, 0.05), ("bowl", 0.5, 0.05)])
+def test_normals_and_distances(name, normal, gap, request):
+    """Half a degree is 0.05 r on the 6 r across the grid; waves take off more, but back and forth.
+
+    The slices are grey, so that a twentieth of a voxel can be seen in them.
+    """
+    built, closed = request.getfixturevalue(name)
+    for centre in centres(closed):
+        cosine = np.clip(built.normal(centre) @ closed.normal(centre), -1.0, 1.0)
+        assert np.degrees(np.arccos(cosine)) < normal
+        assert abs(built.distance(centre) - R) < gap
+
+
+def test_curvature(bowl, wave):
+    """Of a bowl 1 / (5 r) both ways; of a trough -a k^2 sin and 0, by the closed form."""
+    built, closed = bowl
+    bottom = (N / 2, N / 2)
+    assert closed.curvature(closed.place(*bottom)) * R == pytest.approx([0.2, 0.2])
+    aside = (N / 2 + R, N / 2 - R)  # at the bottom the slices are a voxel's step apart
+    assert built.curvature(built.place(*aside)) * R == pytest.approx([0.2, 0.2], abs=0.02)
+    trough = wave[1].place(0.75 * 5 * R, N / 2)
+    assert wave[1].curvature(trough) * R == pytest.approx([0.0, 0.3 * (2 * np.pi / 5) ** 2])
+
+
+@pytest.mark.parametrize("kind", ["plane", "bowl", "cylinder", "wave"])
+def test_turning_is_the_normals_derivative(kind, bowl, wave):
+    fields = {
+        "plane": Field.plane((30, 30, 12), (0.1, -0.2, 1.0), radius=R, size=N),
+        "bowl": bowl[1],
+        "cylinder": Field.cylinder((0, 30, 30), (1, 0.2, 0), 18, radius=R, size=N),
+        "wave": wave[1],
+    }
+    field, v = fields[kind], np.array([0.3, -0.8, 0.5])
+    centre, step = field.place(27.0, 33.0), 1e-5
+    change = field.normal(centre + step * v) - field.normal(centre - step * v)
+    assert field.turn(centre, v) == pytest.approx(change / (2 * step), abs=1e-9)
+
+
+def test_a_thin_sheet_still_carries():
+    """A sheet of one voxel is too thin to be smoothed; its field is that of its voxels."""
+    sheet = np.zeros((N, N, N), dtype=bool)
+    sheet[:, :, 12] = True
+    centre = Field.build(sheet, R).place(N / 2, N / 2)
+    assert centre[2] == pytest.approx(13.0 + R, abs=0.5)  # the top of the voxel, within a half
+
+
+def test_two_floors():
+    """Without a height the sphere lies on the lower floor, with one on the floor near it."""
+    volume = np.zeros((N, N, N), dtype=bool)
+    volume[:, :, :6] = volume[:, :, 30:36] = True
+    field = Field.build(volume, R)
+    assert field.place(30, 30)[2] == pytest.approx(12.0, abs=0.1)
+    assert field.place(30, 30, 41.7)[2] == pytest.approx(42.0, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ((30, 30, 45.0), "in the air"),
+        ((30, 30, 19.0), "inside the ground"),
+        ((70, 30), "outside the workspace"),
+    ],
+)
+def test_wrong_starts(start, words):
+    with pytest.raises(AccordError, match=words):
+        Field.plane((0, 0, 20), (0, 0, 1), radius=R, size=N).place(*start)
+
+
+def test_wrong_volumes():
+    with pytest.raises(AccordError, match="empty"):
+        Field.build(np.zeros((8, 8, 8), dtype=bool), 2.0)
+    with pytest.raises(AccordError, match="full"):
+        Field.build(np.ones((8, 8, 8), dtype=bool), 2.0)
+    half = np.zeros((8, 8, 8), dtype=bool)
+    half[:, :, :4] = True
+    with pytest.raises(AccordError, match="radius of 5 voxels"):
+        Field.build(half, 5.0)
+    with pytest.raises(AccordError, match="no ground under"):
+        Field.build(~half, 2.0).place(4.0, 4.0)
