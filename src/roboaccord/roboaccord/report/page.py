@@ -15,12 +15,16 @@ def render_page(template: str, **values: Any) -> str:
         template: file name of the template, beside this module.
         values: what it shows.
     """
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     here = files(__package__)
-    page = environment.from_string(here.joinpath(template).read_text(encoding="utf-8"))
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: here.joinpath(name).read_text(encoding="utf-8")),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     plotly = files("plotly").joinpath("package_data/plotly.min.js")
-    return page.render(
+    return environment.get_template(template).render(
         style=here.joinpath("report.css").read_text(encoding="utf-8"),
         plotly=plotly.read_text(encoding="utf-8"),
         **values,

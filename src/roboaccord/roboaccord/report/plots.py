@@ -28,23 +28,27 @@ class Plot:
 
 
 def render_plots(
-    title: str, lead: str, plots: Sequence[Plot], *, command: str, facts: Mapping[str, str]
-) -> str:
+    title: str, lead: str, plots: Sequence[Plot], *, command: str, facts: Mapping[str, str],
+    template: str = "plots.html", **values: Any,
+) -> str:  # fmt: skip
     """Return a page as HTML.
 
     Args:
         title: of the page.
-        lead: a sentence under it.
+        lead: a sentence under it; may be empty.
         plots: one below the other.
         command: that makes the page again.
         facts: figures and versions, as a table.
+        template: one that extends plots.html, if the page has tables before its plots.
+        values: what these show.
     """
     return render_page(
-        "plots.html",
+        template,
         title=title,
         lead=lead,
         plots=plots,
         figures=[plot.figure for plot in plots],
         command=command,
         facts=facts,
+        **values,
     )
