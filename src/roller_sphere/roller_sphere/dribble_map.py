@@ -62,7 +62,7 @@ def run_cell(data: dict[str, Any], engine: str, speed: float, turn_rate: float) 
         seed=scenario.seed,
     )
     held = held_time(p, found)
-    kept = held >= found.time[-1]
+    kept = bool(held >= found.time[-1])
     while_held = found.window(0.0, held)
     away = offsets(p, while_held.q, while_held.position)[:, :2]
     last = found.window(duration - LAST, duration)

@@ -1,0 +1,218 @@
+"""A carrier that takes the ball along: its geometry, statics, reference, and what engines do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.crosscheck.acceleration import check_acceleration, check_masses
+from roboaccord.loop import simulate
+from roboaccord.rotations import quaternion_matrix
+from roboaccord.scenario import load_scenario
+from roboaccord.state import Target
+from roller_sphere.dribble import CARRIER_BANDWIDTH, moved_mass
+from roller_sphere.dribble_dynamics import RATES, spread
+from roller_sphere.dribble_limits import ball_acceleration, grip_shares, largest_turn_rate
+from roller_sphere.dribble_place import held_time, holds, offsets, slides
+from roller_sphere.dribble_reference import fixed_masses
+from roller_sphere.dribble_slip import slip_figures
+from roller_sphere.kinematics import Kinematics
+
+MIDDLE = "initial.spread_q=0"  # the ball exactly in its place
+STRAIGHT = ("controller.turn_rate=0", "controller.speed=0.5", MIDDLE)
+DART = "run roller_sphere dribble --engine dart"
+VISCOUS = "friction={law: viscous, coefficient: 100}"
+
+
+def dribbling(*changes):
+    """Return the setup of the scenario with changes."""
+    return Setup.of(load_scenario("roller_sphere", "roller_sphere", "dribble", changes))
+
+
+def run(setup, engine, duration, physics_step=None, target=None):
+    return simulate(
+        simulator=make_simulator(setup, engine, physics_step=physics_step),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=duration,
+        control_period=setup.scenario.control_period,
+        target=target,
+    )
+
+
+def test_rollers_touch_where_they_slide_to():
+    """Distance of centres is the sum of radii, for random offsets; far away there is none."""
+    p = dribbling().parameters
+    rng = np.random.default_rng(0)
+    offset = np.column_stack([rng.uniform(-0.03, 0.03, (50, 2)), np.zeros(50)])
+    reach = p.radius + p.roller_radius
+    centres = (reach - slides(p, offset))[..., None] * p.rig.normals
+    assert np.linalg.norm(centres - offset[:, None], axis=2) == pytest.approx(reach, abs=1e-15)
+    assert holds(p, offset).all()
+    assert not holds(p, np.array([[0.1, 0.0, 0.0], [0.0, 0.14, 0.0]])).any()
+
+
+def test_offsets_turn_with_the_carrier():
+    """A ball that stays in its place has none, wherever the carrier is and points."""
+    p = dribbling().parameters
+    q = np.array([3.0, -2.0, 1.3, 0.4, 2.1])
+    at = q[2:4] - [p.ball_ahead, 0.0] + p.ball_ahead * np.array([np.cos(2.1), np.sin(2.1)])
+    left = np.array([-np.sin(2.1), np.cos(2.1)])
+    position = np.array([*(at + 0.01 * left), p.radius])
+    assert offsets(p, q, position) == pytest.approx([0.0, 0.01, 0.0], abs=1e-15)
+
+
+def test_statics_at_rest_by_hand():
+    """Forces of both rollers in their vertical planes, by two moments on paper.
+
+    With the load N along -p_i, p = (-cos 60 cos 55, +-cos 60 sin 55, sin 60), the push forward is
+    2 N cos 60 cos 55. By symmetry f = (b, +-c, d); the least size under the balance of moments
+    about the ground's contact, for f tangential, is a problem of one free number.
+    """
+    p = dribbling("parameters.roller_mass=1e-9", "parameters.holder_mass=1e-9").parameters
+    x, y, z = -np.cos(np.pi / 3) * np.cos(np.radians(55)), 0.5 * np.sin(np.radians(55)), 0.75**0.5
+    # Moment about y at the ground: (p + z) x (f - N p), twice, is 0; and f p = 0.
+    b = np.linspace(-0.5, 0.5, 200_001)
+    d = ((1 + z) * b + x) / x  # (1 + z)(b - N x) - x (d - N z) = 0 with N = 1
+    c = -(b * x + d * z) / y
+    least = np.sqrt(b * b + c * c + d * d).min()
+    found, _ = grip_shares(p, 0.5, 0.8, np.zeros(3))
+    assert found == pytest.approx(least / 0.5, rel=1e-6)
+
+
+def test_statics_limit_turns():
+    """The share is 1 at the largest turn rate, which falls with the speed and with friction."""
+    p = dribbling().parameters
+    rates = [largest_turn_rate(p, 0.5, 0.8, speed) for speed in (0.5, 1.0, 2.0)]
+    assert rates[0] > rates[1] > rates[2] > largest_turn_rate(p, 0.4, 0.8, 2.0)
+    a = ball_acceleration(p.ball_ahead, 1.0, rates[1])
+    assert max(grip_shares(p, 0.5, 0.8, a)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("engine", ["dart", "mujoco"])
+def test_reference_has_the_masses_of_the_description(engine):
+    """Accelerations of carrier, rollers, slides and ball without contact, at random states."""
+    pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
+    setup = dribbling()
+    reference, other = make_simulator(setup), make_simulator(setup, engine)
+    assert check_acceleration(setup, reference, other, 20, 1).max < 1e-8
+    assert check_masses(reference, other).worst_ratio == pytest.approx(1.0)
+
+
+def test_reference_is_of_the_second_order():
+    """The motion's error against a fine step, under viscous friction, falls by four."""
+    setup = dribbling("controller.straight=0.1", VISCOUS)
+    ends = {n: run(setup, "reference", 0.4, 1e-3 / n).position[-1] for n in (1, 2, 16)}
+    coarse, fine = (np.linalg.norm(ends[n] - ends[16]) for n in (1, 2))
+    assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.2)
+
+
+def test_ball_and_carrier_keep_their_energy():
+    """Work put in is kinetic energy and potential of the presses, but for friction: without any.
+
+    With friction next to none the ball is pushed forward by the presses alone: its energy with
+    the carrier's is what the presses give, F times their slides, and the rollers' weight.
+    """
+    setup = dribbling("friction={law: viscous, coefficient: 0}", "controller={name: none}", MIDDLE)
+    p = setup.parameters
+    found = run(setup, "reference", 0.08, 1e-3 / 8)
+    state = found.state(len(found) - 1)
+    spin = quaternion_matrix(state.orientation) @ state.twist[3:]
+    y = np.concatenate([spin, state.qd])
+    row = (p.radius, p.roller_radius, p.ball_ahead, 2 * p.roller_radius)
+    place = np.array([*state.position[:2], state.q[2] - p.ball_ahead, *state.q[3:5]])
+    J, G = np.empty((2, 2, 3, RATES))
+    k, (bias, u, n) = np.empty((2, RATES)), np.empty((3, 2, 3))
+    spread(row, np.stack([p.rig.normals, -p.rig.axes]), place, y, True, J, G, k, bias, u, n)
+    mass = p.roller_mass + p.holder_mass
+    kinetic = 0.5 * y @ fixed_masses(p) @ y + 0.5 * mass * ((J @ y) ** 2).sum()
+    kinetic += p.roller_inertia * sum(y[3 + i] * y[7] * -p.rig.axes[i, 2] for i in (0, 1))
+    slid = slides(p, offsets(p, state.q, state.position))
+    given = (p.press_force * slid + mass * p.gravity * slid * p.rig.normals[:, 2]).sum()
+    assert given > 0.05
+    assert kinetic == pytest.approx(given, rel=1e-4)
+
+
+@pytest.mark.parametrize("engine", ["reference", "dart", "mujoco"])
+def test_ball_is_carried_straight_on(engine):
+    """It stays within the stroke, and turns as a ball does that rolls at the carrier's speed."""
+    pytest.importorskip({"dart": "dartpy", "reference": "numpy"}.get(engine, engine))
+    setup = dribbling(*STRAIGHT)
+    found = run(setup, engine, 1.0)
+    p = setup.parameters
+    assert held_time(p, found) == 1.0
+    # The presses push the ball ahead and so the carrier back, whose loop is a proportional one.
+    push = -p.press_force * p.rig.normals[:, 0].sum()
+    lag = push / (moved_mass(p) * CARRIER_BANDWIDTH)
+    assert 0.5 - lag < found.qd[-1, 2] < 0.5
+    spin = quaternion_matrix(found.orientation[-1]) @ found.twist[-1, 3:]
+    moved = (found.position[-1] - found.position[-101]) / 0.1
+    assert moved[0] == pytest.approx(p.radius * spin[1], rel=0.02)
+    assert moved[0] == pytest.approx(found.qd[-1, 2], rel=0.1)
+
+
+def test_slips_are_the_models_under_viscous_friction():
+    """The ball finds the least sum of squares: at rest in its place the slips and w_z of (18)."""
+    setup = dribbling(*STRAIGHT, "friction={law: viscous, coefficient: 300}")
+    found = run(setup, "reference", 1.5)
+    figures = slip_figures(setup.parameters, found.window(1.3, 1.5))
+    # Beside the slip along X there is what carries the load, 0.15 N of 15 N over 300 N s/m.
+    assert figures.slip == pytest.approx([figures.model] * 2, rel=0.05)
+    assert figures.share == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_lost_ball_is_told_once_and_rolls_on():
+    """Pressed rollers without friction shoot the ball away; then nothing acts on it."""
+    setup = dribbling("friction={law: viscous, coefficient: 0}", "controller={name: none}")
+    found = run(setup, "reference", 1.0)
+    (event,) = found.events
+    assert event.kind == "ball_lost"
+    assert event.time == pytest.approx(held_time(setup.parameters, found), abs=2e-3)
+    assert found.twist[-1] @ found.twist[-1] == pytest.approx(found.twist[-200] @ found.twist[-200])
+    assert found.position[-1, 0] > found.position[-200, 0] + 0.1
+
+
+def test_cmd_vel_goes_before_the_program():
+    """The carrier takes up what is asked, forward, sideways and in turn, within its limits."""
+    setup = dribbling(MIDDLE)
+    target = Target(np.array([0.3, 0.1, 0.0, 0.0, 0.0, 0.2]))
+    found = run(setup, "reference", 1.0, target=target)
+    yaw = found.q[-1, 4]
+    velocity = [0.3 * np.cos(yaw) - 0.1 * np.sin(yaw), 0.3 * np.sin(yaw) + 0.1 * np.cos(yaw)]
+    assert found.qd[-1, 2:4] == pytest.approx(velocity, abs=0.02)
+    assert found.qd[-1, 4] == pytest.approx(0.2, abs=0.02)
+    rates = np.diff(found.qd[:, 2:4], axis=0) / 1e-3
+    assert np.abs(rates).max() < 2.0 * np.sqrt(2) + 0.5
+
+
+def test_map_of_one_turn(figures):
+    """The model's slip there is that of a ball that moves as its place in the carrier does."""
+    found, _ = figures("dribble --speeds 0.5 --turn-rates 1 --engine reference")
+    p = dribbling().parameters
+    (cell,) = found["cells"]
+    assert cell["kept"]
+    side = p.ball_ahead * 1.0
+    motion = Kinematics(p.rig).inverse(np.hypot(0.5, side), np.arctan2(side, 0.5))
+    assert cell["slip"]["model"] == pytest.approx(abs(motion.slip[0]), rel=0.05)
+    # One grips and the other slips, or both slip, by the same sum: that of the lines' heights.
+    assert sum(cell["slip"]["slip"]) == pytest.approx(2 * abs(motion.slip[0]), rel=0.15)
+    assert cell["grip"] < 1.0
+    assert found["limits"]["turn_rate"]["0.5"] > 1.0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            DART + ' --set friction={"law":"coulomb"}',
+            "contact only",
+        ),
+        ('run roller_sphere headings --set controller={"name":"dribble"}', "base must be free"),
+        ("run roller_sphere dribble --set controller.acceleration=0", "must be positive"),
+        ("roller-sphere dribble --speeds 0", "speeds are above 0"),
+        ("roller-sphere dribble --speeds fast", "'fast' is no number"),
+    ],
+)
+def test_wrong_dribbles(complaint, words, says):
+    pytest.importorskip("dartpy")
+    assert says in complaint(words)
