@@ -23,11 +23,11 @@ SURFACE = 2.0  # voxels, Gaussian of a binary solid; 1.5 was measured, and is wo
 GREY_SURFACE = 1.0  # voxels, the same where the slices are grey and so are smooth already
 CURVATURE = 2.0  # voxels, Gaussian on top of that, for the curvature
 VOXEL = 1 / 12  # voxel^2, variance that the content of a voxel is smoothed by itself
+MARGIN = 12  # voxels about a surface, beyond the reach of its Gaussians
 THIN = 2  # voxels from the smoothed surface at which a boundary voxel has been lost
 CENTRES = 0.1  # voxels that the nearest of many centres lies below the surface (facts, measured)
 COARSE = 0.3  # voxels, the same far from the band, between that and an upright face's 0.5
 NORMAL = 0.2  # r, Gaussian of the gradient; .15 and .25 were measured, and are worse
-SEARCHES = 2  # for the nearest piece of the surface
 STAGES = 4  # that `done` is told of
 
 
@@ -60,9 +60,12 @@ def distance_and_gradient(
     parts = np.gradient(field)
     done(1)
     sigma = smoothing * radius
-    smoothed = [smooth(part, sigma) for part in parts]
+    # Only about the level r is the normal asked for.
+    box = box_of(np.abs(distance - radius) < 3.0, 1 + int(6.0 * sigma))
+    for part in parts:
+        part[box] = smooth(part[box], sigma)
     done(1)
-    return field, smoothed, surface
+    return field, parts, surface
 
 
 def smooth(values: Any, sigma: float) -> Any:
@@ -125,25 +128,35 @@ class Surfels:
         foot that it gives. A piece is up to half a voxel beside the foot; its tangent plane has the
         distance right to second order in that.
         """
+        # Few voxels are the nearest of many places, so that the first search is a short one.
+        shape = self.number.shape
+        flat = np.ravel_multi_index(tuple(start.T), shape)
+        voxels, which = np.unique(flat, return_inverse=True)
+        cells = np.stack(np.unravel_index(voxels, shape), axis=1)
+        piece = self._search(cells + 0.5, cells)[which]
+        cell = places - self._away(places, piece)[:, None] * self.normals[piece]
+        return self._away(places, self._search(places, cell.astype(np.int64)))
+
+    def _away(self, places: Array, piece: Any) -> Array:
+        """Return the distances of places (m, 3) from the planes of pieces (m,)."""
+        gap = places - self.points[piece]
+        return np.asarray(np.einsum("ij,ij->i", gap, self.normals[piece]))
+
+    def _search(self, places: Array, cell: Any) -> Any:
+        """Return the nearest pieces (m,) to places (m, 3) in the 27 voxels about cells (m, 3)."""
         best = np.full(len(places), np.inf, dtype=np.float64)
         piece = np.zeros(len(places), dtype=np.int64)
-        cell = start
-        for _ in range(SEARCHES):
-            self._search(places, cell, best, piece)
-            away = np.einsum("ij,ij->i", places - self.points[piece], self.normals[piece])
-            cell = (places - away[:, None] * self.normals[piece]).astype(np.int64)
-        return np.asarray(away)
-
-    def _search(self, places: Array, cell: Any, best: Array, piece: Any) -> None:
-        """Take over into `piece` what is nearer than `best` (squared) in the 27 voxels about."""
         top = np.array(self.number.shape) - 1
         for shift in np.ndindex(3, 3, 3):
             at = np.clip(cell + (np.array(shift) - 1), 0, top)
             found = self.number[at[:, 0], at[:, 1], at[:, 2]]
-            gap = places - self.points[found]
+            there = np.flatnonzero(found >= 0)
+            found = found[there]
+            gap = places[there] - self.points[found]
             square = np.einsum("ij,ij->i", gap, gap)
-            nearer = (found >= 0) & (square < best)
-            best[nearer], piece[nearer] = square[nearer], found[nearer]
+            nearer = square < best[there]
+            best[there[nearer]], piece[there[nearer]] = square[nearer], found[nearer]
+        return piece
 
 
 def crossings(solid: Solid) -> tuple[Array, Array]:
@@ -154,6 +167,8 @@ def crossings(solid: Solid) -> tuple[Array, Array]:
     """
     grey = solid.dtype != np.bool_ and bool(np.any((solid > 0) & (solid < 255)))
     filled = solid.astype(np.float32) / (1.0 if solid.dtype == np.bool_ else 255.0)
+    box = box_of(ndimage.maximum_filter(filled, 3) != ndimage.minimum_filter(filled, 3), MARGIN)
+    filled = filled[box]  # most of a volume is far from its surface
     sigma = GREY_SURFACE if grey else SURFACE
     share = ndimage.gaussian_filter(filled, sigma, mode="nearest")
     # What a Gaussian makes of a plane is the normal distribution; its inverse is straight.
@@ -164,7 +179,19 @@ def crossings(solid: Solid) -> tuple[Array, Array]:
     wide = ndimage.gaussian_filter(share, CURVATURE, mode="nearest")
     variance = sigma**2 + (VOXEL if grey else 0.0)
     points += 0.5 * variance * at_points([divergence(wide)], points) * normals
+    points += np.array([part.start for part in box])
     return points, normals
+
+
+def box_of(chosen: Any, margin: int) -> tuple[slice, ...]:
+    """Return the box that holds all chosen voxels (n, n, n), and a margin about them."""
+    found = []
+    for axis in range(3):
+        others = tuple(other for other in range(3) if other != axis)
+        there = np.flatnonzero(chosen.any(axis=others))
+        low, high = (there[0], there[-1] + 1) if len(there) else (0, chosen.shape[axis])
+        found.append(slice(max(int(low) - margin, 0), min(int(high) + margin, chosen.shape[axis])))
+    return tuple(found)
 
 
 def level_points(level: Any) -> Array:
