@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 from roboaccord.errors import AccordError
+from roboaccord.report.contours import contour
 from roboaccord.state import Array
 
 from monkeybot.clocked import Setting, Step, follow, pieces_of, shipped_step
-from monkeybot.contours import contour
 from monkeybot.flood import Cell, flood
 from monkeybot.landscape import Done
 from monkeybot.parameters import MonkeyBotParameters

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from roboaccord.report.axes import Axes, colour_bar
 from roboaccord.report.colours import BLUE, INK, PAGE, RED, SOFT, colours
+from roboaccord.report.contours import contour
 from roboaccord.report.svg import Drawing
 from roboaccord.state import Array
 
-from monkeybot.contours import contour
 from monkeybot.design import DesignMap, Robot
 from monkeybot.level_gaits import Level
 from monkeybot.maps import BAR, BOX, MARK, SIZE

@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pytest
 from monkeybot.clocked import Setting, follow, shipped_step
-from monkeybot.contours import contour
 from monkeybot.design import (
     Shape,
     better_robot,
@@ -23,6 +22,7 @@ from monkeybot.orbits import describe, find_orbit
 from monkeybot.stability_map import stability_map
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
+from roboaccord.report.contours import contour
 from workspace import accord, succeed
 
 NEAR = np.linspace(0.930, 0.945, 4), np.linspace(0.5, 0.7, 3)

@@ -58,6 +58,14 @@ class Drawing:
             f'stroke-linejoin="round"{dash}/>'
         )
 
+    def strokes(self, pieces: Array, colour: str = SOFT, width: float = 1.0) -> None:
+        """Draw many straight pieces (k, 2, 2) as one shape."""
+        path = "".join(f"M{a:.1f},{b:.1f}L{c:.1f},{d:.1f}" for (a, b), (c, d) in pieces)
+        self._parts.append(
+            f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}" '
+            'stroke-linecap="round"/>'
+        )
+
     def dots(
         self, points: Array, colour: str, radius: float = 3.0, edge: str = "none",
         *, opacity: float = 1.0,
