@@ -48,14 +48,14 @@ def start(context: LaunchContext) -> list:
     run = {key: given[key] for key in ("robot", "scenario")}
     run["duration"] = float(given["duration"])
     setup = setup_of({**run, "set": []})
-    world = World.find(given["world"] or setup.scenario.world)
+    world = World.of(setup, given["world"])
     # Not by gz_sim.launch.py: its shell would take the signals, and leave the server running.
-    models = str(share("roboaccord_ros") / "models")
+    models = [str(folder) for folder in world.models]
     server = ExecuteProcess(
         cmd=["gz", "sim", *(["-s"] if given["headless"] == "true" else []), str(world.path)],
         name="gazebo",
         additional_env={
-            "GZ_SIM_RESOURCE_PATH": pathsep.join([models, environ.get("GZ_SIM_RESOURCE_PATH", "")])
+            "GZ_SIM_RESOURCE_PATH": pathsep.join([*models, environ.get("GZ_SIM_RESOURCE_PATH", "")])
         },
         on_exit=Shutdown(),
     )

@@ -13,6 +13,8 @@ from roboaccord.errors import AccordError
 from roboaccord.scenario import did_you_mean
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.random import Generator
 
     from roboaccord.assembly import Setup
@@ -41,6 +43,8 @@ class Robot:
         contacts: by name, beside the laws: what an engine's own contact solver is to deal with.
         terrain: makes what stands around the robot from `(setup, **terrain)`, the scenario's keys;
             None for a robot whose scenarios have none.
+        world: makes the world of a setup for Gazebo, with its terrain in it, and gives its file;
+            models are in ../models of that. None for the scenario's `world`.
         effort_topics: teleoperation: topics `/R/NAME` with a number, and the joint whose effort
             it is; they make `Target.effort`.
         switches: names of what commands can switch, a magnet say, with the state to start from.
@@ -66,6 +70,7 @@ class Robot:
     friction_laws: Mapping[str, Callable[..., ForceLaw]] = field(default_factory=dict)
     contacts: Mapping[str, Callable[..., Contact]] = field(default_factory=dict)
     terrain: Callable[..., Any] | None = None
+    world: Callable[[Setup], Path] | None = None
     effort_topics: Mapping[str, str] = field(default_factory=dict)
     switches: Mapping[str, bool] = field(default_factory=dict)
     engine: Callable[[Setup, str, Mapping[str, float]], Simulator] | None = None

@@ -97,7 +97,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         name: of the scenario, from its file.
         description: one line for `accord list`.
         base: how `base_link` is tied to the world; a ball turns about its centre, which stays.
-        world: name of the world for Gazebo.
+        world: name of the world for Gazebo, where the robot makes none of its terrain.
         terrain: what stands around the robot, in the words of the robot's package.
         parameters: changes to the robot's physical parameters.
         initial: the state to start from.

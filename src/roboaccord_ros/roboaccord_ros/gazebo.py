@@ -51,6 +51,23 @@ class World:
             raise AccordError(f"{path.name} states no physics/max_step_size")
         return cls(path, title, step)
 
+    @classmethod
+    def of(cls, setup: Setup, name: str = "") -> World:
+        """Read the world that is named, or else the one that a scenario is run in.
+
+        Raises:
+            AccordError: as `find`; or if a world cannot be made of the terrain.
+        """
+        if not name and setup.robot.world is not None:
+            return cls.find(str(setup.robot.world(setup)))
+        return cls.find(name or setup.scenario.world)
+
+    @property
+    def models(self) -> list[Path]:
+        """Folders with the models that it includes: those that ship, and its own."""
+        own = self.path.resolve().parents[1] / "models"
+        return list(dict.fromkeys([share("roboaccord_ros") / "models", own]))
+
     def check_period(self, control_period: float) -> None:
         """Refuse a control period [s] that is no whole multiple of the world's step.
 

@@ -42,6 +42,9 @@ class Link(Protocol):
     def force(self, effort: Array) -> None:
         """Put efforts (n,) [N m] in force."""
 
+    def push(self, wrench: Array) -> None:
+        """Put a wrench (6,) [N, N m] on `base_link` for the next control period."""
+
     def switch(self, name: str, on: bool) -> None:
         """Attach or detach; Gazebo confirms it on a topic of its own."""
 
@@ -57,6 +60,7 @@ class FreeLink:
 
     def __init__(self, node: Node, setup: Setup, world: World) -> None:
         self._world, self._codec = world, EffortCodec(setup.joints)
+        self._jointed = bool(setup.joints)
         self._publisher, self._send = graph.advertise(node, setup.robot.name, graph.GZ_EFFORTS)
         self._switches = {
             topic: node.create_publisher(Empty, f"/{setup.robot.name}/{topic}", graph.RELIABLE)
@@ -65,13 +69,18 @@ class FreeLink:
         self._started: Popen[str] | None = None
 
     def missing(self) -> str:
-        for publisher in (self._publisher, *self._switches.values()):
+        efforts = [self._publisher] if self._jointed else []
+        for publisher in (*efforts, *self._switches.values()):
             if not publisher.get_subscription_count():
                 return f"no bridge has subscribed to {publisher.topic_name}"
         return ""
 
     def force(self, effort: Array) -> None:
-        self._send(self._codec.encode(0.0, effort))
+        if self._jointed:
+            self._send(self._codec.encode(0.0, effort))
+
+    def push(self, wrench: Array) -> None:
+        raise AccordError("a wrench lasts one step of Gazebo: it needs lockstep:=true")
 
     def switch(self, name: str, on: bool) -> None:
         self._switches[f"gz/{name}/{graph.GZ_SWITCH[on]}"].publish(Empty())
@@ -92,13 +101,15 @@ class LockstepLink:
     """
 
     def __init__(self, setup: Setup, world: World) -> None:
+        self._wrenches = f"/world/{world.name}/wrench"
+        self._base = f"{setup.robot.name}::base_link"
         self._control = f"/world/{world.name}/control"
         self._steps = round(setup.scenario.control_period / world.physics_step)
         self._trajectory, self._joints = message("JointTrajectory"), setup.joints
         self._request, self._answer = message("WorldControl"), message("Boolean")
         self._query, self._worlds = message("Empty")(), message("StringMsg_V")
         self._node = _import("gz.transport13").Node()
-        kinds = {graph.GZ_EFFORTS: self._trajectory}
+        kinds = {graph.GZ_EFFORTS: self._trajectory} if setup.joints else {}
         kinds |= dict.fromkeys(_switch_topics(setup), message("Empty"))
         topics = _gazebo_topics(setup, kinds)
         self._publishers = {n: self._node.advertise(topics[n], kinds[n]) for n in kinds}
@@ -114,9 +125,32 @@ class LockstepLink:
         return "" if settled else "Gazebo was connected only now"
 
     def force(self, effort: Array) -> None:
+        if not self._joints:
+            return
         points = [{"effort": effort.tolist()}]
         efforts = self._trajectory(joint_names=self._joints, points=points)
         self._publishers[graph.GZ_EFFORTS].publish(efforts)
+
+    def push(self, wrench: Array) -> None:
+        if self._steps != 1:
+            raise AccordError(
+                "a wrench lasts one step of Gazebo: control_period must be the world's step"
+            )
+        kind = message("EntityWrench")
+        if self._wrenches not in self._publishers:
+            publisher = self._node.advertise(self._wrenches, kind)
+            end = time.monotonic() + PATIENCE / 1000
+            while not publisher.has_connections():
+                if time.monotonic() > end:
+                    raise LockstepError(f"nothing in Gazebo listens to {self._wrenches}")
+                time.sleep(0.01)
+            time.sleep(SETTLE)
+            self._publishers[self._wrenches] = publisher
+        force, torque = (dict(zip("xyz", part.tolist())) for part in (wrench[:3], wrench[3:]))
+        entity = {"name": self._base, "type": "LINK"}
+        self._publishers[self._wrenches].publish(
+            kind(entity=entity, wrench={"force": force, "torque": torque})
+        )
 
     def switch(self, name: str, on: bool) -> None:
         self._publishers[f"gz/{name}/{graph.GZ_SWITCH[on]}"].publish(message("Empty")())

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 import numpy as np
 from rclpy.node import Node
 from roboaccord.assembly import Setup
-from roboaccord.cdr import EffortCodec, OdometryCodec
+from roboaccord.cdr import EffortCodec, OdometryCodec, decode_wrench
 from roboaccord.errors import LockstepError
 from roboaccord.loop import NANOSECONDS, check_command, check_state, clip_efforts, count_steps
-from roboaccord.state import Command, RobotState
+from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event, Trajectory
 
 from roboaccord_ros import graph
@@ -80,11 +80,17 @@ class GazeboShell:
         self._switches = GazeboSwitches(node, self._robot, run, names, link, self._on_settled)
         takes = {
             graph.EFFORTS: self._on_command,
+            graph.WRENCH: self._on_wrench,
             graph.GZ_ODOMETRY: lambda data: self._on_state(self._inlet.take_odometry(data)),
             graph.GZ_STATES: lambda data: self._on_state(self._inlet.take_joint_states(data)),
         }
-        for name, take in takes.items():
-            graph.subscribe(node, self._robot, name, run.guard(take))
+        subscribed = {
+            name: graph.subscribe(node, self._robot, name, run.guard(take))
+            for name, take in takes.items()
+        }
+        self._wrenches = subscribed[graph.WRENCH]
+        self._wrench: tuple[float, Array] | None = None
+        self._waiting = b""  # efforts whose wrench has not come
         node.create_timer(POLL, run.guard(self._look))
 
     def close(self) -> None:
@@ -144,8 +150,17 @@ class GazeboShell:
         self._heard = self._started = time.monotonic()
         self._publish(state)
 
+    def _on_wrench(self, data: bytes) -> None:
+        self._wrench = decode_wrench(data)
+        waiting, self._waiting = self._waiting, b""
+        if waiting:
+            self._on_command(waiting)
+
     def _on_command(self, data: bytes) -> None:
         stamp, effort = self._codec.decode(data)
+        if self._wrenches.get_publisher_count() and (not self._wrench or self._wrench[0] != stamp):
+            self._waiting = data
+            return
         check_command(Command(effort), self._joints, "the controller", stamp)
         if self.result or not self._motion:
             return
@@ -161,6 +176,8 @@ class GazeboShell:
     def _go_on(self) -> None:
         """Put the last effort in force, and let the world go on."""
         self._link.force(self._effort)
+        if self._wrench:
+            self._link.push(self._wrench[1])
         self._heard = time.monotonic()
         self._link.go_on()
 
@@ -208,7 +225,7 @@ def build(node: Node, run: Run) -> GazeboShell:
     names = ("scenario", "set", "duration", "world", "lockstep", "peers", "start_timeout")
     values = declare(node, "robot", *names)
     setup = setup_of(values)
-    world = World.find(values["world"] or setup.scenario.world)
+    world = World.of(setup, values["world"])
     link = LockstepLink(setup, world) if values["lockstep"] else FreeLink(node, setup, world)
     return GazeboShell(node, setup, world, link, run, values["peers"], values["start_timeout"])
 

@@ -39,7 +39,8 @@ def gazebo(world: Path) -> Iterator[Any]:
 
     # The node and the command line tool both read it from the environment.
     os.environ["GZ_PARTITION"] = uuid.uuid4().hex
-    os.environ["GZ_SIM_RESOURCE_PATH"] = str(ROOT / "models")
+    own = world.resolve().parents[1] / "models"
+    os.environ["GZ_SIM_RESOURCE_PATH"] = f"{ROOT / 'models'}{os.pathsep}{own}"
     server = subprocess.Popen(["gz", "sim", "-s", "-v", "1", str(world)], start_new_session=True)
     try:
         node = Node()
@@ -78,9 +79,9 @@ def put_in(node: Any, world: str, setup: Setup) -> None:
 
 def crawl(scenario: Scenario, folder: Path, lockstep: str = "true") -> BagRun:
     """Let a robot run in its world with the nodes of a launch, each a process; return its bag."""
-    world = World.find(scenario.world)
     folder.mkdir(exist_ok=True)
     setup = Setup.of(scenario)
+    world = World.of(setup)
     file, bag = folder / "scenario.yaml", folder / "bag"
     file.write_text(yaml.safe_dump(json.loads(json.dumps(scenario.data()))), encoding="utf-8")
     run = ["-p", f"robot:={scenario.robot}", "-p", f"scenario:={file}"]

@@ -15,16 +15,16 @@ from roboaccord.interfaces import Simulator
 
 from voxel_sphere.contact import GROUND, is_kinematic
 from voxel_sphere.heights import height_field
-from voxel_sphere.mesh import terrain_mesh
+from voxel_sphere.mesh import Mesh, terrain_mesh
 from voxel_sphere.scene import Scene
 
 # Voxels. Facets brake a ball: in a bowl it is 0.19 r off after 4 s where slices are smoothed by 1.5
-# voxels, which is nearest to the surface, and 0.07 r by 2.5 (n = 100, DART; docs/voxel_sphere.md).
+# voxels, 0.10 r by 2, and 0.07 r by 2.5 (n = 100, DART; docs/voxel_sphere.md).
 SMOOTHING = 2.5
 
 
-def mesh_fixture(scene: Scene) -> MeshFixture:
-    """Return ground and walls as a closed, outward mesh [m].
+def contact_mesh(scene: Scene) -> Mesh:
+    """Return ground and walls as a closed, outward mesh [voxels].
 
     Raises:
         AccordError: if it is not closed.
@@ -32,6 +32,12 @@ def mesh_fixture(scene: Scene) -> MeshFixture:
     mesh = terrain_mesh(scene.terrain, smoothing=SMOOTHING)
     if not mesh.watertight or mesh.volume <= 0:
         raise AccordError(f"the mesh of {scene.terrain.name} is not closed")
+    return mesh
+
+
+def mesh_fixture(scene: Scene) -> MeshFixture:
+    """Return ground and walls as a mesh [m]."""
+    mesh = contact_mesh(scene)
     return MeshFixture(name=GROUND, vertices=mesh.vertices * scene.voxel, faces=mesh.faces)
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import yaml
 
+from roboaccord.description import MOVING
 from roboaccord.errors import AccordError
 from roboaccord.gazebo.schema import VERSION, schema_folder, unknown_elements
 from roboaccord.gazebo.systems import (
     BRIDGE_KEYS,
     BRIDGE_TYPES,
+    FOR_JOINTS,
     IN_EVERY_ROBOT,
     IN_EVERY_WORLD,
     SYSTEMS,
@@ -59,7 +61,9 @@ def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str
     root = ET.fromstring(urdf)
     problems = list(_check_systems(root))
     names = [plugin.get("name", "") for plugin in root.iter("plugin")]
-    problems += [f"robot: system {name} is missing" for name in IN_EVERY_ROBOT if name not in names]
+    joints = [joint for joint in root.findall("joint") if joint.get("type") in MOVING]
+    needed = IN_EVERY_ROBOT + (FOR_JOINTS if joints else ())
+    problems += [f"robot: system {name} is missing" for name in needed if name not in names]
     links = {link.get("name") for link in root.iter("link")}
     known = links | {joint.get("name") for joint in root.iter("joint")}
     for tag in root.findall("gazebo[@reference]"):

@@ -47,6 +47,7 @@ SYSTEMS = {
     for name, system in {
         "Physics": _system("physics", "engine"),
         "UserCommands": _system("user-commands"),
+        "ApplyLinkWrench": _system("apply-link-wrench", "verbose"),
         "SceneBroadcaster": _system("scene-broadcaster", "dynamic_pose_hertz state_hertz"),
         # Without use_header_start_time: a stamp from the past would never become active.
         "JointTrajectoryController": _system(
@@ -77,6 +78,6 @@ IN_EVERY_WORLD = tuple(
     f"gz::sim::systems::{name}" for name in ("Physics", "UserCommands", "SceneBroadcaster")
 )
 IN_EVERY_ROBOT = tuple(
-    f"gz::sim::systems::{name}"
-    for name in ("JointTrajectoryController", "JointStatePublisher", "OdometryPublisher")
+    f"gz::sim::systems::{name}" for name in ("JointStatePublisher", "OdometryPublisher")
 )
+FOR_JOINTS = ("gz::sim::systems::JointTrajectoryController",)

@@ -1,0 +1,63 @@
+"""The heavy ball on its terrain in a real Gazebo server: in a bowl, and driven by wrenches."""
+
+from __future__ import annotations
+
+import math
+import shutil
+
+import numpy as np
+import pytest
+
+pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
+
+if shutil.which("gz") is None:
+    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
+
+from gazebo_server import crawl
+from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.loop import simulate
+from roboaccord.scenario import load_scenario
+from scipy.integrate import solve_ivp
+
+R, G = 0.1, 9.81  # m, m/s^2
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_released_in_a_bowl_it_follows_the_rolling_pendulum(tmp_path):
+    """At n = 100; docs/voxel_sphere.md has n = 200."""
+    path = crawl(load_scenario("voxel_sphere", "voxel_sphere", "bowl"), tmp_path / "run").trajectory
+    # (1 + 2/5) length angle'' = -g sin(angle); the centre moves on 4 r, and starts 1 r off.
+    length = 4.0 * R
+    swing = solve_ivp(
+        lambda _, y: [y[1], -G / 1.4 / length * math.sin(y[0])],
+        (0.0, 4.0), [math.asin(0.25), 0.0], t_eval=path.time, rtol=1e-10, atol=1e-12,
+    ).y[0]  # fmt: skip
+    exact = np.array([0.5, 0.5, 6.0 * R]) + length * np.stack(
+        [np.sin(swing), 0.0 * swing, -np.cos(swing)], axis=1
+    )
+    assert path.time[-1] == 4.0
+    assert np.linalg.norm(path.position - exact, axis=1).max() < 0.1 * R
+
+
+def test_torques_drive_it_over_waves_as_in_the_reference(tmp_path):
+    given = load_scenario("voxel_sphere", "voxel_sphere", "teleop", ["duration=1.0"])
+    setup, run = Setup.of(given), crawl(given, tmp_path / "run")
+    reference = simulate(
+        simulator=make_simulator(setup),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=given.duration,
+        control_period=given.control_period,
+    )
+    gap = np.linalg.norm(run.trajectory.position - reference.position, axis=1)
+    limit = given.crosscheck.tolerances.trajectory["dart"]  # Gazebo's engine, on the same mesh
+    assert gap.max() < limit
+    assert reference.position[-1, 0] - reference.position[0, 0] > 10 * limit
+    assert run.trajectory.wrench.shape == (1001, 6)
+    assert np.abs(run.trajectory.wrench[:, 3:]).max() > 0.01  # N m
