@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from voxel_sphere.surfaces import Surface, make_surface
 
 SIZE = 10  # n / r
 SAMPLES = 60
+LOOPS = 47.0  # r
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +35,7 @@ class Case:
         name: of the case.
         surface: by name and parameters.
         start: in plan, from the middle of the grid [r].
-        omega: angular velocity (3,) [rad/s].
+        omega: angular velocity (3,) [rad/s], or a function of the time.
         duration: of the run [s].
         reference: (times, centre at the start, n, r) to the centre (k, 3).
     """
@@ -41,7 +43,7 @@ class Case:
     name: str
     surface: tuple[str, dict[str, float]]
     start: tuple[float, float]
-    omega: tuple[float, float, float]
+    omega: Any
     duration: float
     exact: Callable[[int, float], Field]
     reference: Callable[[Array, Array, int, float], Array]
@@ -83,6 +85,38 @@ def _bowl(name: str, start: tuple[float, float], w: Array, duration: float) -> C
             t, start=c, middle=middle(n, r), r=r, w=w
         ),
     )  # fmt: skip
+
+
+def _level_loops() -> Case:
+    """Return four rounds about the bottom of a bowl by a level w that turns, as one steers.
+
+    It turns once a sample, and between samples the centre turns about the w of that time.
+    """
+    duration, rounds = 51.8, 4.0  # on the slope |w x n| is less than 1
+
+    def w(time: float) -> Array:
+        way = 2 * np.pi * rounds * time / duration
+        return np.array([np.cos(way), np.sin(way), 0.0])
+
+    def reference(times: Array, start: Array, n: int, r: float) -> Array:
+        centres = [start]
+        for a, b in pairwise(times):
+            step = references.in_bowl(
+                np.array([b - a]), start=centres[-1], middle=np.array([n / 2, n / 2, 6 * r]), r=r,
+                w=w(0.5 * (a + b)),
+            )  # fmt: skip
+            centres.append(step[0])
+        return np.array(centres)
+
+    return Case(
+        name="level loops",
+        surface=("bowl", {"bowl_radius": 5.0}),
+        start=(-1.87, 0.0),
+        omega=w,
+        duration=duration,
+        exact=lambda n, r: Field.bowl((n / 2, n / 2, 6 * r), 5 * r, radius=r, size=n),
+        reference=reference,
+    )
 
 
 def _cylinder() -> Case:
@@ -134,9 +168,9 @@ def _sinusoid() -> Case:
 
 
 def cases() -> list[Case]:
-    """Return the runs of the table; the loops are 47 r long, the centre 4 r from the bowl's middle.
+    """Return the runs of the table; loops are 47 r long, the centre 4 r from the bowl's middle.
 
-    The loops go round an axis 10 deg off the upright, between 20 and 40 deg from the bottom.
+    The bowl loops go round an axis 10 deg off the upright, between 20 and 40 deg from the bottom.
     """
     tilt, radius = np.radians(10.0), 4.0
     axis = np.array([np.sin(tilt), 0.0, np.cos(tilt)])
@@ -145,7 +179,8 @@ def cases() -> list[Case]:
     return [
         _incline(),
         _bowl("bowl", (-2.6, -0.8), np.array([-0.2, 1.0, 0.0]), 6.0),
-        _bowl("bowl loops", (radius * np.sin(low), 0.0), axis, 2 * np.pi * radius * 47.0 / length),
+        _bowl("bowl loops", (radius * np.sin(low), 0.0), axis, 2 * np.pi * radius * LOOPS / length),
+        _level_loops(),
         _cylinder(),
         _sinusoid(),
     ]

@@ -133,7 +133,7 @@ class Surfels:
         flat = np.ravel_multi_index(tuple(start.T), shape)
         voxels, which = np.unique(flat, return_inverse=True)
         cells = np.stack(np.unravel_index(voxels, shape), axis=1)
-        piece = self._search(cells + 0.5, cells)[which]
+        piece = self._search(cells + np.float64(0.5), cells)[which]
         cell = places - self._away(places, piece)[:, None] * self.normals[piece]
         return self._away(places, self._search(places, cell.astype(np.int64)))
 
