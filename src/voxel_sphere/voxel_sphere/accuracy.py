@@ -92,7 +92,7 @@ def _level_loops() -> Case:
 
     It turns once a sample, and between samples the centre turns about the w of that time.
     """
-    duration, rounds = 51.8, 4.0  # on the slope |w x n| is less than 1
+    duration, rounds = 52.7, 4.0  # on the slope |w x n| is less than 1
 
     def w(time: float) -> Array:
         way = 2 * np.pi * rounds * time / duration
