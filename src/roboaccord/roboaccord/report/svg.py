@@ -37,13 +37,18 @@ class Drawing:
         self._parts: list[str] = []
 
     def text(
-        self, at: Point, words: str, *, anchor: str = "middle", colour: str = INK, turn: float = 0.0
-    ) -> None:
-        """Write words; `anchor` is start, middle or end, `turn` clockwise [degrees]."""
+        self, at: Point, words: str, *, anchor: str = "middle", colour: str = INK,
+        turn: float = 0.0, halo: bool = False,
+    ) -> None:  # fmt: skip
+        """Write words; `anchor` is start, middle or end, `turn` clockwise [degrees].
+
+        With a `halo` they can be read on any ground.
+        """
         x, y = at
         turned = f' transform="rotate({turn:g} {x:.1f} {y:.1f})"' if turn else ""
+        rim = f' stroke="{PAGE}" stroke-width="3" paint-order="stroke"' if halo else ""
         self._parts.append(
-            f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}"{turned}>'
+            f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}"{turned}{rim}>'
             f"{escape(words)}</text>"
         )
 

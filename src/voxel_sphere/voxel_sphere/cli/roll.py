@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import platform
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
+from roboaccord.bag.topics import distribution_version
 from roboaccord.cli.console import COMPILING, log, out, print_json, progress
 from roboaccord.errors import AccordError
 from roboaccord.output import make_folder
@@ -14,10 +18,12 @@ from roboaccord.output import make_folder
 from voxel_sphere.distance import Solid
 from voxel_sphere.field import Field
 from voxel_sphere.ground import choose, fields, stages
+from voxel_sphere.pages import write_run
 from voxel_sphere.path import Path as Rolled
 from voxel_sphere.report_variants import roll_as_described
 from voxel_sphere.rolling import SCHEMES, check_scheme, roll
 from voxel_sphere.walls import STEEP, WallLaw
+from voxel_sphere.workspace import Terrain
 
 SAMPLES = 500
 
@@ -58,7 +64,8 @@ def roll_command(
         bool, typer.Option("--normalised", help="Lengths in radii, times in T: r = 1, t_final = 1.")
     ] = False,
     file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="For the path: .csv or .npz.")
+        Path | None,
+        typer.Option("--out", metavar="FILE|DIR", help="For the path: .csv, .npz, or a folder."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
 ) -> None:
@@ -66,13 +73,16 @@ def roll_command(
 
     Lengths in voxels from the grid's corner, or in radii with --normalised, where --omega is in rad
     per run and --time is not used. The file has all samples; without --out the JSON's `path` is the
-    list of centres. A run that the theory does not cover ends there, is saved, and exits with 1.
+    list of centres. A folder gets path.csv, path.svg, and a page to look at, index.html. A run that
+    the theory does not cover ends there, is saved, and exits with 1.
 
     Examples:
 
       accord voxel-sphere roll terrain --omega 0 1 --time 5 --start 30 50
 
       accord voxel-sphere roll terrain --workspace arena --omega 2 9 --time 5 --out path.csv --json
+
+      accord voxel-sphere roll terrain --omega 6 3 --out run
     """
     check_file(file)
     check_scheme(scheme, (*SCHEMES, "as_described"))
@@ -94,9 +104,9 @@ def roll_command(
             duration=duration, law=law, step=step, samples=samples,
             done=lambda count: bar.update(rolling, advance=count, description="rolling"),
         )  # fmt: skip
-    if file is not None:
-        path.save(file)
-    data = figures(path, length, None if file is None else str(file))
+    files = [] if file is None else save(path, terrain, file)
+    data = figures(path, length, str(files[0]) if files else None)
+    data["files"] = [str(name) for name in files]
     print_json(data) if as_json else show(data, "r" if normalised else "voxels")
     if path.failed:
         log.print(f"accord: {path.message}", style="red", soft_wrap=True)
@@ -120,9 +130,29 @@ def check_file(file: Path | None) -> None:
     """Refuse a file that cannot be written, before the work."""
     if file is None:
         return
-    if file.suffix not in (".csv", ".npz"):
-        raise AccordError(f"{file}: the path is written as .csv or .npz")
-    make_folder(file.parent)
+    if not is_folder(file) and file.suffix not in (".csv", ".npz"):
+        raise AccordError(f"{file}: the path is written as .csv or .npz, or into a folder")
+    make_folder(file if is_folder(file) else file.parent)
+
+
+def is_folder(file: Path) -> bool:
+    """Return whether a name is that of a folder: it is one, or has no ending."""
+    return file.is_dir() or not file.suffix
+
+
+def save(path: Rolled, terrain: Terrain, file: Path) -> list[Path]:
+    """Write the path, and into a folder pictures of it, too; return the files, the path first."""
+    if is_folder(file):
+        command = shlex.join(["accord", *sys.argv[1:]])
+        return write_run(path, terrain, file, command=command, versions=made_with())
+    path.save(file)
+    return [file]
+
+
+def made_with() -> dict[str, str]:
+    """Return the versions of what rolls."""
+    names = ("roboaccord", "roboaccord-voxel_sphere", "numpy", "scipy")
+    return {"python": platform.python_version(), **{n: distribution_version(n) for n in names}}
 
 
 def figures(path: Rolled, length: float, file: str | None) -> dict[str, Any]:
@@ -171,5 +201,5 @@ def show(data: dict[str, Any], unit: str) -> None:
             f"  {event['time']:.4f}  {event['kind']}: {event['detail']}",
             highlight=False, soft_wrap=True, markup=False,
         )  # fmt: skip
-    if isinstance(data["path"], str):
-        out.print(f"{'path':<11}  {data['path']}", highlight=False, soft_wrap=True)
+    if data["files"]:
+        out.print(f"{'files':<11}  {', '.join(data['files'])}", highlight=False, soft_wrap=True)
