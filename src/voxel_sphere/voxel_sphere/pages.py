@@ -55,7 +55,7 @@ def render_run(path: Path, terrain: Terrain, *, command: str, versions: Mapping[
         facts[f"event {number}, at {event.time:.4g} s"] = f"{event.kind}: {event.detail}"
     return render_plots(
         f"The sphere on {terrain.name}", path.message, [
-            Plot("Path", "Drag to turn it. Walls are cut off level with the highest that the sphere reached.",
+            Plot("Path", "Drag to turn it. Walls are cut off level with the sphere at its highest.",
                  surface_figure(path, terrain), height=680),
             *(marked(plot_of_chart(chart), path) for chart in charts(path)),
         ],
