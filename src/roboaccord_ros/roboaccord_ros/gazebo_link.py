@@ -132,6 +132,7 @@ class LockstepLink:
         self._publishers[graph.GZ_EFFORTS].publish(efforts)
 
     def push(self, wrench: Array) -> None:
+        # A persistent one adds to the last; Gazebo carries out a clear in between only after both.
         if self._steps != 1:
             raise AccordError(
                 "a wrench lasts one step of Gazebo: control_period must be the world's step"
