@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from roboaccord.interfaces import Controller, ForceLaw, Odometry, Simulator
     from roboaccord.state import Array, RobotState
     from roboaccord.trajectory import Trajectory
+    from roboaccord.view.solids import Faces
 
 GROUP = "roboaccord.robots"
 
@@ -43,6 +44,7 @@ class Robot:
         contacts: by name, beside the laws: what an engine's own contact solver is to deal with.
         terrain: makes what stands around the robot from `(setup, **terrain)`, the scenario's keys;
             None for a robot whose scenarios have none.
+        relief: gives vertices (v, 3) [m] and faces of the terrain of a setup, to be drawn.
         world: makes the world of a setup for Gazebo, with its terrain in it, and gives its file;
             models are in ../models of that. None for the scenario's `world`.
         effort_topics: teleoperation: topics `/R/NAME` with a number, and the joint whose effort
@@ -70,6 +72,7 @@ class Robot:
     friction_laws: Mapping[str, Callable[..., ForceLaw]] = field(default_factory=dict)
     contacts: Mapping[str, Callable[..., Contact]] = field(default_factory=dict)
     terrain: Callable[..., Any] | None = None
+    relief: Callable[[Setup], tuple[Array, Faces]] | None = None
     world: Callable[[Setup], Path] | None = None
     effort_topics: Mapping[str, str] = field(default_factory=dict)
     switches: Mapping[str, bool] = field(default_factory=dict)

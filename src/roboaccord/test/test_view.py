@@ -13,7 +13,7 @@ from roboaccord.errors import AccordError
 from roboaccord.trajectory import Trajectory
 from roboaccord.view.camera import Camera
 from roboaccord.view.gif import resample, write_gif
-from roboaccord.view.raster import draw_solids
+from roboaccord.view.raster import draw_frame, draw_solids, draw_terrain
 from roboaccord.view.scene import Scene
 from roboaccord.view.solids import box, cylinder, sphere
 from roboaccord.view.stage import Stage, rooted_at_base
@@ -113,10 +113,22 @@ def test_the_nearer_solid_hides_the_farther_in_any_order() -> None:
     red, green = np.array([1.0, 0, 0]), np.array([0, 1.0, 0])
     near, far = (vertices - [0, 1, 0], faces, red), (vertices * 1.2 + [0, 1, 0], faces, green)
     for order in ([near, far], [far, near]):
-        picture, cover = draw_solids(camera, order)
-        assert cover[30, 40] == 1.0
+        picture, depths = draw_solids(camera, order)
+        assert depths[30, 40] == pytest.approx(1 / 4.5)  # of the near one's face
         assert picture[30, 40, 0] > 0.0
         assert picture[30, 40, 1] == 0.0
+
+
+@pytest.mark.parametrize(("place", "seen"), [(-1.0, True), (1.0, False)])
+def test_terrain_hides_what_is_behind_it_and_nothing_else(place: float, seen: bool) -> None:
+    camera = Camera.aim(np.zeros(3), np.array([0.0, -1.0, 0.0]), 6.0, math.radians(60), (80, 60))
+    ridge = np.array([[-2.0, 0.0, -2.0], [2.0, 0.0, -2.0], [2.0, 0.0, 2.0], [-2.0, 0.0, 2.0]])
+    behind = draw_terrain(camera, (ridge, ((0, 1, 2), (0, 2, 3)), np.array([0.0, 0.0, 1.0])))
+    vertices, faces = box(np.full(3, 0.5))
+    solid = (vertices + [0, place, 0], faces, np.array([1.0, 0.0, 0.0]))
+    picture = np.asarray(draw_frame(camera, [solid], np.zeros((1, 3)), -3.0, 1.0, behind))
+    red, _, blue = picture[30, 40].astype(int)
+    assert (red > blue) == seen
 
 
 def test_gif_has_its_frames_and_moves(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from voxel_sphere.metrics import metrics
 from voxel_sphere.parameters import VoxelSphereParameters
 from voxel_sphere.reference import RollingReference
 from voxel_sphere.scene import Scene, make_scene
-from voxel_sphere.terrain_files import make_world
+from voxel_sphere.terrain_files import draw_relief, make_world
 
 
 def joints(setup: Setup) -> tuple[str, ...]:
@@ -69,6 +69,7 @@ ROBOT = Robot(
     controllers={"roll": RollController, "drive": DriveController},
     contacts={"rolling": rolling, "contact": touching},
     terrain=make_scene,
+    relief=draw_relief,
     world=make_world,
     engine=make_engine_simulator,
     initial=lower,

@@ -15,6 +15,8 @@ from roboaccord.description import expand
 from roboaccord.errors import AccordError
 from roboaccord.robot import find_robot, robot_names
 from roboaccord.scenario import did_you_mean, load_scenario, make_scenario, scenario_names
+from roboaccord.state import Array
+from roboaccord.view.solids import Faces
 
 
 def view_command(
@@ -74,6 +76,7 @@ def view_run(path: Path, *, gif: Path | None, speed: float, port: int) -> None:
                 gif,
                 speed=speed,
                 progress=lambda done, total: bar.update(task, completed=done, total=total),
+                terrain=terrain_of(run.robot, run.scenario),
             )
         log.print(f"{gif}: {frames} frames, {gif.stat().st_size / 1e6:.1f} MB", soft_wrap=True)
         return
@@ -118,6 +121,18 @@ def described(robot: str, scenario: Mapping[str, Any], path: Path) -> str:
             + did_you_mean(robot, robot_names())
         )
     return expand(Setup.of(make_scenario({"robot": robot, **scenario})))
+
+
+def terrain_of(robot: str, scenario: Mapping[str, Any]) -> tuple[Array, Faces] | None:
+    """Return the terrain of a run to be drawn, None where there is none or it cannot be had."""
+    if robot not in robot_names() or not scenario.get("terrain"):
+        return None
+    relief = find_robot(robot).relief
+    try:
+        return relief(Setup.of(make_scenario({"robot": robot, **scenario}))) if relief else None
+    except AccordError as error:
+        log.print(f"the terrain is not drawn: {error}", soft_wrap=True)
+        return None
 
 
 def tell(url: str) -> None:

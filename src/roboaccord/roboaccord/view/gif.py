@@ -13,14 +13,17 @@ from roboaccord.errors import AccordError
 from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
 from roboaccord.view.camera import Camera
-from roboaccord.view.raster import draw_frame
+from roboaccord.view.raster import draw_frame, draw_terrain
 from roboaccord.view.scene import Scene
-from roboaccord.view.stance import ASPECT, VIEW, stance_of
+from roboaccord.view.solids import Faces
+from roboaccord.view.stance import ASPECT, VIEW, over_terrain, stance_of
 
 COLOURS = 96
 INK, MUTED = (45, 52, 62), (110, 120, 132)
+EARTH = np.array([0.72, 0.70, 0.64])  # of terrain
 
 Progress = Callable[[int, int], None]
+Terrain = tuple[Array, Faces]
 
 
 def write_gif(
@@ -32,6 +35,7 @@ def write_gif(
     width: int = 720,
     speed: float = 1.0,
     progress: Progress | None = None,
+    terrain: Terrain | None = None,
 ) -> int:
     """Write a GIF of a motion, and return its number of frames.
 
@@ -43,6 +47,7 @@ def write_gif(
         width: of the picture [pixels].
         speed: how many seconds of motion a second of film shows.
         progress: called with the number of frames done and to do.
+        terrain: vertices (v, 3) [m] and faces of what the robot is on; instead of a level ground.
 
     Raises:
         AccordError: for figures out of range, or a file that cannot be written.
@@ -52,7 +57,7 @@ def write_gif(
     scene = Scene.parse(urdf)
     film = resample(trajectory, speed / fps)
     height = 2 * round(width / ASPECT / 2)
-    pictures = list(_render(scene, film, fps, speed, (width, height), progress))
+    pictures = list(_render(scene, film, fps, speed, (width, height), progress, terrain))
     palette = _palette(pictures)
     frames = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
     ends = np.round(100.0 * np.arange(len(frames) + 1) / fps)
@@ -104,6 +109,7 @@ def _render(
     speed: float,
     size: tuple[int, int],
     progress: Progress | None,
+    terrain: Terrain | None,
 ) -> list[Image.Image]:
     origins, rotations = scene.motion(film)
     bodies = [
@@ -111,17 +117,25 @@ def _render(
         for s in scene.shapes
     ]
     centre = scene.centres(origins, rotations)
-    stance = stance_of(bodies, centre, fps)
+    if terrain is None:
+        stance = stance_of(bodies, centre, fps)
+    else:
+        stance = over_terrain(terrain[0], len(film))
     bodies = [body @ stance.turn.T for body in bodies]
     centre = centre @ stance.turn.T
     rate = np.linalg.norm(np.gradient(centre, speed / fps, axis=0), axis=1) if len(film) > 1 else 0
     rates = rate * np.ones(len(film))
     trace = np.column_stack([centre[:, :2], np.full(len(film), stance.floor)])
+    behind = None
+    if terrain is not None:
+        trace = centre
+        camera = Camera.aim(stance.target[0], stance.direction, stance.distance, VIEW, size)
+        behind = draw_terrain(camera, (*terrain, EARTH))
     pictures = []
     for i in range(len(film)):
         camera = Camera.aim(stance.target[i], stance.direction, stance.distance, VIEW, size)
         solids = [(b[i], s.faces, s.colour) for b, s in zip(bodies, scene.shapes, strict=True)]
-        picture = draw_frame(camera, solids, trace[: i + 1], stance.floor, stance.grid)
+        picture = draw_frame(camera, solids, trace[: i + 1], stance.floor, stance.grid, behind)
         slow = f"   shown at {speed:g} x" if speed != 1.0 else ""
         left = f"t = {film.time[i]:.2f} s   {rates[i]:.2f} m/s{slow}"
         _caption(picture, left, f"{scene.name}   grid {stance.grid:g} m")

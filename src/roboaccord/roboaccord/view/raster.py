@@ -31,8 +31,17 @@ Solid = tuple[Array, Faces, Array]
 """Vertices in the world (v, 3) [m], faces, and colour (3,) in 0..1."""
 
 
+Buffers = tuple[Array, Array]
+"""A picture (height, width, 3), and 1 / depth where there is something, 0 elsewhere."""
+
+
 def draw_frame(
-    camera: Camera, solids: Sequence[Solid], trace: Array, floor: float, grid: float
+    camera: Camera,
+    solids: Sequence[Solid],
+    trace: Array,
+    floor: float,
+    grid: float,
+    behind: Buffers | None = None,
 ) -> Image.Image:
     """Draw one picture, its edges smoothed.
 
@@ -42,14 +51,19 @@ def draw_frame(
         trace: points of the path to draw on the ground (m, 3) [m].
         floor: height of the ground [m].
         grid: distance of the grid's lines [m].
+        behind: terrain that was drawn already, by `draw_terrain` for the same camera; the path is
+            drawn over it.
     """
     fine = camera.scaled(OVERSAMPLING)
     pixels = draw_ground(camera, floor, grid)
     path = draw_path(fine, trace)[..., None]
+    if behind is not None:
+        pixels = _lay_over(pixels, behind)
     pixels += (TRACE - pixels) * path
-    pixels *= 1.0 - SHADOW * draw_shadows(camera, solids, floor)[..., None]
-    paint, cover = draw_solids(fine, solids)
-    pixels = pixels * (1.0 - _reduce(cover)[..., None]) + _reduce(paint)
+    if behind is None:
+        pixels *= 1.0 - SHADOW * draw_shadows(camera, solids, floor)[..., None]
+    paint, depths = draw_solids(fine, solids, None if behind is None else behind[1])
+    pixels = _lay_over(pixels, (paint, depths))
     return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
 
 
@@ -103,15 +117,19 @@ def draw_shadows(camera: Camera, solids: Sequence[Solid], floor: float) -> Array
     return np.asarray(blurred, dtype=float) / 255.0
 
 
-def draw_solids(camera: Camera, solids: Sequence[Solid]) -> tuple[Array, Array]:
-    """Draw solids, nearest in front.
+def draw_terrain(camera: Camera, terrain: Solid) -> Buffers:
+    """Draw terrain, which need not be convex, for the pictures of one camera."""
+    vertices, faces, colour = terrain
+    sides = [(vertices[list(face)], (tuple(range(len(face))),), colour) for face in faces]
+    return draw_solids(camera.scaled(OVERSAMPLING), sides)
 
-    Returns:
-        the picture (height, width, 3), black where there is nothing, and where there is
-        something (height, width), 0 or 1.
-    """
+
+def draw_solids(camera: Camera, solids: Sequence[Solid], hidden: Array | None = None) -> Buffers:
+    """Draw solids, nearest in front; what is behind 1 / depth `hidden` is left out."""
     pixels = np.zeros((camera.height, camera.width, 3))
     depths = np.zeros((camera.height, camera.width))  # 1 / depth; 0 is infinitely far
+    before = depths if hidden is None else hidden
+    depths[:] = before
     light = camera.axes @ LIGHT
     for vertices, faces, colour in solids:
         seen = camera.local(vertices)
@@ -126,7 +144,14 @@ def draw_solids(camera: Camera, solids: Sequence[Solid]) -> tuple[Array, Array]:
                 shade = AMBIENT + (1.0 - AMBIENT) * max(float(normal @ light), 0.0)
                 paint = 255.0 * colour * shade
                 _fill(camera, flat[list(face)], normal / distance, paint, pixels, depths)
-    return pixels, (depths > 0.0).astype(float)
+    return pixels, np.where(depths > before, depths, 0.0) if hidden is not None else depths
+
+
+def _lay_over(pixels: Array, buffers: Buffers) -> Array:
+    """Return a picture with what was drawn laid over it, its edges smoothed."""
+    paint, depths = buffers
+    cover = _reduce((depths > 0.0).astype(float))[..., None]
+    return np.asarray(pixels * (1.0 - cover) + _reduce(paint))
 
 
 def _reduce(values: Array) -> Array:

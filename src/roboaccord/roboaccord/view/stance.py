@@ -13,6 +13,7 @@ from roboaccord.state import Array
 VIEW = math.radians(32.0)  # field of view
 ASPECT = 16 / 9
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # of the camera, over ground
+STEEP = math.radians(50.0)  # elevation of the camera over terrain, into whose hollows it looks
 FOLLOW = 0.6  # time constant of the camera that follows the robot [s of film]
 STILL = 0.5  # a robot that strays less than this many of its radii is not followed
 FLAT = 1e-3  # m: motion in x that is none, so that the robot moves on a wall
@@ -100,6 +101,25 @@ def before_wall(bodies: Sequence[Array], centre: Array, radius: float, fps: int)
         target=target,
         direction=np.array([0.0, BELOW, 1.0]),
         distance=half / math.tan(0.5 * VIEW) + high[2] - low[2],
+    )
+
+
+def over_terrain(vertices: Array, count: int) -> Stance:
+    """Look down at all of a terrain, steeply, without moving.
+
+    Args:
+        vertices: of the terrain (v, 3) [m].
+        count: number of pictures.
+    """
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    size = float(np.linalg.norm(high[:2] - low[:2]))
+    return Stance(
+        turn=ON_GROUND,
+        floor=float(low[2]),
+        grid=10.0 ** math.floor(math.log10(0.5 * size)),
+        target=np.tile(0.5 * (low + high), (count, 1)),
+        direction=np.array([math.cos(AZIMUTH), math.sin(AZIMUTH), math.tan(STEEP)]),
+        distance=0.6 * size / math.tan(0.5 * VIEW),
     )
 
 
