@@ -125,7 +125,7 @@ def test_terrain_hides_what_is_behind_it_and_nothing_else(place: float, seen: bo
     ridge = np.array([[-2.0, 0.0, -2.0], [2.0, 0.0, -2.0], [2.0, 0.0, 2.0], [-2.0, 0.0, 2.0]])
     behind = draw_terrain(camera, (ridge, ((0, 1, 2), (0, 2, 3)), np.array([0.0, 0.0, 1.0])))
     vertices, faces = box(np.full(3, 0.5))
-    solid = (vertices + [0, place, 0], faces, np.array([1.0, 0.0, 0.0]))
+    solid = (vertices + np.array([0, place, 0]), faces, np.array([1.0, 0.0, 0.0]))
     picture = np.asarray(draw_frame(camera, [solid], np.zeros((1, 3)), -3.0, 1.0, behind))
     red, _, blue = picture[30, 40].astype(int)
     assert (red > blue) == seen

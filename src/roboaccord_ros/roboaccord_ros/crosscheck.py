@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from roboaccord.assembly import Setup, make_simulator
-from roboaccord.cdr import JointStateCodec, decode_event, decode_string, stamp
+from roboaccord.cdr import JointStateCodec, decode_event, decode_string, decode_wrench, stamp
 from roboaccord.errors import AccordError
 from roboaccord.scenario import make_scenario
-from roboaccord.state import Command, RobotState
+from roboaccord.state import Array, Command, RobotState
 
 from roboaccord_ros import graph
+from roboaccord_ros.extras import VECTORS
 from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.parameters import declare
 from roboaccord_ros.shell import Run, main_of
@@ -41,6 +44,9 @@ class CrosscheckShell:
         self._before: RobotState | None = None
         self._last: RobotState | None = None
         self._setup: Setup | None = None
+        self._given: set[str] = set()  # names of vectors that the controller gives
+        # By the time of the state that they answer.
+        self._vectors: dict[str, dict[float, Array]] = {name: {} for name in VECTORS}
         self.compared = self.skipped = 0
         self._squares = self._changes = self.worst = 0.0
         self._send = graph.advertise(node, robot, graph.ERROR)[1]
@@ -67,9 +73,33 @@ class CrosscheckShell:
         for name, take in takes.items():
             check = self._run.guard(lambda data, take=take: self._check(take(data)))
             graph.subscribe(self._node, self._robot, name, check, qos=graph.LIVE)
+        for name in VECTORS:
+            graph.subscribe(
+                self._node, self._robot, name, self._run.guard(partial(self._note, name))
+            )
         self._switches = log = SwitchLog(setup.initial.switches)
         take_event = self._run.guard(lambda data: log.note(decode_event(data)))
         graph.subscribe(self._node, self._robot, graph.EVENTS, take_event)
+
+    def _note(self, name: str, data: bytes) -> None:
+        time, vector = decode_wrench(data)
+        self._given.add(name)
+        self._vectors[name][time] = vector
+
+    def _command(
+        self, before: RobotState, state: RobotState, changes: Mapping[str, bool]
+    ) -> Command | None:
+        """Return what led from one state to the next, and forget what was before.
+
+        None if a wrench or twist is missing that the controller gives.
+        """
+        found = {}
+        for name, known in self._vectors.items():
+            found[name] = known.get(before.time)
+            self._vectors[name] = {t: v for t, v in known.items() if t > before.time}
+            if found[name] is None and name in self._given:
+                return None
+        return Command(state.effort, changes, found[graph.WRENCH], found[graph.TWIST])
 
     def _on_result(self, data: bytes) -> None:
         if self._setup is not None:
@@ -100,22 +130,30 @@ class CrosscheckShell:
         if steps > 1:
             self.skipped += steps - 1
             return
+        command = self._command(before, state, changes)
+        if command is None:
+            self.skipped += 1
+            return
         self._reference.reset(before)
-        predicted = self._reference.step(Command(state.effort, changes), self._period)
+        predicted = self._reference.step(command, self._period)
         q, qd = predicted.q - state.q, predicted.qd - state.qd
         error = RobotState(state.time, q, qd, np.zeros_like(q))
         self._send(self._errors.encode(error))
         self.compared += 1
-        self._squares += float(error.qd @ error.qd)
-        self._changes += float((state.qd - before.qd) @ (state.qd - before.qd))
-        self.worst = max(self.worst, float(np.abs(error.qd).max(initial=0.0)))
+        off, change = error.qd, state.qd - before.qd
+        if not len(off):  # a robot without joints is compared by how its base turns
+            off = predicted.twist[3:] - state.twist[3:]
+            change = state.twist[3:] - before.twist[3:]
+        self._squares += float(off @ off)
+        self._changes += float(change @ change)
+        self.worst = max(self.worst, float(np.abs(off).max()))
 
     def report(self) -> None:
         """Publish how well the reference predicts."""
         if self._setup is None or not self.compared or self._before is None:
             return
         relative = float(np.sqrt(self._squares / self._changes)) if self._changes else 0.0
-        rms = float(np.sqrt(self._squares / (self.compared * max(len(self._before.q), 1))))
+        rms = float(np.sqrt(self._squares / (self.compared * (len(self._before.q) or 3))))
         agrees = relative <= self._tolerance
         status = DiagnosticStatus(
             level=DiagnosticStatus.OK if agrees else DiagnosticStatus.WARN,

@@ -67,7 +67,7 @@ class ExtraInputs:
         switches = self.switches.take()
         if not self._expected and not switches:
             return Command(effort)
-        vectors = {name: self._got[name][1] for name in self._expected}
+        vectors = {name: self._got[name][1] for name in self._expected if name in self._got}
         return Command(effort, switches, vectors.get(graph.WRENCH), vectors.get(graph.TWIST))
 
     def _take(self, name: str, data: bytes) -> None:

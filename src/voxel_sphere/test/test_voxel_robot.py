@@ -136,6 +136,18 @@ def test_slices_of_another_ball_are_refused_with_the_remedy(tmp_path):
         setup_of("bowl", f"terrain={{folder: {tmp_path}}}")
 
 
+def test_what_is_drawn_lies_on_ground_and_walls():
+    vertices, faces = ROBOT.relief(setup_of("bowl"))
+    bowl = np.hypot(*(vertices[:, :2] - 0.5).T) < 0.4
+    off = np.linalg.norm(vertices[bowl] - [0.5, 0.5, 0.6], axis=1) - 0.5
+    assert np.abs(off).max() < 0.5 * 0.01  # m: half a voxel
+    a, b, c = np.moveaxis(vertices[np.array(faces)], 1, 0)
+    assert (np.cross(b - a, c - a)[:, 2] > 0).all()  # seen from above
+    walled, _ = ROBOT.relief(setup_of("arena"))
+    assert walled[:, 2].min() == pytest.approx(2.0 * R)
+    assert walled[:, 2].max() == pytest.approx(5.0 * R)  # walls of 3 r on ground at 2 r
+
+
 WRONG = {
     "name one of surface, height and folder": "terrain={}",
     "terrain.n is 7": "terrain={surface: bowl, n: 7}",
