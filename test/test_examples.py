@@ -15,7 +15,13 @@ LENGTH = 30  # lines; longer is a program, not an example
 # 1.066 m/s is an independent computation of the gait tracked exactly, see docs/snake.md.
 # 0.671 m is the stride that an independent simulation of the MonkeyBot found, to its last digit.
 # 0.5 m/s for 1 s, less half of both ramps of 0.2 s; the speed loops lag.
+# A square of sides pi/2 r turns a ball by 120 degrees about (1, 1, -1): quarter turns composed.
 FIGURES = {
+    "roll_voxel_sphere": (
+        r"^turned by ([\d.]+) degrees about \[ *0.5774 +0.5774 -0.5774\]$",
+        120.0,
+        1e-6,
+    ),
     "drive_roller_sphere": (r"rolled ([\d.]+) m along x$", 0.4, 0.01),
     "run_snake": (r"^speed ([\d.]+) m/s$", 1.066, 0.03),
     "search_monkeybot": (r"^stride ([\d.]+) m ", 0.671, 0.0005 / 0.671),
