@@ -39,7 +39,7 @@ class Setup:
             AccordError: for an unknown robot, parameter, joint, switch or friction law.
         """
         setup = cls(find_robot(scenario.robot), scenario)
-        _ = setup.terrain, setup.initial, setup.force_law
+        _ = setup.parameters, setup.terrain, setup.initial, setup.force_law
         return setup
 
     @cached_property
