@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from roboaccord.cli.main import run
 from workspace import ROOT, accord, succeed
+
+Complain = Callable[[str], str]
 
 RUN = "run snake serpenoid --transport direct --json --set duration=0.01"
 
@@ -79,6 +83,24 @@ def complaint(words: str, cwd: Path, **environment: str) -> str:
     return lines[0].removeprefix("accord: ")
 
 
+@pytest.fixture
+def complaint_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Complain:
+    """Return `complaint` in this process, which spares two seconds of start each time."""
+    monkeypatch.chdir(tmp_path)
+
+    def of(words: str) -> str:
+        assert run(words.split()) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        (line,) = said.err.splitlines()
+        assert line.startswith("accord: ")
+        return line.removeprefix("accord: ")
+
+    return of
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -95,9 +117,9 @@ def complaint(words: str, cwd: Path, **environment: str) -> str:
         ("crosscheck snake serpenoid --refine 99", "--refine"),
     ],
 )
-def test_unknown_words(words: str, said: str, tmp_path: Path) -> None:
+def test_unknown_words(words: str, said: str, complaint_here: Complain) -> None:
     """Robots, scenarios, engines, transports, options and commands are named, with a hint."""
-    assert said in complaint(words, tmp_path)
+    assert said in complaint_here(words)
 
 
 @pytest.mark.parametrize(
@@ -127,33 +149,37 @@ def test_unknown_words(words: str, said: str, tmp_path: Path) -> None:
         ("duration=0.0105", "duration over control_period: 0.0105 s"),
     ],
 )
-def test_wrong_changes(change: str, said: str, tmp_path: Path) -> None:
+def test_wrong_changes(change: str, said: str, complaint_here: Complain) -> None:
     """A key that does not exist, or a value that does not fit, is never ignored."""
-    assert said in complaint(f"{RUN} --set {change}", tmp_path)
+    assert said in complaint_here(f"{RUN} --set {change}")
 
 
-@pytest.mark.parametrize("transport", ["direct", "ros"])
+WRONG_CONTROLLERS = {
+    "NotANumber": "NotANumber gave effort nan for joint_03 at t = 0.004000 s",
+    "Infinite": "Infinite gave effort inf for joint_01 at t = 0.000000 s",
+    "OneMissing": "gave 20 efforts at t = 0.000000 s, the robot has 21 joints: joint_21 is",
+    "OneTooMany": "gave 22 efforts at t = 0.000000 s, the robot has 21 joints",
+    "Silent": "Silent gave NoneType and no Command",
+    "Careless": "Careless raised ZeroDivisionError: division by zero",
+    "Stillborn": "controller: 'gain'",
+    "NoMethods": "my_controllers:NoMethods has no reset(seed) and update(state, target)",
+    "Nothing": "cannot import my_controllers:Nothing",
+}
+# Nodes bring what the same checks say: one that fails as it runs, one that raises, one unborn.
+OVER_ROS = ("NotANumber", "Careless", "Stillborn")
+
+
 @pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("NotANumber", "NotANumber gave effort nan for joint_03 at t = 0.004000 s"),
-        ("Infinite", "Infinite gave effort inf for joint_01 at t = 0.000000 s"),
-        ("OneMissing", "gave 20 efforts at t = 0.000000 s, the robot has 21 joints: joint_21 is"),
-        ("OneTooMany", "gave 22 efforts at t = 0.000000 s, the robot has 21 joints"),
-        ("Silent", "Silent gave NoneType and no Command"),
-        ("Careless", "Careless raised ZeroDivisionError: division by zero"),
-        ("Stillborn", "controller: 'gain'"),
-        ("NoMethods", "my_controllers:NoMethods has no reset(seed) and update(state, target)"),
-        ("Nothing", "cannot import my_controllers:Nothing"),
-    ],
+    ("name", "transport"),
+    [*((name, "direct") for name in WRONG_CONTROLLERS), *((name, "ros") for name in OVER_ROS)],
 )
-def test_wrong_controllers(name: str, said: str, transport: str, tmp_path: Path) -> None:
+def test_wrong_controllers(name: str, transport: str, tmp_path: Path) -> None:
     """A controller of the user's own that misbehaves is named, with joint and time."""
     if transport == "ros":
         pytest.importorskip("rclpy", reason="rclpy has no wheel for this machine")
     (tmp_path / "my_controllers.py").write_text(CONTROLLERS, encoding="utf-8")
     words = f"{RUN} --controller my_controllers:{name}".replace("direct", transport)
-    assert said in complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
+    assert WRONG_CONTROLLERS[name] in complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -181,10 +207,12 @@ def test_a_simulator_that_diverges(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [RUN, "crosscheck snake serpenoid --json"])
-def test_a_folder_that_cannot_be_written(command: str, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written(
+    command: str, tmp_path: Path, complaint_here: Complain
+) -> None:
     """Also root cannot make a folder below a file."""
     (tmp_path / "file").touch()
-    assert "cannot write in file/below" in complaint(f"{command} --out file/below", tmp_path)
+    assert "cannot write in file/below" in complaint_here(f"{command} --out file/below")
 
 
 @pytest.mark.parametrize(
@@ -214,14 +242,16 @@ def test_a_broken_description(old: str, new: str, said: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "command", ["compare {0} {0}", "export {0} --csv x.csv", "recover {0}", "view {0} --gif x.gif"]
 )
-def test_a_bag_that_is_none(command: str, bag: str, tmp_path: Path) -> None:
+def test_a_bag_that_is_none(
+    command: str, bag: str, tmp_path: Path, complaint_here: Complain
+) -> None:
     """Nothing, an empty folder, a file and a folder of the right shape without content."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("no bag\n" * 100, encoding="utf-8")
     (tmp_path / "file.mcap").write_text("no bag\n" * 100, encoding="utf-8")
     (tmp_path / "garbage").mkdir()
     (tmp_path / "garbage" / "garbage_0.mcap").write_bytes(bytes(range(256)) * 20)
-    line = complaint(command.format(f"./{bag}"), tmp_path)
+    line = complaint_here(command.format(f"./{bag}"))
     assert bag in line
     assert not (tmp_path / "x.csv").exists()
     assert not (tmp_path / "x.gif").exists()
