@@ -1,0 +1,100 @@
+"""MuJoCo's model of a description: links, ball, and what can touch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from roboaccord.contact import Contact
+from roboaccord.description import Tree
+from roboaccord.engines.ball import Ball, split_ball
+from roboaccord.engines.model import BASE_LINK, EngineModel
+from roboaccord.engines.mujoco_fixtures import stand_still
+from roboaccord.errors import AccordError
+from roboaccord.rotations import matrix_quaternion
+
+# A contact that slips is loaded as its pressing says, so it need not be as rigid as a stop.
+CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
+IMPEDANCE_RATIO = 10.0  # of friction over normal impedance: what grips creeps less
+
+
+def base_slices(model: Any, base: str) -> tuple[slice, slice]:
+    """Return where the coordinates and the rates of `base_link` are."""
+    counts = {"fixed": (0, 0), "planar": (3, 3), "free": (7, 6), "ball": (4, 3)}[base]
+    if base == "fixed":
+        return slice(0), slice(0)
+    joint = model.body(BASE_LINK).jntadr[0]
+    starts = (int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]))
+    positions, rates = (slice(i, i + n) for i, n in zip(starts, counts, strict=True))
+    return positions, rates
+
+
+def compile_model(model: EngineModel, tree: Tree, contact_time: float) -> Any:
+    """Return MuJoCo's model, every link kept and nothing colliding but the pairs of a contact.
+
+    Contacts have the time constant `contact_time` [s].
+
+    Raises:
+        AccordError: if MuJoCo refuses the description.
+    """
+    urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
+    try:
+        spec = mujoco.MjSpec.from_string(urdf)
+        spec.compiler.fusestatic = False
+        spec.compiler.discardvisual = True
+        spec.compiler.balanceinertia = False
+        if ball:
+            _add_ball(spec, ball, model.base)
+        elif model.base == "free":
+            # MuJoCo welds the root of a URDF to the world.
+            spec.body(BASE_LINK).add_freejoint()
+        for geom in spec.geoms:
+            geom.contype = 0
+            geom.conaffinity = 0
+        if model.contact:
+            _collide(spec, model.contact, contact_time)
+        return spec.compile()
+    except ValueError as error:
+        raise AccordError(f"MuJoCo refuses the description: {str(error).splitlines()[0]}") from None
+
+
+def _add_ball(spec: Any, ball: Ball, base: str) -> None:
+    """Add `base_link` to a model."""
+    # MuJoCo 4.0.0 sorts the moments of a body's `fullinertia`, and forgets to turn their axes.
+    moments, axes = np.linalg.eigh(ball.inertia)
+    axes[:, 0] *= np.sign(np.linalg.det(axes))
+    body = spec.worldbody.add_body(
+        name=BASE_LINK,
+        mass=ball.mass,
+        inertia=moments,
+        iquat=np.roll(matrix_quaternion(axes), 1),
+        explicitinertial=True,
+    )
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[ball.radius, 0.0, 0.0])
+    if base == "ball":
+        body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
+    else:
+        body.add_freejoint()
+
+
+def _collide(spec: Any, contact: Contact, contact_time: float) -> None:
+    """Add what stands still, and the pairs that can touch: one geometry of a body each."""
+    for fixture in contact.fixtures:
+        stand_still(spec, fixture)
+    for body in spec.bodies:
+        for number, geom in enumerate(body.geoms):
+            geom.name = f"{body.name}:{number}"
+    for pair in contact.pairs:
+        mu = contact.mu(pair)
+        spec.add_pair(
+            geomname1=f"{pair[0]}:0",
+            geomname2=f"{pair[1]}:0",
+            condim=3,
+            friction=[mu, mu, 0.0, 0.0, 0.0],
+            solref=[contact_time, 1.0],
+            solimp=CONTACT_IMPEDANCE,
+        )
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = IMPEDANCE_RATIO
