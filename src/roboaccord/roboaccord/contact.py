@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -68,18 +69,48 @@ class HeightField:
 
 @dataclass(frozen=True, kw_only=True)
 class Contact:
-    """Say what an engine's own contact solver is to deal with; restitution is 0.
+    """Say what an engine's own contact solver is to deal with.
 
     Args:
-        pairs: names of links or fixtures that can touch; nothing else does.
+        pairs: names of links or fixtures that can touch, each with all of its shapes; nothing else
+            does.
         friction: coefficient of each name; a pair has the smaller of its two.
         fixtures: what stands still.
+        restitution: speed of parting over speed of approach; DART takes it, MuJoCo has 0 alone.
     """
 
     pairs: tuple[tuple[str, str], ...]
     friction: Mapping[str, float]
     fixtures: tuple[Fixture | MeshFixture | HeightField, ...] = ()
+    restitution: float = 0.0
 
     def mu(self, pair: tuple[str, str]) -> float:
         """Return the coefficient of friction of a pair."""
         return min(self.friction[name] for name in pair)
+
+
+@dataclass(frozen=True, slots=True)
+class ContactPoint:
+    """Hold one point where two things touch at one instant.
+
+    Args:
+        pair: names of the two links or fixtures.
+        position: in the world (3,) [m].
+        normal: unit vector in the world, from the first of the pair into the second (3,).
+        force: with which the first pushes the second along the normal [N]; 0 where it is unknown.
+        depth: how deep they overlap there [m]; negative where there is a gap.
+    """
+
+    pair: tuple[str, str]
+    position: Array
+    normal: Array
+    force: float
+    depth: float
+
+
+@runtime_checkable
+class Touching(Protocol):
+    """A simulator that tells where its robot touches something."""
+
+    def contacts(self) -> Sequence[ContactPoint]:
+        """Return the contacts in force at the present state."""
