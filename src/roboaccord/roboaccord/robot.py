@@ -49,6 +49,8 @@ class Robot:
             models are in ../models of that. None for the scenario's `world`.
         effort_topics: teleoperation: topics `/R/NAME` with a number, and the joint whose effort
             it is; they make `Target.effort`.
+        velocity_topic: teleoperation: the topic `/R/NAME` with velocities of some of the joints,
+            `joint_velocity_command`, or ""; it makes `Target.velocity`.
         switches: names of what commands can switch, a magnet say, with the state to start from.
         engine: makes the simulator of an engine from `(setup, engine, mass_scale)`, for a robot
             that is more than one model; None where the description says it all.
@@ -75,6 +77,7 @@ class Robot:
     relief: Callable[[Setup], tuple[Array, Faces]] | None = None
     world: Callable[[Setup], Path] | None = None
     effort_topics: Mapping[str, str] = field(default_factory=dict)
+    velocity_topic: str = ""
     switches: Mapping[str, bool] = field(default_factory=dict)
     engine: Callable[[Setup, str, Mapping[str, float]], Simulator] | None = None
     draw_state: Callable[[Setup, Generator, int], tuple[RobotState, Array]] | None = None

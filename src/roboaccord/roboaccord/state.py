@@ -76,7 +76,9 @@ class Target:
     Args:
         twist: desired linear and angular velocity of the base (6,) [m/s, rad/s].
         effort: desired joint efforts (n,) [N m], or None where nobody has asked for any.
+        velocity: desired joint velocities (n,) [rad/s], or None where nobody has asked for any.
     """
 
     twist: Array = field(default_factory=lambda: NO_TWIST)
     effort: Array | None = None
+    velocity: Array | None = None

@@ -5,21 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from rclpy.node import Node
 from roboaccord.assembly import Setup, make_controller
-from roboaccord.cdr import EffortCodec, decode_twist
+from roboaccord.cdr import EffortCodec
 from roboaccord.loop import ask_controller
-from roboaccord.state import RobotState, Target
-from std_msgs.msg import Float64
+from roboaccord.state import RobotState
 
 from roboaccord_ros import graph
 from roboaccord_ros.extras import ExtraOutputs
 from roboaccord_ros.inlet import Inlet
 from roboaccord_ros.parameters import declare, setup_of
 from roboaccord_ros.shell import POLL, Run, main_of
+from roboaccord_ros.targets import Targets
 
 
 class ControllerShell:
@@ -54,7 +53,7 @@ class ControllerShell:
         self._controller.reset(self._seed)
         self._inlet, self._efforts = Inlet(joints), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
-        self._target: Target | None = None
+        self._targets = Targets(node, setup, run)
         self._last = -1.0
         self._waiting: RobotState | None = None
         self._ready = False
@@ -62,7 +61,6 @@ class ControllerShell:
         self._publisher, self._send = graph.advertise(node, robot, graph.EFFORTS)
         takes = {
             graph.RESULT: self._on_result,
-            graph.TARGET: self._on_target,
             graph.ODOMETRY: self._on_odometry,
             graph.STATES: self._on_joint_states,
         }
@@ -70,9 +68,6 @@ class ControllerShell:
         qos = graph.RELIABLE if lockstep else graph.NEWEST
         for name, take in takes.items():
             graph.subscribe(node, robot, name, run.guard(take), qos=qos)
-        for topic, joint in setup.robot.effort_topics.items():
-            take_effort = partial(self._on_effort, joints.index(joint))
-            graph.subscribe_number(node, robot, topic, run.guard(take_effort))
         node.create_timer(POLL, run.guard(self._look))
 
     def close(self) -> None:
@@ -93,15 +88,6 @@ class ControllerShell:
     def _on_result(self, _: bytes) -> None:
         self._run.done()
 
-    def _on_target(self, data: bytes) -> None:
-        self._target = replace(self._target or Target(), twist=decode_twist(data))
-
-    def _on_effort(self, joint: int, message: Float64) -> None:
-        target = self._target or Target()
-        effort = np.zeros(len(self._joints)) if target.effort is None else target.effort.copy()
-        effort[joint] = message.data
-        self._target = replace(target, effort=effort)
-
     def _on_odometry(self, data: bytes) -> None:
         self._answer(self._inlet.take_odometry(data))
 
@@ -116,10 +102,12 @@ class ControllerShell:
             return
         if state.time <= self._last:  # the simulation was reset
             self._controller.reset(self._seed)
+            self._targets.reset()
             self._inlet.switches = self._initial
             state = replace(state, switches=self._initial)
         self._last = state.time
-        command = ask_controller(self._controller, state, self._target, self._joints)
+        target = self._targets.at(state.time)
+        command = ask_controller(self._controller, state, target, self._joints)
         self._extras.send(
             state.time,
             command,

@@ -24,6 +24,7 @@ RELIABLE = QoSProfile(depth=HISTORY)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)
+HAND = QoSProfile(depth=20)
 
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
@@ -91,6 +92,11 @@ def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> None:
 def subscribe_number(node: Node, robot: str, name: str, take: Callable[[Float64], None]) -> None:
     """Subscribe to a number that a person sends."""
     node.create_subscription(Float64, f"/{robot}/{name}", take, NEWEST)
+
+
+def subscribe_joints(node: Node, robot: str, name: str, take: Callable[[JointState], None]) -> None:
+    """Subscribe to what people send for joints; several of them can, each for some."""
+    node.create_subscription(JointState, f"/{robot}/{name}", take, HAND)
 
 
 def missing_peers(
