@@ -11,6 +11,7 @@ from pathlib import Path
 
 from roboaccord.assembly import Setup, make_controller, make_simulator
 from roboaccord.bag.writer import BagWriter
+from roboaccord.contact_markers import ContactMarkers, touching
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Observer
 from roboaccord.loop import simulate
@@ -60,6 +61,8 @@ def run_direct(request: RunRequest) -> RunResult:
     simulator = make_simulator(setup, request.engine)
     controller = make_controller(setup, request.controller)
     with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
+        touches = touching(setup, simulator)
+        seen = [ContactMarkers(touches, bag.write_contacts)] if touches else []
         started = time.perf_counter()
         trajectory = simulate(
             simulator=simulator,
@@ -68,7 +71,7 @@ def run_direct(request: RunRequest) -> RunResult:
             duration=scenario.duration,
             control_period=scenario.control_period,
             seed=scenario.seed,
-            observers=(bag, *request.observers),
+            observers=(bag, *seen, *request.observers),
         )
         wall = time.perf_counter() - started
         bag.finish(trajectory.sha256())

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord import cdr
+from roboaccord.contact import ContactPoint
 from roboaccord.errors import AccordError
 from roboaccord.loop import tick_time
 from roboaccord.state import RobotState
@@ -125,6 +126,41 @@ def test_event_bytes_are_those_of_rosbags() -> None:
     array = message("diagnostic_msgs/msg/DiagnosticArray", header(1.5), [status])
     assert cdr.encode_event(event, "snake") == raw(array)
     assert cdr.decode_event(raw(array)) == event
+
+
+def marker(number: int, kind: int, action: int, **given: Any) -> Any:
+    """Make a marker in the frame odom at 2.5 s, its fields in the order of the definition."""
+    rgba = message("std_msgs/msg/ColorRGBA", *given.get("rgba", (0.0,) * 4))
+    points = [message("geometry_msgs/msg/Point", *p) for p in given.get("points", ())]
+    place = message("geometry_msgs/msg/Point", *given.get("at", (0.0,) * 3))
+    turn = message("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0)
+    scale = message("geometry_msgs/msg/Vector3", *given.get("scale", (0.0,) * 3))
+    empty = np.zeros(0, np.uint8)
+    texture = message("sensor_msgs/msg/CompressedImage", header(0.0), "", empty)
+    return message(
+        "visualization_msgs/msg/Marker",
+        header(2.5, "odom"), "contacts", number, kind, action,
+        message("geometry_msgs/msg/Pose", place, turn), scale, rgba,
+        message("builtin_interfaces/msg/Duration", 0, 0), False, points, [],
+        "", texture, [], "", "", message("visualization_msgs/msg/MeshFile", "", empty), False,
+    )  # fmt: skip
+
+
+def test_contacts_are_markers_that_replace_all_before() -> None:
+    """50 N make an arrow of 10 cm; one without force has 3 cm, the largest 50 cm."""
+    at, normal = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.6, 0.8])
+    touch = [ContactPoint(("a", "b"), at, normal, force, 1e-4) for force in (50.0, 0.0, 1e9)]
+    made = [marker(0, 0, 3)]
+    for i, length in enumerate((0.1, 0.03, 0.5)):
+        ball, arrow = (0.012, 0.012, 0.012), (0.006, 0.014, 0.02)
+        made += [
+            marker(2 * i, 2, 0, at=at, scale=ball, rgba=(0.9, 0.1, 0.1, 1.0)),
+            marker(2 * i + 1, 0, 0, points=[at, at + length * normal], scale=arrow,
+                   rgba=(1.0, 0.6, 0.0, 1.0)),
+        ]  # fmt: skip
+    for count in (0, 1, 3):
+        array = message("visualization_msgs/msg/MarkerArray", made[: 1 + 2 * count])
+        assert cdr.encode_contacts(2.5, touch[:count]) == raw(array)
 
 
 @pytest.mark.parametrize("count", COUNTS)

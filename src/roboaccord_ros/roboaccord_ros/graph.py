@@ -16,6 +16,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, String
 from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import MarkerArray
 
 HISTORY = 5000  # messages that a subscriber may lag behind before one is lost
 DELIVERY = 5.0  # s; a message lost on the wire is asked for again within Fast DDS's 3 s
@@ -28,6 +29,7 @@ HAND = QoSProfile(depth=20)
 
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
+CONTACTS = "contacts"
 DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
 ERROR = "crosscheck/error"
 GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
@@ -39,6 +41,7 @@ TYPES: dict[str, Any] = {
     EFFORTS: JointTrajectory,
     EVENTS: DiagnosticArray,
     TARGET: Twist,
+    CONTACTS: MarkerArray,
     WRENCH: WrenchStamped,
     TWIST: TwistStamped,
     DESCRIPTION: String,

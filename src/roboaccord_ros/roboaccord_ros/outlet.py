@@ -17,7 +17,9 @@ from roboaccord.cdr import (
     encode_event,
     encode_string,
 )
+from roboaccord.contact_markers import ContactMarkers, touching
 from roboaccord.description import expand
+from roboaccord.interfaces import Simulator
 from roboaccord.state import RobotState
 from roboaccord.trajectory import Event
 
@@ -97,3 +99,12 @@ class Outlet:
     def deliver(self) -> None:
         """See everything delivered, above all the last states."""
         graph.deliver(*self._state_publishers, self._events, self._result)
+
+
+def contact_markers(node: Node, setup: Setup, simulator: Simulator) -> list[ContactMarkers]:
+    """Return the observer that publishes contacts, if the simulator tells of any."""
+    touches = touching(setup, simulator)
+    if touches is None:
+        return []
+    publisher, send = graph.advertise(node, setup.robot.name, graph.CONTACTS)
+    return [ContactMarkers(touches, lambda _, data: send(data), publisher.get_subscription_count)]

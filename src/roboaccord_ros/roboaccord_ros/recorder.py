@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rclpy.node import Node
 from roboaccord.assembly import Setup
-from roboaccord.bag.topics import TF, Topic, switch_topic
+from roboaccord.bag.topics import TF, Topic, optional_topics, switch_topic
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import TF_PERIOD, BagWriter
 from roboaccord.cdr import decode_string
@@ -29,7 +29,8 @@ from roboaccord_ros.shell import POLL, Run, main_of
 
 STAMP = struct.Struct("<4xiI")
 # /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
-STAMPED = (*IN_STEP, graph.EVENTS, graph.WRENCH, graph.TWIST)
+STAMPED = (*IN_STEP, graph.EVENTS, graph.WRENCH, graph.TWIST, graph.CONTACTS)
+FIRST_STAMP = struct.Struct("<8xiI")  # of an array of messages that have stamps
 PATIENCE = 6.0  # s that the last messages may come after the result
 _log = logging.getLogger(__name__)
 
@@ -71,9 +72,8 @@ class RecorderShell:
         words = (facts[key] for key in ("engine", "engine_version", "transport"))
         bag = self._stack.enter_context(BagWriter(self._path, setup, *words))
         bag.add_topic(Topic(f"/{self._robot}/{graph.RESULT}", "std_msgs/msg/String", True))
-        for name in (graph.WRENCH, graph.TWIST):
-            kind = f"geometry_msgs/msg/{name.capitalize()}Stamped"
-            bag.add_topic(Topic(f"/{self._robot}/{name}", kind))
+        for topic in optional_topics(self._robot):
+            bag.add_topic(topic)
         for name in setup.initial.switches:
             topic = switch_topic(self._robot, name)
             bag.add_topic(topic)
@@ -95,7 +95,8 @@ class RecorderShell:
             self._early.append((name, data))
             return
         self._count += 1
-        sec, nanosec = STAMP.unpack_from(data)
+        layout = FIRST_STAMP if name == graph.CONTACTS else STAMP
+        sec, nanosec = layout.unpack_from(data)
         now = sec * NANOSECONDS + nanosec
         self._write(self._topics[name], now, data)
         if name not in IN_STEP:

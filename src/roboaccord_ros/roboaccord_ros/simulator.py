@@ -15,7 +15,7 @@ from roboaccord.state import Array, Command
 
 from roboaccord_ros import graph
 from roboaccord_ros.extras import ExtraInputs
-from roboaccord_ros.outlet import Outlet
+from roboaccord_ros.outlet import Outlet, contact_markers
 from roboaccord_ros.pacing import Pacing, SimulatorOptions, add_services
 from roboaccord_ros.parameters import declare, setup_of
 from roboaccord_ros.shell import Run, report_main_of
@@ -37,7 +37,8 @@ class SimulatorShell:
         observers: Sequence[Observer] = (),
     ) -> None:
         self._run, self._lockstep = run, options.lockstep
-        self.stepper = Stepper(setup, simulator, options.duration, observers)
+        seen = contact_markers(node, setup, simulator)
+        self.stepper = Stepper(setup, simulator, options.duration, (*seen, *observers))
         self._efforts = EffortCodec(simulator.joints)
         version = simulator.version
         self._outlet = Outlet(node, setup, options.engine, version, options.transport, clock=True)

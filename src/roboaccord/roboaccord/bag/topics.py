@@ -13,7 +13,7 @@ from roboaccord.assembly import Setup
 
 METADATA_VERSION = 9
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
-EVENTS, WRENCH, TWIST = "events", "wrench", "twist"
+EVENTS, WRENCH, TWIST, CONTACTS = "events", "wrench", "twist", "contacts"
 DESCRIPTION, SCENARIO = "robot_description", "scenario"
 TF, TF_STATIC = "/tf", "/tf_static"
 
@@ -46,6 +46,7 @@ def optional_topics(robot: str) -> list[Topic]:
     return [
         Topic(f"/{robot}/{WRENCH}", "geometry_msgs/msg/WrenchStamped"),
         Topic(f"/{robot}/{TWIST}", "geometry_msgs/msg/TwistStamped"),
+        Topic(f"/{robot}/{CONTACTS}", "visualization_msgs/msg/MarkerArray"),
     ]
 
 

@@ -142,6 +142,10 @@ class BagWriter:
         topic = f"/{self._robot}/{names.EVENTS}"
         self.write_raw(topic, round(event.time * 1e9), encode_event(event, self._robot))
 
+    def write_contacts(self, state: RobotState, data: bytes) -> None:
+        """Record the contacts of a state, bytes of a MarkerArray."""
+        self._write_optional(names.CONTACTS, round(state.time * 1e9), data)
+
     def write_raw(self, topic: str, time_ns: int, data: bytes) -> None:
         """Record a message that is bytes already, as a raw ROS subscription gives it.
 

@@ -5,6 +5,7 @@ some 1,100 ticks a second; these take 1 to 3 us, and write the same bytes.
 """
 
 from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec, read_joint_state
+from roboaccord.cdr.markers import encode_contacts
 from roboaccord.cdr.messages import (
     decode_bool,
     decode_clock,
@@ -36,6 +37,7 @@ __all__ = [
     "decode_wrench",
     "encode_bool",
     "encode_clock",
+    "encode_contacts",
     "encode_event",
     "encode_string",
     "encode_twist",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 
@@ -39,6 +40,13 @@ class CdrWriter:
         self.data = bytearray(HEADER + STAMP.pack(*stamp(time)))
         self.padding: list[int] = []
 
+    @classmethod
+    def without_stamp(cls) -> Self:
+        """Begin a message that has no header of its own, an array say."""
+        writer = cls()
+        del writer.data[len(HEADER) :]
+        return writer
+
     def align(self, size: int) -> None:
         pad = -(len(self.data) - len(HEADER)) % size
         self.padding += range(len(self.data), len(self.data) + pad)
@@ -65,6 +73,11 @@ class CdrWriter:
         start = len(self.data)
         self.data += bytes(8 * number)
         return start
+
+    def numbers(self, values: Array) -> None:
+        """Write numbers, as many as there are, without their count."""
+        start = self.doubles(values.size)
+        self.data[start:] = np.asarray(values, DOUBLE).tobytes()
 
 
 class CdrReader:

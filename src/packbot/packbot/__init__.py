@@ -1,0 +1,1 @@
+"""The arm of a Packbot: dynamics, convex hulls, contact."""

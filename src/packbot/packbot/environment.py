@@ -1,0 +1,112 @@
+"""What stands around the arm: the ground, boxes and hulls, from the scenario's `terrain`.
+
+    terrain:
+      ground: true
+      boxes: {shelf: {size: [0.4, 0.8, 0.02], position: [0.9, 0, 0.6], rpy: [0, 0, 0]}}  # m, rad
+      hulls: {rock: {file: rock.obj, position: [1, 0, 0], rpy: [0, 0, 0]}}
+
+A file is looked for beside where the command runs, then in the package's `meshes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.contact import Fixture, MeshFixture
+from roboaccord.errors import AccordError
+from roboaccord.resources import share
+from roboaccord.rotations import rpy_matrix
+from roboaccord.scenario import did_you_mean
+from roboaccord.state import Array
+
+from packbot.hull_files import read_hull
+from packbot.solids import Hull
+
+GROUND = Fixture(
+    name="ground", size=np.array([20.0, 20.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
+)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Hold what stands still around the arm.
+
+    Args:
+        fixtures: ground, boxes and hulls, by which every simulator does contact.
+    """
+
+    fixtures: tuple[Fixture | MeshFixture, ...]
+
+
+def make_environment(
+    setup: Setup,
+    ground: bool = True,  # noqa: FBT001 - a key of the scenario
+    boxes: Mapping[str, Mapping[str, Any]] | None = None,
+    hulls: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Environment:
+    """Make the environment of a scenario's `terrain`.
+
+    Raises:
+        AccordError: for keys that are missing or unknown, or a file that is no convex hull.
+    """
+    if not isinstance(ground, bool):
+        raise AccordError(f"terrain.ground: {ground!r} is neither true nor false")
+    fixtures: list[Fixture | MeshFixture] = [GROUND] if ground else []
+    fixtures += [_box(name, given) for name, given in (boxes or {}).items()]
+    fixtures += [_hull(name, given) for name, given in (hulls or {}).items()]
+    names = [fixture.name for fixture in fixtures]
+    for name in names:
+        if names.count(name) > 1 or name.endswith("_link") or name == "world":
+            raise AccordError(f"terrain: the name {name} is taken")
+    return Environment(tuple(fixtures))
+
+
+def _box(name: str, given: Mapping[str, Any]) -> Fixture | MeshFixture:
+    key = f"terrain.boxes.{name}"
+    _check_keys(given, key, ("size", "position", "rpy"), needed="size")
+    size, position, rpy = (_vector(given, key, word) for word in ("size", "position", "rpy"))
+    if not np.all(size > 0.0):
+        raise AccordError(f"{key}.size: three positive lengths [m] are needed")
+    if not rpy.any():
+        return Fixture(name=name, size=size, position=position)
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    return _fixture(name, Hull.around(0.5 * size * corners), position, rpy)
+
+
+def _hull(name: str, given: Mapping[str, Any]) -> MeshFixture:
+    key = f"terrain.hulls.{name}"
+    _check_keys(given, key, ("file", "position", "rpy"), needed="file")
+    path = Path(str(given["file"]))
+    if not path.is_file():
+        path = share("packbot") / "meshes" / path
+    return _fixture(
+        name, read_hull(path), _vector(given, key, "position"), _vector(given, key, "rpy")
+    )
+
+
+def _fixture(name: str, hull: Hull, position: Array, rpy: Array) -> MeshFixture:
+    turned = hull.vertices @ rpy_matrix(*rpy).T
+    return MeshFixture(name=name, vertices=turned, faces=hull.faces, position=position, convex=True)
+
+
+def _check_keys(given: Any, key: str, known: tuple[str, ...], *, needed: str) -> None:
+    if not isinstance(given, Mapping) or needed not in given:
+        raise AccordError(f"{key}.{needed} is missing")
+    for word in given:
+        if word not in known:
+            raise AccordError(f"unknown key {key}.{word}{did_you_mean(word, known)}")
+
+
+def _vector(given: Mapping[str, Any], key: str, word: str) -> Array:
+    try:
+        value = np.array(given.get(word, (0.0, 0.0, 0.0)), dtype=float)
+    except (TypeError, ValueError):
+        value = np.empty(0)
+    if value.shape != (3,) or not np.isfinite(value).all():
+        raise AccordError(f"{key}.{word}: three numbers are needed, not {given.get(word)!r}")
+    return value

@@ -1,0 +1,48 @@
+"""The Packbot's convex solids, as `config/shapes.yaml` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from roboaccord.errors import AccordError
+from roboaccord.resources import share
+from roboaccord.scenario import read_yaml
+from roboaccord.state import Array
+
+SIDES = 12  # of a prism
+FIRST = np.radians(15.0)  # of its vertices: flats face along the axes
+
+
+def shape_vertices() -> dict[str, Array]:
+    """Return the vertices of every solid, each in its own frame (v, 3) [m]."""
+    described = read_yaml(share("packbot") / "config" / "shapes.yaml")
+    return {name: vertices_of(shape, name) for name, shape in described.items()}
+
+
+def vertices_of(shape: Mapping[str, Any], name: str) -> Array:
+    """Return the vertices of a solid described by `box`, `prism` or `hull` (v, 3) [m].
+
+    Raises:
+        AccordError: if it is none of them.
+    """
+    at = np.array(shape.get("at", (0.0, 0.0, 0.0)), dtype=float)
+    if "box" in shape:
+        corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        return at + 0.5 * corners * np.array(shape["box"], dtype=float)
+    if "prism" in shape:
+        return at + _prism(**shape["prism"])
+    if "hull" in shape:
+        return at + np.concatenate([vertices_of(part, name) for part in shape["hull"]])
+    raise AccordError(f"shape {name} is no box, prism or hull")
+
+
+def _prism(*, axis: str, radius: float, length: float) -> Array:
+    turn = FIRST + np.arange(SIDES) * 2.0 * np.pi / SIDES
+    along = "xyz".index(axis)
+    rings = np.zeros((2, SIDES, 3))
+    rings[:, :, along] = [[-0.5 * length], [0.5 * length]]
+    rings[:, :, (along + 1) % 3] = radius * np.cos(turn)
+    rings[:, :, (along + 2) % 3] = radius * np.sin(turn)
+    return rings.reshape(-1, 3)

@@ -1,0 +1,88 @@
+"""Convex hulls: faces, volume and second moments, and their files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from roboaccord.contact import Index
+from roboaccord.errors import AccordError
+from roboaccord.state import Array
+from scipy.spatial import ConvexHull, QhullError
+
+
+@dataclass(frozen=True)
+class Hull:
+    """Hold a convex polyhedron in its own frame.
+
+    Args:
+        vertices: (v, 3) [m], corners of the hull alone.
+        faces: triangles (f, 3), counterclockwise seen from outside.
+    """
+
+    vertices: Array
+    faces: Index
+
+    @classmethod
+    def around(cls, points: Array, name: str = "hull") -> Hull:
+        """Return the convex hull of points (m, 3) [m].
+
+        Raises:
+            AccordError: if they lie in a plane, or are too few.
+        """
+        try:
+            hull = ConvexHull(points)
+        except (QhullError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise AccordError(f"{name} has no hull with a volume: {reason}") from None
+        corners = np.sort(hull.vertices)
+        place = np.full(len(points), -1)
+        place[corners] = np.arange(len(corners))
+        faces = place[hull.simplices]
+        vertices = np.asarray(points, dtype=float)[corners]
+        a, b, c = vertices[faces].transpose(1, 0, 2)
+        inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
+        faces[inward] = faces[inward][:, [0, 2, 1]]
+        order = np.lexsort(np.sort(faces, axis=1).T[::-1])
+        return cls(vertices, faces[order])
+
+    @property
+    def volume(self) -> float:
+        """[m^3]."""
+        return float(self._tetrahedra()[0].sum())
+
+    @property
+    def centre(self) -> Array:
+        """Centre of volume (3,) [m]."""
+        volumes, corners = self._tetrahedra()
+        return np.asarray(volumes @ corners.sum(axis=1) / 4.0 / volumes.sum())
+
+    @property
+    def moments(self) -> Array:
+        """Mean of x x^T over the volume, about the frame's origin (3, 3) [m^2].
+
+        Of a tetrahedron with corners 0, a, b, c that is (s s^T + a a^T + b b^T + c c^T) / 20, s
+        their sum.
+        """
+        volumes, corners = self._tetrahedra()
+        s = corners.sum(axis=1)
+        products = np.einsum("ni,nj->nij", s, s) + np.einsum("nki,nkj->nij", corners, corners)
+        return np.asarray(np.einsum("n,nij->ij", volumes, products) / 20.0 / volumes.sum())
+
+    def inertia(self, mass: float) -> Array:
+        """Return the inertia of uniform density about the centre of volume (3, 3) [kg m^2]."""
+        second = self.moments - np.outer(self.centre, self.centre)
+        return np.asarray(mass * (np.trace(second) * np.eye(3) - second))
+
+    def _tetrahedra(self) -> tuple[Array, Array]:
+        corners = self.vertices[self.faces]
+        return np.linalg.det(corners) / 6.0, corners
+
+
+def write_obj(hull: Hull, path: Path, comment: str) -> None:
+    """Write a hull as Wavefront OBJ, numbers with all their digits."""
+    lines = [f"# {comment}"]
+    lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in hull.vertices.tolist()]
+    lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in hull.faces]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

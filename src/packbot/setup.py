@@ -1,0 +1,30 @@
+"""Package the Packbot's arm, for colcon (ament_python) and for pip alike."""
+
+from glob import glob
+
+from setuptools import find_packages, setup
+
+NAME = "packbot"
+
+setup(
+    name=f"roboaccord-{NAME}",
+    version="0.1.0",
+    description="The arm of a Packbot: convex hulls, contact and a static environment",
+    license="Apache-2.0",
+    author="The roboaccord authors",
+    python_requires=">=3.11,<3.14",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={NAME: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+        (f"share/{NAME}/urdf", glob("urdf/*")),
+        (f"share/{NAME}/meshes", glob("meshes/*")),
+        (f"share/{NAME}/config", glob("config/*")),
+        (f"share/{NAME}/scenarios", glob("scenarios/*")),
+        (f"share/{NAME}/launch", glob("launch/*.launch.py")),
+    ],
+    install_requires=["coal>=3.0", "numpy>=1.26", "pin>=3.8", "roboaccord", "scipy>=1.11"],
+    entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
+    zip_safe=True,
+)
