@@ -1,0 +1,84 @@
+"""Contacts as visualization_msgs/msg/MarkerArray: a sphere at each point, an arrow by its force."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+
+from roboaccord.cdr.wire import STAMP, CdrWriter, stamp
+from roboaccord.contact import ContactPoint
+from roboaccord.state import IDENTITY, ORIGIN, Array
+
+NAMESPACE = "contacts"
+ARROW, SPHERE = 0, 2  # types of a marker
+ADD, DELETE_ALL = 0, 3  # actions of a marker
+DIAMETER = 0.012  # m, of a sphere
+ARROW_SIZE = np.array([0.006, 0.014, 0.02])  # shaft and head across, head along [m]
+LENGTH_PER_FORCE = 0.002  # m/N: the weight of 5 kg is an arrow of 10 cm
+SHORTEST, LONGEST = 0.03, 0.5  # m; the shortest also shows a normal whose force is unknown
+RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)
+NONE = (0.0, 0.0, 0.0, 0.0)
+NO_POINTS = np.zeros((0, 3))
+
+
+def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str = "odom") -> bytes:
+    """Return the contacts at a time [s] as message bytes; the first marker deletes all others.
+
+    Of each contact the sphere has an even number and the arrow the next one.
+    """
+    writer = CdrWriter.without_stamp()
+    writer.count(1 + 2 * len(contacts))
+    _write(writer, time, frame_id, 0, ARROW, action=DELETE_ALL)
+    for i, contact in enumerate(contacts):
+        size = np.full(3, DIAMETER)
+        _write(
+            writer, time, frame_id, 2 * i, SPHERE, position=contact.position, scale=size, colour=RED
+        )
+        length = min(max(LENGTH_PER_FORCE * contact.force, SHORTEST), LONGEST)
+        points = np.stack([contact.position, contact.position + length * contact.normal])
+        _write(
+            writer, time, frame_id, 2 * i + 1, ARROW, scale=ARROW_SIZE, colour=ORANGE, points=points
+        )
+    return bytes(writer.data)
+
+
+def _write(
+    writer: CdrWriter,
+    time: float,
+    frame_id: str,
+    number: int,
+    kind: int,
+    *,
+    action: int = ADD,
+    position: Array = ORIGIN,
+    scale: Array = ORIGIN,
+    colour: Sequence[float] = NONE,
+    points: Array = NO_POINTS,
+) -> None:
+    """Append a visualization_msgs/msg/Marker, field by field."""
+    writer.align(4)
+    writer.data += STAMP.pack(*stamp(time))
+    writer.string(frame_id)
+    writer.string(NAMESPACE)
+    writer.align(4)
+    writer.data += struct.pack("<iii", number, kind, action)
+    writer.numbers(np.concatenate([position, IDENTITY, scale]))
+    writer.data += struct.pack("<4f", *colour)
+    writer.data += STAMP.pack(0, 0)  # lifetime: until it is deleted
+    writer.data += b"\0"  # frame_locked
+    writer.count(len(points))
+    writer.numbers(points)
+    writer.count(0)  # colors
+    writer.string("")  # texture_resource
+    writer.align(4)
+    writer.data += STAMP.pack(0, 0)  # texture: stamp, frame, format and data
+    writer.string("")
+    writer.string("")
+    writer.count(0)
+    writer.count(0)  # uv_coordinates
+    for _ in ("text", "mesh_resource", "mesh_file.filename"):
+        writer.string("")
+    writer.count(0)  # mesh_file.data
+    writer.data += b"\0"  # mesh_use_embedded_materials
