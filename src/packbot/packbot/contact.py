@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 from roboaccord.assembly import Setup
 from roboaccord.contact import Contact
@@ -55,7 +56,7 @@ def normal(
         raise ValueError(f"restitution is {restitution:g}, and must be between 0 and 1")
     if not margin > 0:
         raise ValueError("margin must be positive: hulls that overlap have no steady normal")
-    return ArmContact(margin=margin, restitution=restitution, **_what_touches(setup, mu))
+    return ArmContact(margin=margin, restitution=restitution, **_touching(setup, mu))
 
 
 def joint_clamp(setup: Setup, proximity: float = 2e-3) -> ClampContact:
@@ -68,7 +69,7 @@ def joint_clamp(setup: Setup, proximity: float = 2e-3) -> ClampContact:
     """
     if not proximity > 0:
         raise ValueError("proximity must be positive")
-    return ClampContact(proximity=proximity, **_what_touches(setup, 0.0))
+    return ClampContact(proximity=proximity, **_touching(setup, 0.0))
 
 
 @cache
@@ -79,7 +80,7 @@ def never_touching() -> frozenset[frozenset[str]]:
     return frozenset(frozenset(pair) for pair in pairs)
 
 
-def _what_touches(setup: Setup, mu: float) -> dict[str, object]:
+def _touching(setup: Setup, mu: float) -> dict[str, Any]:
     """Return pairs, friction and fixtures: everything but a link and its parent, and the SRDF's."""
     tree = Tree.parse(expand(setup))
     environment: Environment = setup.terrain

@@ -44,8 +44,8 @@ class Environment:
 
 
 def make_environment(
-    setup: Setup,
-    ground: bool = True,  # noqa: FBT001 - a key of the scenario
+    setup: Setup,  # noqa: ARG001 - what makes a terrain is given the setup
+    ground: bool = True,
     boxes: Mapping[str, Mapping[str, Any]] | None = None,
     hulls: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Environment:
