@@ -37,4 +37,5 @@ ROBOT = Robot(
     controllers={},
     contacts={"normal": normal, "joint_clamp": joint_clamp},
     terrain=make_environment,
+    cli="packbot.cli:app",
 )

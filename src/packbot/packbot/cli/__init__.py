@@ -1,0 +1,12 @@
+"""`accord packbot`: the Packbot's own commands, one module each."""
+
+from __future__ import annotations
+
+import typer
+
+app = typer.Typer(help="Commands of the arm made of convex hulls.", no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Find distances, motions and sight of an arm made of convex hulls, and make the hulls."""
