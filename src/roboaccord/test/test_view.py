@@ -179,6 +179,28 @@ def test_says_what_cannot_be_drawn(tmp_path: Path) -> None:
         write_gif(URDF, swing(), tmp_path / "no" / "x.gif", fps=1, width=64)
 
 
+OBJ = """v 0 0 0\nv 2 0 0\nv 0 3 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"""
+DENTED = OBJ.replace("f 2 3 4", "v 0.5 0.5 0.5\nf 2 3 5\nf 3 4 5\nf 4 2 5")
+
+
+@pytest.mark.parametrize(("text", "drawn"), [(OBJ, 4), (DENTED, 6), ("", 6)])
+def test_convex_meshes_are_drawn_and_others_as_they_collide(
+    text: str, drawn: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "mesh.obj"
+    path.write_text(text)
+    scene = Scene.parse(f"""<robot name="one"><link name="base_link">
+      <visual><origin xyz="0 0 1"/>
+        <geometry><mesh filename="file://{path}" scale="1 2 3"/></geometry></visual>
+      <collision><geometry><box size="1 1 1"/></geometry></collision></link></robot>""")
+    (shape,) = scene.shapes
+    assert len(shape.faces) == drawn  # of the tetrahedron, or of the box
+    if text == OBJ:
+        assert shape.vertices == pytest.approx(
+            np.array([[0, 0, 1], [2, 0, 1], [0, 6, 1], [0, 0, 13]])
+        )
+
+
 def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(AccordError) as caught:

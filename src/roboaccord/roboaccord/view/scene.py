@@ -1,7 +1,7 @@
 """What there is to draw: the shapes of a URDF as convex solids.
 
-Boxes, cylinders and spheres are drawn; where a link's visual is a mesh, its primitive collision
-shapes stand in for it.
+Boxes, cylinders, spheres and convex meshes are drawn. Where a link's visual is a mesh that is not
+convex, or whose file is not there, its collision shapes stand in for it.
 """
 
 from __future__ import annotations
@@ -9,17 +9,21 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
+from roboaccord.contact import Index
 from roboaccord.description import Tree
 from roboaccord.errors import AccordError
+from roboaccord.meshes import mesh_path, read_mesh
 from roboaccord.rotations import rpy_matrix
 from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
 from roboaccord.view.solids import Faces, box, cylinder, sphere
 
 GREY = (0.55, 0.60, 0.66)
+FLAT = 1e-5  # of a mesh's size: how far a vertex may be outside a face of a convex one
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Scene:
             shapes += _link_shapes(elements[link.name], index, palette)
         name = root.get("name", "robot")
         if not shapes:
-            raise AccordError(f"{name} has no box, cylinder or sphere to draw")
+            raise AccordError(f"{name} has no box, cylinder, sphere or convex mesh to draw")
         return cls(name, tree, tuple(shapes))
 
     def motion(self, trajectory: Trajectory) -> tuple[Array, Array]:
@@ -91,7 +95,7 @@ def _link_shapes(element: ET.Element, link: int, palette: Mapping[str, Array]) -
     visuals = element.findall("visual")
     colour = next((_colour(v.find("material"), palette) for v in visuals), np.array(GREY))
     shapes = [_shape(v, link, _colour(v.find("material"), palette)) for v in visuals]
-    if any(v.find("geometry/mesh") is not None for v in visuals):
+    if None in shapes:
         shapes += [_shape(c, link, colour) for c in element.findall("collision")]
     return [shape for shape in shapes if shape is not None]
 
@@ -108,12 +112,36 @@ def _shape(element: ET.Element, link: int, colour: Array) -> Shape | None:
     elif form.tag == "sphere":
         vertices, faces = sphere(float(form.attrib["radius"]))
     else:
-        return None
+        mesh = _convex_mesh(form) if form.tag == "mesh" else None
+        if mesh is None:
+            return None
+        vertices, faces = mesh
     origin = element.find("origin")
     if origin is not None:
         turn = rpy_matrix(*_numbers(origin.get("rpy")))
         vertices = vertices @ turn.T + _numbers(origin.get("xyz"))
     return Shape(link, vertices, faces, colour)
+
+
+def _convex_mesh(form: ET.Element) -> tuple[Array, Faces] | None:
+    """Return a mesh that is convex and at hand, else None."""
+    try:
+        vertices, triangles = _read(form.get("filename", ""))
+    except AccordError:
+        return None
+    vertices = vertices * _numbers(form.get("scale"), (1.0, 1.0, 1.0))
+    corners = vertices[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    heights = (vertices - corners[:, :1]) @ normals[:, :, None]
+    size = float(np.ptp(vertices, axis=0).max())
+    if float(heights.max()) > FLAT * size**3:
+        return None
+    return vertices, tuple((int(a), int(b), int(c)) for a, b, c in triangles)
+
+
+@cache
+def _read(name: str) -> tuple[Array, Index]:
+    return read_mesh(mesh_path(name))
 
 
 def _colour(material: ET.Element | None, palette: Mapping[str, Array]) -> Array:
