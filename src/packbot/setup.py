@@ -24,7 +24,8 @@ setup(
         (f"share/{NAME}/scenarios", glob("scenarios/*")),
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
     ],
-    install_requires=["coal>=3.0", "numpy>=1.26", "pin>=3.8", "roboaccord", "scipy>=1.11"],
+    install_requires=["numpy>=1.26", "roboaccord", "scipy>=1.11"],
+    extras_require={"reference": ["coal>=3.0", "pin>=3.8"], "mesh": ["trimesh>=4"]},
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
 )

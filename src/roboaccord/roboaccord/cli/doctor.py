@@ -21,6 +21,7 @@ from roboaccord.runner import transports
 OPTIONAL = {
     "rclpy": "transport ros; from ROS 2 Jazzy, or make",
     "viser": "accord view in the browser; pip install viser yourdfpy",
+    "pinocchio": "the Packbot's reference and controllers; pip install pin coal",
     "skimage": "meshes of terrain; pip install scikit-image trimesh fast-simplification",
     "launch": "ros2 launch; from ROS 2 Jazzy",
     "gz.transport13": "sim:=gz in lockstep; from ros-jazzy-gz-transport-vendor 0.0.9",
