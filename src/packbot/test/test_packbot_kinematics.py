@@ -1,0 +1,125 @@
+"""The arm's kinematics: DH table, description and Jacobians agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import rigid_bodies as oracle
+from packbot.dh import camera_table, hand_table
+from packbot.kinematics import Kinematics
+from packbot.parameters import JOINTS
+from roboaccord import Setup, load_scenario
+from roboaccord.description import Tree, expand
+from roboaccord.rotations import rpy_matrix
+
+LENGTHS = ("base_x", "base_z", "turret_d", "shoulder_a", "shoulder_d", "elbow1_a", "elbow1_d",
+           "tilt_x", "tilt_z", "pan_d", "wrist_x", "gripper_length")  # fmt: skip
+RIGHT = 0.5 * np.pi
+
+
+def made(*changes):
+    return Setup.of(load_scenario("packbot", "packbot", "collapse", changes))
+
+
+@pytest.fixture(scope="module")
+def setup():
+    return made()
+
+
+def drawn(setup, seed, count):
+    """Return random angles (count, 7) within the limits."""
+    p = setup.parameters
+    rng = np.random.default_rng(seed)
+    return rng.uniform(p.of_joints("lower"), p.of_joints("upper"), (count, 7))
+
+
+def placed(position, rpy=(0.0, 0.0, 0.0)):
+    frame = np.eye(4)
+    frame[:3, :3], frame[:3, 3] = rpy_matrix(*rpy), position
+    return frame
+
+
+def link_frames(setup, q):
+    """Return the frames (..., 4, 4) of the links by name, as the core has them of the URDF."""
+    tree = Tree.parse(expand(setup))
+    turned = np.zeros((*q.shape[:-1], 4)) + [0.0, 0.0, 0.0, 1.0]
+    origins, rotations = tree.forward(JOINTS, q, np.zeros((*q.shape[:-1], 3)), turned)
+    frames = np.zeros((*origins.shape[:-1], 4, 4)) + np.eye(4)
+    frames[..., :3, :3], frames[..., :3, 3] = rotations, origins
+    return {link.name: frames[..., i, :, :] for i, link in enumerate(tree.links)}
+
+
+def test_dh_frames_are_those_of_the_description():
+    """Every DH frame is a link's, moved by what the drawing says, for any lengths and angles."""
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        drawn_lengths = {name: rng.uniform(-0.1, 0.7) for name in LENGTHS}
+        setup = made(*(f"parameters.{name}={value!r}" for name, value in drawn_lengths.items()))
+        p, q = setup.parameters, drawn(setup, 2, 100)
+        links = link_frames(setup, q)
+        # A frame lies where the next joint is; z of a pitch joint is -y of the link.
+        rise = -np.arctan2(p.tilt_z, p.tilt_x)
+        elbow2 = placed([p.tilt_x, 0, p.tilt_z], (0, rise, 0)) @ placed([0, 0, 0], (RIGHT, 0, 0))
+        trunk = [
+            ("turret_link", placed([0, 0, p.turret_d], (RIGHT, 0, 0))),
+            ("link1_link", placed([p.shoulder_a, p.shoulder_d, 0], (RIGHT, 0, 0))),
+            ("link2_link", placed([p.elbow1_a, -p.elbow1_d, 0], (RIGHT, 0, 0))),
+        ]
+        camera = [
+            *trunk,
+            ("link3_link", elbow2),
+            ("tilt_link", placed([0, 0, 0], (0, 0, np.pi))),
+            ("pan_link", np.eye(4)),
+        ]
+        along = np.array([[0, 0, 1, 0], [0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1]])  # z is x
+        tip = placed([p.gripper_length, 0, 0]) @ along
+        hand = [*trunk, ("link3_link", along), ("gripper_link", tip)]
+        for table, expected in ((camera_table(p), camera), (hand_table(p), hand)):
+            frames = table.frames(q)
+            for i, (link, offset) in enumerate(expected):
+                assert np.abs(frames[:, i] - links[link] @ offset).max() < 1e-12, (link, i)
+
+
+def test_dh_table_is_that_of_the_facts(setup):
+    """facts/packbot.md prints degrees to three and lengths to four digits."""
+    rows = [
+        (row.joint, np.degrees(row.theta), row.d, row.a, np.degrees(row.alpha))
+        for row in camera_table(setup.parameters).rows
+    ]
+    assert [row[0] for row in rows] == list(JOINTS[:6])
+    assert np.array([row[1:] for row in rows]) == pytest.approx(
+        np.array([
+            [0, 0.085, 0, 90],
+            [0, -0.060, 0.520, 0],
+            [0, 0.060, 0.580, 0],
+            [16.837, 0, 0.3970, 0],
+            [163.163, 0, 0, 90],
+            [180, 0.055, 0, 0],
+        ]),
+        abs=5e-4,
+    )  # fmt: skip
+    assert hand_table(setup.parameters).frames(np.zeros(7))[-1, :3, 3] == pytest.approx(
+        [0.2 + 1.86, 0, 0.285]  # the reach, from the turret's axis
+    )
+
+
+def test_placements_and_jacobians(setup):
+    """Frames are the oracle's, and Jacobians their differences: to h^2 times the third power."""
+    kinematics, h = Kinematics(setup), 1e-5
+    bodies = oracle.read(expand(setup, base="fixed"))
+    names = [body.link for body in bodies]
+    for q in drawn(setup, 3, 20):
+        origins, rotations = oracle.placements(bodies, q)
+        for frame, link, point in (("tip", "gripper_link", [0.2, 0, 0]),
+                                   ("camera", "pan_link", [0.065, 0, 0.03])):  # fmt: skip
+            place = kinematics.placement(frame, q)
+            i = names.index(link)
+            assert np.abs(place.rotation - rotations[i]).max() < 1e-13
+            assert np.abs(place.position - origins[i] - rotations[i] @ point).max() < 1e-13
+            jacobian = kinematics.jacobian(frame, q)
+            for j, step in enumerate(h * np.eye(7)):
+                after, before = (kinematics.placement(frame, q + s * step) for s in (1, -1))
+                linear = (after.position - before.position) / (2 * h)
+                spin = (after.rotation - before.rotation) / (2 * h) @ place.rotation.T
+                angular = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
+                assert np.abs([*linear, *angular] - jacobian[:, j]).max() < 1e-9
