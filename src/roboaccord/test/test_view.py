@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 from PIL import Image
 from roboaccord.errors import AccordError
+from roboaccord.report.charts import Scene as Drawn
+from roboaccord.report.charts import Solid
+from roboaccord.report.scene_picture import draw_scene
 from roboaccord.trajectory import Trajectory
 from roboaccord.view.camera import Camera
 from roboaccord.view.gif import resample, write_gif
 from roboaccord.view.raster import draw_frame, draw_solids, draw_terrain
 from roboaccord.view.scene import Scene
-from roboaccord.view.solids import box, cylinder, sphere
+from roboaccord.view.solids import box, cylinder, facets, sphere
 from roboaccord.view.stage import Stage, rooted_at_base
 from roboaccord.view.stance import ASPECT, ON_WALL, VIEW, follow, stance_of
 
@@ -199,6 +202,22 @@ def test_convex_meshes_are_drawn_and_others_as_they_collide(
         assert shape.vertices == pytest.approx(
             np.array([[0, 0, 1], [2, 0, 1], [0, 6, 1], [0, 0, 13]])
         )
+
+
+def test_triangles_in_a_plane_are_one_facet() -> None:
+    vertices, faces = box(np.array([1.0, 2.0, 3.0]))
+    halves = np.array([half for a, b, c, d in faces for half in ((a, b, c), (a, c, d))])
+    found = facets(vertices, halves)
+    assert {frozenset(face) for face in found} == {frozenset(face) for face in faces}
+    for face in found:
+        a, b, c, _ = vertices[list(face)]
+        assert np.cross(b - a, c - b) @ a > 0.0  # counterclockwise from outside
+
+
+def test_a_scene_shows_the_faces_turned_to_the_eye(tmp_path: Path) -> None:
+    cube = Solid(*box(np.ones(3)), "#808080")
+    draw_scene(Drawn("cube", "", "", solids=[cube]), tmp_path / "cube.svg")
+    assert (tmp_path / "cube.svg").read_text().count("<polygon") == 3
 
 
 def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.report.charts import Chart, Map, Mark, Path, Scene
+from roboaccord.report.charts import Chart, Map, Mark, Path, Scene, Solid
 from roboaccord.report.curves import axis, plain
 from roboaccord.report.plots import Plot
 from roboaccord.report.scene_picture import EYE, ball_lines
@@ -55,7 +55,8 @@ def plot_of_map(figure: Map) -> Plot:
 def plot_of_scene(figure: Scene) -> Plot:
     """Return lines and dots in space as a plot of the page."""
     named: set[str] = set()
-    data = [*_ball(figure.ball), *(_line(path, named) for path in figure.paths)]
+    data = [*_ball(figure.ball), *(_mesh(solid) for solid in figure.solids)]
+    data += [_line(path, named) for path in figure.paths]
     data += [_dot(mark) for mark in figure.marks]
     sides = {
         f"{name}axis": {**axis(title), "visible": bool(title)}
@@ -96,6 +97,15 @@ def _line(path: Path, named: set[str]) -> dict[str, Any]:
         "legendgroup": path.name, "hoverinfo": "skip" if not path.name else "all",
         **{n: plain(v, 5) for n, v in zip("xyz", path.points.T, strict=True)},
         "line": {"color": path.colour, "width": 2 * path.width, "dash": DASHES[path.dashed]},
+    }  # fmt: skip
+
+
+def _mesh(solid: Solid) -> dict[str, Any]:
+    fans = [(f[0], f[i], f[i + 1]) for f in solid.faces for i in range(1, len(f) - 1)]
+    return {
+        "type": "mesh3d", "color": solid.colour, "flatshading": True, "hoverinfo": "skip",
+        **{n: plain(v, 5) for n, v in zip("xyz", solid.vertices.T, strict=True)},
+        **{n: [int(i) for i in column] for n, column in zip("ijk", zip(*fans), strict=True)},
     }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from roboaccord.state import Array
+from roboaccord.view.solids import Faces
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +86,21 @@ class Mark:
 
 
 @dataclass(frozen=True, eq=False)
+class Solid:
+    """Hold a convex solid in space: vertices (v, 3), faces counterclockwise from outside."""
+
+    vertices: Array
+    faces: Faces
+    colour: str
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
-    """Hold lines and dots in space, and perhaps a ball about the origin.
+    """Hold lines, dots and solids in space, and perhaps a ball about the origin.
 
     Args:
         name, title, caption: as of a `Chart`.
-        paths, marks: what it shows.
+        paths, marks, solids: what it shows; lines are drawn over solids.
         ball: radius of the ball [m], 0 for none.
         axes: titles of the three axes; empty for none.
         stretch: factors by which the axes are drawn.
@@ -99,8 +109,9 @@ class Scene:
     name: str
     title: str
     caption: str
-    paths: Sequence[Path]
+    paths: Sequence[Path] = ()
     marks: Sequence[Mark] = ()
+    solids: Sequence[Solid] = ()
     ball: float = 0.0
     axes: Sequence[str] = ()
     stretch: Array = field(default_factory=lambda: np.ones(3))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path as File
 
 import numpy as np
 
-from roboaccord.report.charts import Path, Scene
+from roboaccord.report.charts import Path, Scene, Solid
 from roboaccord.report.colours import INK, PAGE, RULE, SOFT
 from roboaccord.report.svg import Drawing
 from roboaccord.state import Array
@@ -16,6 +17,9 @@ SIZE, ROOM = (720, 560), 46.0  # pixels, and how many on top are for the legend
 # The eye of every scene: about z from x, and up [rad].
 TURN, TILT = math.radians(-62.0), math.radians(20.0)
 EYE = np.array([math.cos(TURN) * math.cos(TILT), math.sin(TURN) * math.cos(TILT), math.sin(TILT)])
+# Towards the light, in pixels to the right and down and towards the eye; brightness without light.
+LIGHT = np.array([-0.45, -0.7, 0.56])
+DARK, EDGE = 0.55, -1.0
 GRID = 30  # degrees between the lines on a ball
 
 
@@ -31,6 +35,7 @@ def draw_scene(figure: Scene, path: File) -> None:
             middle = view.see(np.zeros((1, 3)))[:, :2]
             drawing.dots(middle, "#9db4d8", view.scale * figure.ball, opacity=0.35)
             drawing.line(view.rim(figure.ball), SOFT)
+    draw_solids(drawing, view, figure.solids)
     for axis in coordinate_axes(figure):
         drawing.line(view.see(axis.points)[:, :2], SOFT)
         x, y = view.see(axis.points[-1])[:2]
@@ -47,6 +52,29 @@ def draw_scene(figure: Scene, path: File) -> None:
     drawing.write(path)
 
 
+def draw_solids(drawing: Drawing, view: View, solids: Sequence[Solid]) -> None:
+    """Draw the faces that are turned to the eye, the nearest last."""
+    shown = []
+    for solid in solids:
+        seen = view.see(solid.vertices)
+        for face in solid.faces:
+            corners = seen[list(face)]
+            normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
+            # Pixels count downwards, so what faces the eye runs clockwise.
+            if normal[2] < 0.0:
+                lit = -normal @ LIGHT / np.linalg.norm(normal)
+                shown.append((corners[:, 2].mean(), corners[:, :2], solid.colour, lit))
+    for _, corners, colour, lit in sorted(shown, key=lambda entry: entry[0]):
+        drawing.polygon(corners, shade(colour, lit), shade(colour, EDGE))
+
+
+def shade(colour: str, lit: float) -> str:
+    """Return a colour `#rrggbb` of a face that is lit from 0 to 1."""
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    bright = DARK + (1.0 - DARK) * max(lit, 0.0)
+    return "#" + "".join(f"{round(min(bright * part, 255.0)):02x}" for part in parts)
+
+
 class View:
     """Look at a scene from far away, so that all of it is seen."""
 
@@ -58,6 +86,7 @@ class View:
         self.scale, self._middle = 1.0, np.zeros(2)
         paths = [*figure.paths, *coordinate_axes(figure)]
         every = [p.points for p in paths] + [m.point[None] for m in figure.marks]
+        every += [s.vertices for s in figure.solids]
         every += ball_lines(figure.ball) if figure.ball else []
         flat = self.see(np.concatenate(every))[:, :2]
         low, high = flat.min(axis=0), flat.max(axis=0)
@@ -82,6 +111,8 @@ class View:
 
 def coordinate_axes(figure: Scene) -> list[Path]:
     """Return the axes of a scene that has titles for them, through the origin."""
+    if not figure.axes:
+        return []
     ends = np.abs(np.concatenate([p.points for p in figure.paths])).max(axis=0)
     return [
         Path(np.array([-1.0, 1.0])[:, None] * (1.15 * ends[k] * np.eye(3)[k]), SOFT, title)

@@ -63,6 +63,14 @@ class Drawing:
             f'stroke-linejoin="round"{dash}/>'
         )
 
+    def polygon(self, points: Array, colour: str, edge: str, width: float = 0.6) -> None:
+        """Fill a polygon (m, 2), and draw its edge."""
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self._parts.append(
+            f'<polygon points="{path}" fill="{colour}" stroke="{edge}" stroke-width="{width:g}" '
+            'stroke-linejoin="round"/>'
+        )
+
     def strokes(self, pieces: Array, colour: str = SOFT, width: float = 1.0) -> None:
         """Draw many straight pieces (k, 2, 2) as one shape."""
         path = "".join(f"M{a:.1f},{b:.1f}L{c:.1f},{d:.1f}" for (a, b), (c, d) in pieces)

@@ -20,7 +20,7 @@ from roboaccord.meshes import mesh_path, read_mesh
 from roboaccord.rotations import rpy_matrix
 from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
-from roboaccord.view.solids import Faces, box, cylinder, sphere
+from roboaccord.view.solids import Faces, box, cylinder, facets, sphere
 
 GREY = (0.55, 0.60, 0.66)
 FLAT = 1e-5  # of a mesh's size: how far a vertex may be outside a face of a convex one
@@ -136,7 +136,7 @@ def _convex_mesh(form: ET.Element) -> tuple[Array, Faces] | None:
     size = float(np.ptp(vertices, axis=0).max())
     if float(heights.max()) > FLAT * size**3:
         return None
-    return vertices, tuple((int(a), int(b), int(c)) for a, b, c in triangles)
+    return vertices, facets(vertices, triangles)
 
 
 @cache

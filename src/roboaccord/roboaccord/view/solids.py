@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from roboaccord.contact import Index
 from roboaccord.state import Array
 
 SIDES = 24  # of a cylinder, and meridians of a sphere: round at the sizes that are drawn
 PARALLELS = 10
 
 Faces = tuple[tuple[int, ...], ...]
+ALIKE = 6  # digits to which normals of triangles in one facet agree
 
 
 def box(size: Array) -> tuple[Array, Faces]:
@@ -41,3 +43,26 @@ def sphere(radius: float) -> tuple[Array, Faces]:
         for i in range(SIDES)
     )
     return radius * np.stack(directions, axis=-1).reshape(-1, 3), faces
+
+
+def facets(vertices: Array, triangles: Index) -> Faces:
+    """Return the plane facets of a convex mesh: triangles (f, 3) in one plane become one face."""
+    a, b, c = np.moveaxis(vertices[triangles], 1, 0)
+    normals = np.cross(b - a, c - a)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
+    planes: dict[tuple[float, ...], list[int]] = {}
+    for index, normal in enumerate(normals):
+        planes.setdefault(tuple((normal + 0.0).round(ALIKE)), []).append(index)
+    return tuple(
+        _ring(vertices, np.unique(triangles[members]), normals[members[0]])
+        for members in planes.values()
+    )
+
+
+def _ring(vertices: Array, corners: Index, normal: Array) -> tuple[int, ...]:
+    """Return the corners of a convex face in order about its normal."""
+    arms = vertices[corners] - vertices[corners].mean(axis=0)
+    across = arms[0] / np.linalg.norm(arms[0])
+    up = np.cross(normal, across)
+    turn = np.arctan2(arms @ up, arms @ across)
+    return tuple(int(corner) for corner in corners[np.argsort(turn)])
