@@ -22,7 +22,7 @@ from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from roboaccord.description import expand_for_gazebo
+from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.resources import share
 from roboaccord.rotations import quaternion_rpy
 from roboaccord_ros.gazebo import World

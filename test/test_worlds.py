@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from roboaccord.cli.check import setups_in_gazebo
-from roboaccord.description import expand_for_gazebo
 from roboaccord.gazebo import check_file, check_robot
+from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord.robot import find_robot, robot_names

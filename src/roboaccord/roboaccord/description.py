@@ -18,21 +18,11 @@ from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.resources import share
 from roboaccord.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
-from roboaccord.scenario import Scenario
 from roboaccord.state import Array
 
 MOVING = ("revolute", "continuous", "prismatic")
+PACKAGE = "package://"
 NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
-
-
-def expand_for_gazebo(setup: Setup) -> str:
-    """Return the URDF of a setup as Gazebo takes it, with what Gazebo alone needs."""
-    return expand(setup, base=base_in_gazebo(setup.scenario), more={"gazebo": "true"})
-
-
-def base_in_gazebo(scenario: Scenario) -> str:
-    """Return the base of a robot in Gazebo: free, for a world holds it, or a ball in a bearing."""
-    return "ball" if scenario.base == "ball" else "free"
 
 
 def expand(
@@ -75,6 +65,32 @@ def expand(
         raise AccordError(f"broken description {path.name}: {str(error).splitlines()[0]}") from None
     Tree.parse(text, path.name, root=root)
     return scale_masses(text, mass_scale) if mass_scale else text
+
+
+def local_files(urdf: str) -> str:
+    """Return a URDF whose meshes are named by file, for those who do not know packages.
+
+    `package://PKG/PATH` becomes `file://` and the path of that file. What is recorded and published
+    keeps the names by package, which mean the same on every machine.
+
+    Raises:
+        AccordError: for a package that is not installed, or a file that is not there.
+    """
+    if PACKAGE not in urdf:
+        return urdf
+    root = ET.fromstring(urdf)
+    for mesh in root.iter("mesh"):
+        name = mesh.get("filename", "")
+        if not name.startswith(PACKAGE):
+            continue
+        package, _, path = name.removeprefix(PACKAGE).partition("/")
+        if not package.isidentifier():
+            raise AccordError(f"the description names mesh {name}, which is in no package")
+        file = share(package) / path
+        if not file.is_file():
+            raise AccordError(f"the description names mesh {name}: there is no {file}")
+        mesh.set("filename", f"file://{file}")
+    return ET.tostring(root, encoding="unicode")
 
 
 def scale_masses(urdf: str, factors: Mapping[str, float]) -> str:

@@ -10,8 +10,9 @@ from subprocess import PIPE, STDOUT, Popen
 
 import numpy as np
 from roboaccord.assembly import Setup
-from roboaccord.description import Tree, expand_for_gazebo
+from roboaccord.description import Tree
 from roboaccord.errors import AccordError
+from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.loop import count_steps
 from roboaccord.resources import share
 from roboaccord.rotations import quaternion_matrix
@@ -79,7 +80,7 @@ class World:
 
 
 def refuse_rates(setup: Setup) -> None:
-    """Refuse a scenario that starts with what Gazebo cannot be given: joint angles, or rates.
+    """Refuse a scenario that starts with what Gazebo cannot be given: rates.
 
     Nor can it be told to turn a ball alone: a model is put in place as a whole.
 
@@ -87,12 +88,12 @@ def refuse_rates(setup: Setup) -> None:
         AccordError: naming the key.
     """
     given = setup.scenario.initial
-    starts = {"q": given.q.values(), "qd": given.qd.values(), "twist": given.twist}
+    starts = {"qd": setup.initial.qd, "twist": setup.initial.twist}
     for key, values in starts.items():
         if any(values):
             raise AccordError(
                 f"scenario {setup.scenario.name} has initial.{key}; Gazebo starts every robot "
-                "at rest, its joints at 0: try another simulator"
+                "at rest: try another simulator"
             )
     turned = any((given.roll, given.pitch, given.yaw))
     if turned and Tree.parse(expand_for_gazebo(setup)).frame:

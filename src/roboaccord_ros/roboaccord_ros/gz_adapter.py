@@ -139,9 +139,9 @@ class GazeboShell:
         initial = self._setup.initial
         if self._odometry:
             self._odometry.reset(initial)
-        zeros = np.zeros(len(self._joints))  # Gazebo has no way to start with bent joints
+        zeros = np.zeros(len(self._joints))  # Gazebo has no way to start with rates
         state = RobotState(
-            0.0, zeros, zeros, zeros, initial.position, initial.orientation,
+            0.0, initial.q, zeros, zeros, initial.position, initial.orientation,
             switches=self._switches.now,
         )  # fmt: skip
         # Gazebo gives no odometry of the first step: until the second, the base is where it was.
@@ -189,8 +189,9 @@ class GazeboShell:
         twist = self._base.follow(state)
         if round(state.time * NANOSECONDS) % self._period_ns:
             return
+        q = state.q + self._setup.initial.q  # Gazebo counts from the start: gazebo/form.py
         state = dataclasses.replace(
-            state, effort=self._effort, twist=twist, switches=self._switches.now
+            state, q=q, effort=self._effort, twist=twist, switches=self._switches.now
         )
         self._publish(self._odometry.follow(state) if self._odometry else state)
         if round(state.time * NANOSECONDS) >= self._ticks * self._period_ns:

@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 from roboaccord.assembly import Setup
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.description import expand_for_gazebo
+from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.resources import share
 from roboaccord.scenario import Scenario
 from roboaccord_ros.domain import private_domain

@@ -7,7 +7,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from roboaccord.assembly import Setup
-from roboaccord.description import expand, expand_for_gazebo
+from roboaccord.description import expand
+from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.scenario import load_scenario
 
 LAWS = {

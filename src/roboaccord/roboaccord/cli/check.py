@@ -11,9 +11,9 @@ from rich.table import Table
 
 from roboaccord.assembly import Setup
 from roboaccord.cli.console import out, print_json
-from roboaccord.description import base_in_gazebo, expand_for_gazebo
 from roboaccord.errors import AccordError
 from roboaccord.gazebo import check_file, check_robot
+from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord.resources import share

@@ -1,0 +1,93 @@
+"""The description of a robot as Gazebo takes it: its own tags, and the joints where they start.
+
+Gazebo starts every joint at 0. So a joint that starts at q0 gets an origin that is turned by q0,
+and limits less q0; what Gazebo then calls q is the true angle less q0.
+"""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+
+import numpy as np
+
+from roboaccord.assembly import Setup
+from roboaccord.description import expand
+from roboaccord.rotations import axis_angle_matrix, rpy_matrix
+from roboaccord.scenario import Scenario
+from roboaccord.state import Array
+
+ET.register_namespace("gz", "http://gazebosim.org/schema")  # attributes keep the prefix they have
+
+
+def expand_for_gazebo(setup: Setup) -> str:
+    """Return the URDF of a setup as Gazebo takes it, its joints where the setup starts."""
+    urdf = expand(setup, base=base_in_gazebo(setup.scenario), more={"gazebo": "true"})
+    return start_at(urdf, dict(zip(setup.joints, setup.initial.q.tolist(), strict=True)))
+
+
+def base_in_gazebo(scenario: Scenario) -> str:
+    """Return the base of a robot in Gazebo: free, for the ground of a world carries what is planar.
+
+    One that is fixed to the world stays fixed, and a ball stays in its bearing.
+    """
+    return scenario.base if scenario.base in ("ball", "fixed") else "free"
+
+
+def start_at(urdf: str, start: Mapping[str, float]) -> str:
+    """Return a URDF whose joints are at 0 where those of the given one are at `start`.
+
+    Args:
+        urdf: with joints that turn or slide.
+        start: where they start [rad or m], by name; 0 where nothing is said.
+    """
+    moved = {name: float(at) for name, at in start.items() if at}
+    if not moved:
+        return urdf
+    root = ET.fromstring(urdf)
+    for joint in root.findall("joint"):
+        if joint.get("name") in moved:
+            _start_joint_at(joint, moved[joint.attrib["name"]])
+    return ET.tostring(root, encoding="unicode")
+
+
+def _start_joint_at(joint: ET.Element, at: float) -> None:
+    """Turn or shift the origin of a joint along its axis, and its limits back."""
+    origin = joint.find("origin")
+    if origin is None:
+        origin = ET.SubElement(joint, "origin")
+    place, turn = _numbers(origin.get("xyz")), rpy_matrix(*_numbers(origin.get("rpy")))
+    axis = joint.find("axis")
+    along = _numbers(axis.get("xyz"), "1 0 0") if axis is not None else np.array([1.0, 0.0, 0.0])
+    along /= np.linalg.norm(along)
+    if joint.get("type") == "prismatic":
+        origin.set("xyz", _text(place + at * (turn @ along)))
+    else:
+        origin.set("rpy", _text(matrix_rpy(turn @ axis_angle_matrix(along, np.array(at)))))
+    limit = joint.find("limit")
+    for end in ("lower", "upper"):
+        if limit is not None and end in limit.attrib:
+            limit.set(end, repr(float(limit.attrib[end]) - at))
+
+
+def matrix_rpy(rotation: Array) -> Array:
+    """Return URDF's fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix (3, 3).
+
+    Roll is taken from what is left when yaw is undone, so that the three together are exact where a
+    pitch of 90 degrees leaves yaw to chance.
+    """
+    r = rotation
+    yaw = math.atan2(r[1, 0], r[0, 0])
+    pitch = math.atan2(-r[2, 0], math.hypot(r[0, 0], r[1, 0]))
+    c, s = math.cos(yaw), math.sin(yaw)
+    roll = math.atan2(s * r[0, 2] - c * r[1, 2], c * r[1, 1] - s * r[0, 1])
+    return np.array([roll, pitch, yaw])
+
+
+def _numbers(text: str | None, default: str = "0 0 0") -> Array:
+    return np.array([float(word) for word in (text or default).split()])
+
+
+def _text(numbers: Array) -> str:
+    return " ".join(repr(number) for number in numbers.tolist())
