@@ -11,8 +11,7 @@ from roboaccord.resources import share
 from roboaccord.scenario import read_yaml
 from roboaccord.state import Array
 
-SIDES = 12  # of a prism
-FIRST = np.radians(15.0)  # of its vertices: flats face along the axes
+SIDES = 12  # of a prism; its flats face along the axes
 
 
 def shape_vertices() -> dict[str, Array]:
@@ -29,19 +28,33 @@ def vertices_of(shape: Mapping[str, Any], name: str) -> Array:
     """
     at = np.array(shape.get("at", (0.0, 0.0, 0.0)), dtype=float)
     if "box" in shape:
-        corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return at + 0.5 * corners * np.array(shape["box"], dtype=float)
+        return at + box_corners(np.array(shape["box"], dtype=float))
     if "prism" in shape:
-        return at + _prism(**shape["prism"])
+        prism = shape["prism"]
+        return at + prism_corners(prism["axis"], prism["radius"], prism["length"], SIDES)
     if "hull" in shape:
         return at + np.concatenate([vertices_of(part, name) for part in shape["hull"]])
     raise AccordError(f"shape {name} is no box, prism or hull")
 
 
-def _prism(*, axis: str, radius: float, length: float) -> Array:
-    turn = FIRST + np.arange(SIDES) * 2.0 * np.pi / SIDES
+def box_corners(size: Array) -> Array:
+    """Return the corners of a box about the origin (8, 3) [m]."""
+    signs = [[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+    return np.asarray(np.array(signs) * size)
+
+
+def prism_corners(axis: str, radius: float, length: float, sides: int) -> Array:
+    """Return the corners of a regular prism about the origin, flats across the other axes.
+
+    Args:
+        axis: x, y or z.
+        radius: of the circle about its cross section [m].
+        length: along the axis [m].
+        sides: of the cross section.
+    """
+    turn = (np.arange(sides) + 0.5) * 2.0 * np.pi / sides
     along = "xyz".index(axis)
-    rings = np.zeros((2, SIDES, 3))
+    rings = np.zeros((2, sides, 3))
     rings[:, :, along] = [[-0.5 * length], [0.5 * length]]
     rings[:, :, (along + 1) % 3] = radius * np.cos(turn)
     rings[:, :, (along + 2) % 3] = radius * np.sin(turn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from roboaccord.contact import Index
 from roboaccord.errors import AccordError
 from roboaccord.state import Array
 from scipy.spatial import ConvexHull, QhullError
+
+PARALLEL = 1e-12  # 1 less the cosine of an angle of 1.4e-6 rad: such faces are one
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,8 @@ class Hull:
         corners = np.sort(hull.vertices)
         place = np.full(len(points), -1)
         place[corners] = np.arange(len(corners))
-        faces = place[hull.simplices]
         vertices = np.asarray(points, dtype=float)[corners]
-        a, b, c = vertices[faces].transpose(1, 0, 2)
-        inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
-        faces[inward] = faces[inward][:, [0, 2, 1]]
-        order = np.lexsort(np.sort(faces, axis=1).T[::-1])
-        return cls(vertices, faces[order])
+        return cls(vertices, _fans(vertices, place[hull.simplices], hull.equations[:, :3]))
 
     @property
     def volume(self) -> float:
@@ -78,6 +76,32 @@ class Hull:
     def _tetrahedra(self) -> tuple[Array, Array]:
         corners = self.vertices[self.faces]
         return np.linalg.det(corners) / 6.0, corners
+
+
+def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
+    """Return flat faces cut anew, each in a fan from its first vertex (f, 3).
+
+    How qhull cuts them hangs on the last digits of the vertices.
+
+    Args:
+        vertices: (v, 3) [m].
+        triangles: qhull's, in any sense (f, 3).
+        normals: of the triangles, outward (f, 3).
+    """
+    faces = list[tuple[int, ...]]()
+    left = np.ones(len(triangles), dtype=bool)
+    while left.any():
+        normal = normals[left.argmax()]
+        flat = left & (normals @ normal > 1.0 - PARALLEL)
+        left &= ~flat
+        ring = np.unique(triangles[flat])
+        spokes = vertices[ring] - vertices[ring].mean(axis=0)
+        across = np.cross(normal, spokes[0])
+        turn = np.arctan2(spokes @ across, spokes @ spokes[0])
+        ring = ring[np.argsort(turn)]
+        ring = np.roll(ring, -int(ring.argmin()))
+        faces += [(ring[0], *pair) for pair in pairwise(ring[1:])]
+    return np.array(sorted(faces), dtype=np.int64)
 
 
 def write_obj(hull: Hull, path: Path, comment: str) -> None:
