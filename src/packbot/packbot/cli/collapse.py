@@ -1,0 +1,126 @@
+"""`accord packbot collapse`: the report's experiment, with each of its contacts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from roboaccord.cli.console import ProgressObserver, out, print_json, progress
+from roboaccord.errors import AccordError
+from roboaccord.scenario import did_you_mean
+
+from packbot.collapse import CONTACTS, LINKS, Collapse, collapse_setup, run_collapse
+from packbot.perturb import Draw, run_draws, spread
+
+
+def collapse_command(
+    engine: Annotated[
+        str, typer.Option(metavar="E", help="reference, dart or mujoco.")
+    ] = "reference",
+    contact: Annotated[
+        str,
+        typer.Option(
+            metavar="LAW",
+            help="normal; joint_clamp, the report's, in the reference alone; or none.",
+        ),
+    ] = "normal",
+    duration: Annotated[float, typer.Option(metavar="S", help="In s.")] = 5.0,
+    perturb: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Let N arms fall, with drawn parameters.")
+    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> None:
+    """Let the arm fall from its drive pose, all joints without torque.
+
+    Angles are over the horizontal, in degrees: link1 from shoulder to elbow 1, link2 from elbow 1
+    to elbow 2, link3 from there on. The energy must not rise, for nothing drives the arm. With
+    --perturb, lengths, radii and masses are drawn from their uncertainties in
+    config/parameters.yaml, and shown is the spread.
+
+    Examples:
+
+      accord packbot collapse
+
+      accord packbot collapse --engine mujoco --json
+
+      accord packbot collapse --contact joint_clamp
+
+      accord packbot collapse --perturb 100 --seed 1
+
+      accord packbot collapse --set friction.restitution=0.3 --duration 8
+    """
+    if contact not in CONTACTS:
+        raise AccordError(f"unknown contact {contact}{did_you_mean(contact, CONTACTS)}")
+    setup = collapse_setup(contact, duration, changes or ())
+    with progress(as_json) as bar:
+        watch = ProgressObserver(bar, f"collapse in {engine}", setup.scenario.duration)
+        found = run_collapse(setup, engine, [watch])
+        draws: list[Draw] = []
+        if perturb:
+            task = bar.add_task("drawn arms", total=perturb)
+            for draw in run_draws(
+                perturb, seed, engine=engine, contact=contact, duration=duration,
+                changes=changes or (),
+            ):  # fmt: skip
+                draws.append(draw)
+                bar.advance(task)
+    data = figures_of(found)
+    if draws:
+        data["perturbed"] = perturbed(draws, seed)
+    print_json(data) if as_json else show(data, f"collapse in {engine}, contact {contact}")
+
+
+def figures_of(found: Collapse) -> dict[str, Any]:
+    """Return the figures that `--json` prints."""
+    return {
+        "absolute_deg": found.absolute_deg,
+        "settle_time": found.settle_time,
+        "energy_rise": found.energy_rise,
+        "worst_penetration": found.worst_penetration,
+        "events": [asdict(event) for event in found.trajectory.events],
+    }
+
+
+def perturbed(draws: list[Draw], seed: int) -> dict[str, Any]:
+    """Return the figures of drawn arms."""
+    refused = [draw.refused for draw in draws if draw.refused]
+    return {
+        "count": len(draws),
+        "seed": seed,
+        "absolute_deg": spread(draws),
+        "at_rest": sum(draw.settle_time is not None for draw in draws),
+        "refused": refused,
+    }
+
+
+def show(data: dict[str, Any], title: str) -> None:
+    """Print the figures for people."""
+    angles, drawn = data["absolute_deg"], data.get("perturbed")
+    out.print(title, highlight=False)
+    table = Table("link", "degrees", box=None)
+    for word in ("mean", "std", "min", "max") if drawn else ():
+        table.add_column(word, justify="right")
+    for link in LINKS:
+        row = drawn["absolute_deg"][link].values() if drawn else ()
+        table.add_row(link, f"{angles[link]:.2f}", *(f"{value:.2f}" for value in row))
+    out.print(table)
+    settled = data["settle_time"]
+    rest = f"at rest after {settled:.2f} s" if settled is not None else "not at rest at the end"
+    out.print(
+        f"{rest}; {len(data['events'])} events; energy rose by {data['energy_rise']:.2g} J in all; "
+        f"hulls overlapped by {1e3 * data['worst_penetration']:.3g} mm at most",
+        highlight=False, soft_wrap=True,
+    )  # fmt: skip
+    if drawn:
+        out.print(
+            f"{drawn['count']} drawn arms (seed {drawn['seed']}), {drawn['at_rest']} at rest, "
+            f"{len(drawn['refused'])} touched something at the start",
+            highlight=False,
+        )

@@ -1,0 +1,115 @@
+"""The report's experiment: all joints without torque, the arm falls until it rests (section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.interfaces import Observer
+from roboaccord.loop import simulate
+from roboaccord.scenario import load_scenario
+from roboaccord.state import Array
+from roboaccord.trajectory import Trajectory
+
+from packbot.arm import Arm
+from packbot.clearance import Clearance
+
+CONTACTS = ("normal", "joint_clamp", "none")
+LINKS = ("link1", "link2", "link3")
+PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane; their angles add up
+AT_REST = 0.01  # rad/s: no joint is faster than this any more
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """Hold what came of a collapse.
+
+    Args:
+        trajectory: at the control ticks.
+        absolute_deg: of the links over the horizontal at the end [degrees].
+        settle_time: from when on no joint is faster than 0.01 rad/s [s]; None where it moves on.
+        energy_rise: sum of all rises of kinetic and potential energy [J]; damping allows none.
+        worst_penetration: depth of the deepest overlap of two hulls at a control tick [m].
+    """
+
+    trajectory: Trajectory
+    absolute_deg: dict[str, float]
+    settle_time: float | None
+    energy_rise: float
+    worst_penetration: float
+
+
+def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -> Setup:
+    """Return the setup of a collapse.
+
+    Args:
+        contact: one of `CONTACTS`.
+        duration: [s].
+        changes: `KEY=VALUE` of the scenario, as `--set` takes them.
+
+    Raises:
+        AccordError: for a change that does not fit.
+    """
+    every = [f"friction.law={contact}", f"duration={duration!r}", *changes]
+    return Setup.of(load_scenario("packbot", "packbot", "collapse", every))
+
+
+def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) -> Collapse:
+    """Let the arm of a setup fall in an engine, and look at what came of it."""
+    scenario = setup.scenario
+    simulator = make_simulator(setup, engine)
+    energies = EnergyBook(Arm.of(setup))
+    trajectory = simulate(
+        simulator=simulator,
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=scenario.duration,
+        control_period=scenario.control_period,
+        seed=scenario.seed,
+        observers=observers,
+    )
+    clearance = Clearance.of(setup)
+    return Collapse(
+        trajectory=trajectory,
+        absolute_deg=absolute_angles(trajectory.joints, trajectory.q[-1]),
+        settle_time=settle_time(trajectory),
+        energy_rise=getattr(simulator, "energy_rise", None) or energies.rise(trajectory),
+        worst_penetration=max(clearance.depth(q) for q in trajectory.q),
+    )
+
+
+def absolute_angles(joints: Sequence[str], q: Array) -> dict[str, float]:
+    """Return the angles of the three long links over the horizontal [degrees]."""
+    angles = np.cumsum([q[joints.index(name)] for name in PITCHES])
+    return dict(zip(LINKS, np.degrees(angles).tolist(), strict=True))
+
+
+def settle_time(trajectory: Trajectory) -> float | None:
+    """Return from when on no joint is faster than `AT_REST` [s], or None."""
+    fast = np.flatnonzero(np.abs(trajectory.qd).max(axis=1) > AT_REST)
+    if not len(fast):
+        return float(trajectory.time[0])
+    after = int(fast[-1]) + 1
+    return float(trajectory.time[after]) if after < len(trajectory) else None
+
+
+class EnergyBook:
+    """Add up the rises of the energy between samples.
+
+    Args:
+        arm: whose energy it is.
+    """
+
+    def __init__(self, arm: Arm) -> None:
+        self._arm = arm
+
+    def of(self, trajectory: Trajectory) -> Array:
+        """Return kinetic and potential energy at each sample (k,) [J]."""
+        rows = zip(trajectory.q, trajectory.qd, strict=True)
+        return np.array([self._arm.energy(q, qd) for q, qd in rows])
+
+    def rise(self, trajectory: Trajectory) -> float:
+        """Return the sum of all rises [J]."""
+        return float(np.maximum(np.diff(self.of(trajectory)), 0.0).sum())
