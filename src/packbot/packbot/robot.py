@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
+from roboaccord.interfaces import Simulator
 from roboaccord.robot import Robot
 from roboaccord.state import Array
 
 from packbot.contact import joint_clamp, normal
+from packbot.engines import make_engine_simulator
 from packbot.environment import make_environment
 from packbot.parameters import JOINTS, PackbotParameters
-from packbot.reference import PackbotReference
+
+INSTALL = "the Packbot's reference needs {name}; run: pip install pin coal"
 
 
 def joints(setup: Setup) -> tuple[str, ...]:
@@ -26,6 +29,19 @@ def effort_limits(setup: Setup) -> Array:
     return parameters.of_joints("effort_limit")
 
 
+def make_reference(setup: Setup) -> Simulator:
+    """Make the analytical simulator.
+
+    Raises:
+        AccordError: without pinocchio and coal.
+    """
+    try:
+        from packbot.reference import PackbotReference
+    except ImportError as error:
+        raise AccordError(INSTALL.format(name=error.name)) from None
+    return PackbotReference(setup)
+
+
 ROBOT = Robot(
     name="packbot",
     package="packbot",
@@ -33,9 +49,10 @@ ROBOT = Robot(
     parameters=PackbotParameters,
     joints=joints,
     effort_limits=effort_limits,
-    reference=PackbotReference,
+    reference=make_reference,
     controllers={},
     contacts={"normal": normal, "joint_clamp": joint_clamp},
     terrain=make_environment,
+    engine=make_engine_simulator,
     cli="packbot.cli:app",
 )

@@ -1,0 +1,48 @@
+"""The arm in a physics engine: the same hulls, the same friction of joints, its own contact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.engines import simulate_model
+from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Simulator
+
+from packbot.contact import ClampContact
+from packbot.parameters import PackbotParameters
+
+
+def joint_friction(parameters: PackbotParameters) -> JointFriction:
+    """Return the friction of the joints, alike in every simulator."""
+    coulomb = parameters.of_joints("coulomb")
+    stiction = np.maximum(parameters.of_joints("stiction"), coulomb)
+    return JointFriction(
+        viscous=parameters.of_joints("viscous"),
+        constant=coulomb,
+        speed=parameters.friction_speed,
+        stiction=stiction if (stiction > coulomb).any() else None,
+        stribeck_speed=parameters.stribeck_speed,
+    )
+
+
+def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
+    """Make the arm of an engine.
+
+    Raises:
+        AccordError: for the report's contact, which the reference alone has.
+    """
+    if isinstance(setup.contact, ClampContact):
+        raise AccordError(f"{engine} has no contact joint_clamp; use --engine reference")
+    parameters: PackbotParameters = setup.parameters
+    armature = parameters.of_joints("reflected_inertia")
+    model = EngineModel.of(
+        setup,
+        mass_scale,
+        friction=joint_friction(parameters),
+        armature=armature if armature.any() else None,
+        contact_events=True,
+    )
+    return simulate_model(model, engine)
