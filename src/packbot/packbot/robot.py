@@ -12,6 +12,7 @@ from packbot.contact import joint_clamp, normal
 from packbot.engines import make_engine_simulator
 from packbot.environment import make_environment
 from packbot.parameters import JOINTS, PackbotParameters
+from packbot.world_file import make_world
 
 INSTALL = "the Packbot's reference needs {name}; run: pip install pin coal"
 
@@ -53,6 +54,7 @@ ROBOT = Robot(
     controllers={},
     contacts={"normal": normal, "joint_clamp": joint_clamp},
     terrain=make_environment,
+    world=make_world,
     engine=make_engine_simulator,
     cli="packbot.cli:app",
 )

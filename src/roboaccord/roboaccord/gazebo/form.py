@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from roboaccord.assembly import Setup
-from roboaccord.description import expand
+from roboaccord.description import expand, local_files
 from roboaccord.rotations import axis_angle_matrix, rpy_matrix
 from roboaccord.scenario import Scenario
 from roboaccord.state import Array
@@ -24,7 +24,8 @@ ET.register_namespace("gz", "http://gazebosim.org/schema")  # attributes keep th
 def expand_for_gazebo(setup: Setup) -> str:
     """Return the URDF of a setup as Gazebo takes it, its joints where the setup starts."""
     urdf = expand(setup, base=base_in_gazebo(setup.scenario), more={"gazebo": "true"})
-    return start_at(urdf, dict(zip(setup.joints, setup.initial.q.tolist(), strict=True)))
+    start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
+    return local_files(start_at(urdf, start))
 
 
 def base_in_gazebo(scenario: Scenario) -> str:
