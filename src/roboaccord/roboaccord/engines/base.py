@@ -8,8 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from roboaccord.contact import ContactPoint
 from roboaccord.description import Tree
 from roboaccord.engines.model import EngineModel
+from roboaccord.engines.touch import TouchWatch
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration, LinkMotion
 from roboaccord.kinematics import TreeKinematics
@@ -40,6 +42,7 @@ class EngineSimulator(ABC):
         self.base = model.base
         self._law = model.force_law
         self._friction = model.friction
+        self._watch = TouchWatch(model.physics_step) if model.contact_events else None
         self._kinematics = TreeKinematics(self.tree, self.joints)
         names = self._kinematics.names
         self._links = np.array([names.index(n) for n in self._law.links] if self._law else [], int)
@@ -72,6 +75,10 @@ class EngineSimulator(ABC):
         """Take physics steps under held efforts and wrench, with the force law in each."""
 
     @abstractmethod
+    def contacts(self) -> Sequence[ContactPoint]:
+        """Return the contacts of the last physics step, none after a reset."""
+
+    @abstractmethod
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without contact, friction or stops."""
 
@@ -93,6 +100,8 @@ class EngineSimulator(ABC):
         self._effort = np.array(state.effort)
         self._wrench = None
         self._events.clear()
+        if self._watch:
+            self._watch.reset()
         self._stopped[:] = self._at_stop(state.q)
         self._place(state)
         return self._read()
@@ -106,14 +115,24 @@ class EngineSimulator(ABC):
         count = count_steps(duration, self.physics_step, "control period over physics step")
         self._effort = clip_efforts(command.effort, self.effort_limits)
         self._wrench = self._checked(command)
-        self._substeps(self._effort, count)
+        if self._watch:
+            self._watched_substeps(self._watch, count)
+        else:
+            self._substeps(self._effort, count)
         self._time = round(self._time + duration, 9)  # free of the sum's round-off
         state = self._read()
         self._notice_stops(state)
         return state
 
+    def _watched_substeps(self, watch: TouchWatch, count: int) -> None:
+        """Take physics steps one by one, and look after each at what touched in it."""
+        for i in range(count):
+            self._substeps(self._effort, 1)
+            watch.see(self._time + i * self.physics_step, self.contacts())
+        self._events += watch.take()
+
     def take_events(self) -> Sequence[Event]:
-        """Return the events since the last call: joints that came to their stops."""
+        """Return the events since the last call: pairs that touched, joints at their stops."""
         if not self._events:
             return ()
         events, self._events = self._events, []

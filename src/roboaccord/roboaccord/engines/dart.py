@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import dartpy
 import numpy as np
 
-from roboaccord.contact import Contact
-from roboaccord.description import Tree
-from roboaccord.engines.ball import Ball, split_ball
+from roboaccord.contact import ContactPoint
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart_base import BASES
-from roboaccord.engines.dart_fixtures import stand_still
+from roboaccord.engines.dart_contact import DartContact, contact_scale
+from roboaccord.engines.dart_model import let_joints_be, load_skeleton, make_world, turn_joint
+from roboaccord.engines.dart_units import lengths
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.options import read_options
 from roboaccord.errors import AccordError
@@ -21,6 +20,7 @@ from roboaccord.interfaces import Acceleration
 from roboaccord.rotations import turn_between
 from roboaccord.state import Array, RobotState
 
+STOPS = dartpy.constraint.JointConstraint
 STOP_RETURN = 0.1  # rad/s: at which a joint comes back from beyond its stop, in DART 10
 UP = (0.0, 0.0, 1.0)
 
@@ -38,40 +38,48 @@ class DartSimulator(EngineSimulator):
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
+        if model.armature is not None and np.any(model.armature):
+            raise AccordError(
+                "DART has no reflected inertia: it adds to a joint and to no body; "
+                "use the reference or mujoco"
+            )
         z_axis = read_options(model.options, "dart", {"z_axis": UP})["z_axis"]
         self._turn = turn_between(np.array(z_axis, dtype=float), np.array(UP))
-        self._skeleton = _load(model, self.tree)
-        self._world = dartpy.simulation.World()
-        self._world.setTimeStep(self.physics_step)
-        self._world.addSkeleton(self._skeleton)
-        _stay_awake(self._world)
-        self._skeleton.disableSelfCollisionCheck()
-        self._world.setGravity(self._turn @ np.array([0.0, 0.0, -model.gravity]))
+        self._scale = contact_scale(model.urdf, model.contact)
+        self._skeleton = load_skeleton(model, self.tree, self._scale)
+        let_joints_be(self._skeleton)
+        gravity = self._turn @ np.array([0.0, 0.0, -model.gravity])
+        step = self.physics_step * self._scale
+        self._world = make_world(self._skeleton, step, gravity / self._scale)
         self._body = self._skeleton.getBodyNode(BASE_LINK)
         for joint in self._skeleton.getJoints():
-            # DART enforces velocity limits and MuJoCo does not: alike means without.
-            for i in range(joint.getNumDofs()):
-                joint.setVelocityLowerLimit(i, -np.inf)
-                joint.setVelocityUpperLimit(i, np.inf)
-                joint.setLimitEnforcement(True)
-                # Friction of joints is the model's, by the same law in every engine.
-                joint.setDampingCoefficient(i, 0.0)
-                joint.setCoulombFriction(i, 0.0)
             moves = self.base in ("free", "ball") and joint.getChildBodyNode() is self._body
             if joint.getParentBodyNode() is None and not moves:
-                _turn_joint(joint, self._turn)
-        # DART throws a joint that is beyond its stop back in one step, at up to 10 rad/s, whatever
-        # the error reduction parameter: that is a kick, and stops here are inelastic.
-        dartpy.constraint.JointConstraint.setMaxErrorReductionVelocity(STOP_RETURN)
+                turn_joint(joint, self._turn)
+        self._lengths = lengths(self._skeleton, self._scale)
+        self._speeds = self._lengths / self._scale
         self._dofs = [self._skeleton.getJoint(n).getIndexInSkeleton(0) for n in self.joints]
-        self._root = BASES[self.base](self._body, self._turn)
+        self._root = BASES[self.base](self._body, self._turn, self._scale)
         self._total = np.zeros(self._skeleton.getNumDofs())
         held = {
             self._skeleton.getJoint(n).getIndexInSkeleton(0): e for n, e in model.preload.items()
         }
         self._held, self._preload = list(held), np.array(list(held.values()))
-        if model.contact:
-            _collide(self._world, self._skeleton, model.contact, self._turn)
+        self._contact = (
+            DartContact(self._world, self._skeleton, model.contact, self._turn, self._scale)
+            if model.contact
+            else None
+        )
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Put the robot in `state`, and return the state as the engine has it."""
+        if self._contact:
+            self._contact.forget()
+        return super().reset(state)
+
+    def contacts(self) -> Sequence[ContactPoint]:
+        """Return the contacts of the last physics step."""
+        return self._contact.points() if self._contact else ()
 
     def _place(self, state: RobotState) -> None:
         skeleton, root = self._skeleton, self._root
@@ -79,15 +87,27 @@ class DartSimulator(EngineSimulator):
         positions[self._dofs] = state.q
         velocities[self._dofs] = state.qd
         positions[root.rows] = root.positions(state)
-        skeleton.setPositions(positions)
+        skeleton.setPositions(positions * self._lengths)
         velocities[root.rows] = root.velocities(state)
-        skeleton.setVelocities(velocities)
+        skeleton.setVelocities(velocities * self._speeds)
         skeleton.clearInternalForces()
         skeleton.clearExternalForces()
         self._world.setTime(state.time)
 
+    def _coordinates(self) -> tuple[Array, Array]:
+        """Return DART's coordinates and their rates, in our units."""
+        q = self._skeleton.getPositions() / self._lengths
+        return q, self._rates()
+
+    def _rates(self) -> Array:
+        return np.asarray(self._skeleton.getVelocities() / self._speeds)
+
+    def _set_forces(self) -> None:
+        """Give DART the generalised forces in its units; they last one step."""
+        self._skeleton.setForces(self._total / self._lengths)
+
     def _read(self) -> RobotState:
-        q, v = self._skeleton.getPositions(), self._skeleton.getVelocities()
+        q, v = self._coordinates()
         position, orientation, twist = self._root.read(q, v)
         return RobotState(
             time=self._time,
@@ -101,6 +121,10 @@ class DartSimulator(EngineSimulator):
 
     def _substeps(self, effort: Array, count: int) -> None:
         total = self._total
+        # DART throws a joint that is beyond its stop back in one step, at up to 10 rad/s, whatever
+        # the error reduction parameter: that is a kick, and stops here are inelastic. DART keeps
+        # this one figure for all of its worlds.
+        STOPS.setMaxErrorReductionVelocity(STOP_RETURN / self._scale)
         total[self._root.rows] = 0.0
         total[self._held] = self._preload
         for _ in range(count):
@@ -112,9 +136,8 @@ class DartSimulator(EngineSimulator):
             if self._wrench is not None:
                 self._push(self._wrench)
             if self._friction:
-                rates = self._skeleton.getVelocities()[self._dofs]
-                total[self._dofs] += self._friction.efforts(rates)
-            self._skeleton.setForces(total)  # lasts one step
+                total[self._dofs] += self._friction.efforts(self._rates()[self._dofs])
+            self._set_forces()
             self._world.step()
 
     def _push(self, wrench: Array) -> None:
@@ -125,7 +148,7 @@ class DartSimulator(EngineSimulator):
 
     def _apply_law(self) -> None:
         """Fill the generalised forces with the force law's."""
-        q, v = self._skeleton.getPositions(), self._skeleton.getVelocities()
+        q, v = self._coordinates()
         rotation, position, twist = self._root.motion(q, v)
         wrench, efforts = self._law_efforts(q[self._dofs], v[self._dofs], position, rotation, twist)
         self._total[self._dofs] = efforts
@@ -137,12 +160,16 @@ class DartSimulator(EngineSimulator):
         self._place(state)
         self._total[:] = 0.0
         self._total[self._dofs] = effort
-        self._skeleton.setForces(self._total)
+        self._set_forces()
         self._skeleton.computeForwardDynamics()
-        joints = self._skeleton.getAccelerations()[self._dofs]
-        body, back = self._body, self._turn.T
+        found = self._skeleton.getAccelerations() * (self._scale**2 / self._lengths)
+        joints = found[self._dofs]
+        body, back, scale = self._body, self._turn.T, self._scale
         base = np.concatenate(
-            [back @ body.getLinearAcceleration(), back @ body.getAngularAcceleration()]
+            [
+                back @ body.getLinearAcceleration() * scale,
+                back @ body.getAngularAcceleration() * scale**2,
+            ]
         )
         self._place(kept)
         return Acceleration(base, joints)
@@ -154,80 +181,10 @@ class DartSimulator(EngineSimulator):
         order[rows, np.arange(len(rows))] = 1.0
         count = len(self._root.rows)
         order[self._root.rows, :count] = self._root.rates()
-        skeleton = self._skeleton
-        return order, skeleton.getMassMatrix(), skeleton.getGravityForces()
+        mass = self._skeleton.getMassMatrix() * np.outer(self._speeds, self._speeds)
+        return order, mass, self._skeleton.getGravityForces() * self._lengths
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as DART has it [kg]."""
         nodes = [self._skeleton.getBodyNode(link.name) for link in self.tree.links]
         return {node.getName(): node.getMass() for node in nodes if node}
-
-
-def _load(model: EngineModel, tree: Tree) -> Any:
-    """Return the skeleton of a model; a ball that floats in it hangs on nothing."""
-    loader = dartpy.utils.DartLoader()
-    urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
-    if ball:
-        options = dartpy.utils.DartLoaderOptions()
-        options.mDefaultRootJointType = dartpy.utils.DartLoaderRootJointType.FIXED
-        loader.setOptions(options)
-    skeleton = loader.parseSkeletonString(urdf, "")
-    if skeleton is None:
-        raise AccordError("DART cannot read the description")
-    if ball:
-        _add_ball(skeleton, ball, model.base)
-    return skeleton
-
-
-def _add_ball(skeleton: Any, ball: Ball, base: str) -> None:
-    """Add `base_link` to a skeleton, as a tree of its own."""
-    if base == "ball":
-        joint, body = skeleton.createBallJointAndBodyNodePair()
-    else:
-        joint, body = skeleton.createFreeJointAndBodyNodePair()
-    joint.setName("bearing")
-    body.setName(BASE_LINK)
-    body.setInertia(dartpy.dynamics.Inertia(ball.mass, np.zeros(3), ball.inertia))
-    node = body.createShapeNode(dartpy.dynamics.SphereShape(ball.radius))
-    node.createCollisionAspect()
-    node.createDynamicsAspect()
-
-
-def _turn_joint(joint: Any, turn: Array) -> None:
-    """Turn a joint that hangs on the world into DART's axes."""
-    pose = joint.getTransformFromParentBodyNode()
-    turned = dartpy.math.Isometry3()
-    turned.set_rotation(turn @ pose.rotation())
-    turned.set_translation(turn @ pose.translation())
-    joint.setTransformFromParentBodyNode(turned)
-
-
-def _collide(world: Any, skeleton: Any, contact: Contact, turn: Array) -> None:
-    """Let the pairs of a contact collide, and nothing else."""
-    for fixture in contact.fixtures:
-        world.addSkeleton(stand_still(fixture, turn))
-    bodies = [world.getSkeleton(i).getBodyNode(j) for i in range(world.getNumSkeletons())
-              for j in range(world.getSkeleton(i).getNumBodyNodes())]  # fmt: skip
-    allowed = {frozenset(pair) for pair in contact.pairs}
-    solver = world.getConstraintSolver()
-    # The solver's own filter: dartpy gives its options as a copy, which takes no other.
-    never = solver.getCollisionOption().collisionFilter
-    for i, one in enumerate(bodies):
-        for other in bodies[:i]:
-            if frozenset((one.getName(), other.getName())) not in allowed:
-                never.addBodyNodePairToBlackList(one, other)
-    for body in bodies:
-        for node in body.getShapeNodes():
-            if node.getDynamicsAspect() and body.getName() in contact.friction:
-                node.getDynamicsAspect().setFrictionCoeff(contact.friction[body.getName()])
-    skeleton.enableSelfCollisionCheck()
-    solver.setCollisionDetector(dartpy.collision.OdeCollisionDetector())
-
-
-def _stay_awake(world: dartpy.simulation.World) -> None:
-    """Switch off the deactivation of bodies at rest, whose contact forces then read 0."""
-    options = getattr(dartpy.simulation, "DeactivationOptions", None)
-    if options is not None:
-        chosen = options()
-        chosen.mEnabled = False
-        world.setDeactivationOptions(chosen)

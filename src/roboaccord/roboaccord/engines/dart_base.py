@@ -29,10 +29,11 @@ class FixedBase:
     Args:
         body: DART's of `base_link`.
         turn: from the world's axes to DART's (3, 3).
+        scale: of DART's lengths and times.
     """
 
-    def __init__(self, body: Any, turn: Array) -> None:
-        self._body, self._turn = body, turn
+    def __init__(self, body: Any, turn: Array, scale: float) -> None:
+        self._body, self._turn, self._scale = body, turn, scale
         joint = body.getParentJoint()
         self.rows = [joint.getIndexInSkeleton(i) for i in range(self._count(joint))]
 
@@ -134,18 +135,19 @@ class FreeBase(FixedBase):
         twist = np.concatenate(
             [
                 body.getLinearVelocity() @ pose.rotation(),
-                body.getAngularVelocity() @ pose.rotation(),
+                body.getAngularVelocity() @ pose.rotation() * self._scale,
             ]
         )
         orientation = matrix_quaternion(self._turn.T @ pose.rotation())
-        return self._turn.T @ pose.translation(), orientation, twist
+        return self._turn.T @ pose.translation() / self._scale, orientation, twist
 
     def motion(self, q: Array, v: Array) -> Motion:
         """Return rotation, position and twist in the world."""
         pose, body = self._body.getTransform(), self._body
         back = self._turn.T
-        twist = np.concatenate([back @ body.getLinearVelocity(), back @ body.getAngularVelocity()])
-        return back @ pose.rotation(), back @ pose.translation(), twist
+        turning = back @ body.getAngularVelocity() * self._scale
+        twist = np.concatenate([back @ body.getLinearVelocity(), turning])
+        return back @ pose.rotation(), back @ pose.translation() / self._scale, twist
 
     def forces(self, wrench: Array) -> Array:
         """Return the forces on the rates."""

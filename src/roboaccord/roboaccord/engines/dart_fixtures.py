@@ -19,8 +19,12 @@ DESCRIPTION = """<robot name="{name}"><link name="{name}"><collision><geometry>
 TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
 
-def stand_still(fixture: Fixture | MeshFixture | HeightField, turn: Array) -> Any:
+def stand_still(
+    fixture: Fixture | MeshFixture | HeightField, turn: Array, scale: float = 1.0
+) -> Any:
     """Return the skeleton of a fixture, in axes turned by `turn` (3, 3) from the world's.
+
+    Its lengths are `scale` times as large.
 
     Raises:
         AccordError: for a height field, which the detector of contacts does not take from here.
@@ -32,20 +36,20 @@ def stand_still(fixture: Fixture | MeshFixture | HeightField, turn: Array) -> An
     body.setName(fixture.name)
     pose = dartpy.math.Isometry3()
     pose.set_rotation(turn)
-    pose.set_translation(turn @ fixture.position)
+    pose.set_translation(turn @ fixture.position * scale)
     joint.setTransformFromParentBodyNode(pose)
     if isinstance(fixture, Fixture):
-        node = body.createShapeNode(dartpy.dynamics.BoxShape(fixture.size))
+        node = body.createShapeNode(dartpy.dynamics.BoxShape(fixture.size * scale))
     else:
-        node = body.createShapeNode(mesh_shape(fixture))
+        node = body.createShapeNode(mesh_shape(fixture, scale))
     node.createCollisionAspect()
     node.createDynamicsAspect()
     static.setMobile(False)
     return static
 
 
-def mesh_shape(fixture: MeshFixture) -> Any:
-    """Return the shape of a mesh.
+def mesh_shape(fixture: MeshFixture, scale: float = 1.0) -> Any:
+    """Return the shape of a mesh, `scale` times as large.
 
     Raises:
         AccordError: if it is not outward: a sphere would sink into it.
@@ -56,7 +60,7 @@ def mesh_shape(fixture: MeshFixture) -> Any:
         raise AccordError(f"the mesh of {fixture.name} faces inwards: turn its triangles over")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "mesh.stl")
-        path.write_bytes(stl(corners))
+        path.write_bytes(stl(corners * scale))
         text = DESCRIPTION.format(name=fixture.name, path=path)
         loaded = dartpy.utils.DartLoader().parseSkeletonString(text, "")
     return loaded.getBodyNode(0).getShapeNode(0).getShape()

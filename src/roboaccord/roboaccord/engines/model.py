@@ -11,6 +11,7 @@ import numpy as np
 from roboaccord.assembly import Setup
 from roboaccord.contact import Contact
 from roboaccord.description import expand
+from roboaccord.errors import AccordError
 from roboaccord.interfaces import ForceLaw
 from roboaccord.scenario import Base
 from roboaccord.state import Array
@@ -20,21 +21,44 @@ BASE_LINK = "base_link"
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Brake each joint by an effort -(b w + c w / sqrt(w^2 + e^2)) [N m] at the rate w [rad/s].
+    """Brake each joint by an effort -(b w + k w / sqrt(w^2 + e^2)) [N m] at the rate w [rad/s].
+
+    The dry part k falls from stiction to constant as the joint gets under way, by Stribeck's law
+    k = c + (s - c) exp(-(w / w_s)^2) [Armstrong-Helouvry et al. 1994, equation 6, with an exponent
+    of 2].
 
     Args:
         viscous: b of each joint (n,) [N m s/rad].
-        constant: c, the dry friction (n,) [N m].
+        constant: c, the dry friction of a joint under way (n,) [N m].
         speed: e, below which the dry friction falls to 0 [rad/s].
+        stiction: s, not below c: what breaks a joint away (n,) [N m]; c where None.
+        stribeck_speed: w_s, by which a joint is under way [rad/s].
     """
 
     viscous: Array
     constant: Array
     speed: float
+    stiction: Array | None = None
+    stribeck_speed: float = 0.01
+
+    def __post_init__(self) -> None:
+        """Refuse stiction below the dry friction under way.
+
+        Raises:
+            AccordError: if it is, for one joint at least.
+        """
+        if self.stiction is not None and np.any(self.stiction < self.constant):
+            raise AccordError("stiction of a joint is below its dry friction under way")
 
     def efforts(self, qd: Array) -> Array:
         """Return the efforts (n,) [N m] at joint rates qd (n,) [rad/s]."""
-        return -qd * (self.viscous + self.constant / np.sqrt(qd * qd + self.speed**2))
+        return -qd * (self.viscous + self._dry(qd) / np.sqrt(qd * qd + self.speed**2))
+
+    def _dry(self, qd: Array) -> Array:
+        if self.stiction is None:
+            return self.constant
+        more = self.stiction - self.constant
+        return np.asarray(self.constant + more * np.exp(-((qd / self.stribeck_speed) ** 2)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +76,11 @@ class EngineModel:
         root: where the tree starts: `world` where a joint named above is a hinge to the world.
         force_law: external forces on the links, or None.
         friction: of the joints, or None.
+        armature: what the rotors of the drives add to the inertia of the joints (n,) [kg m^2], of
+            which DART can take none; None for none.
         preload: efforts of joints that nobody commands, springs say, by name [N m or N].
         contact: what can touch what, by the engine's own solver; None where nothing can.
+        contact_events: whether a pair that begins to touch makes an event.
         options: engine options, by engine.
     """
 
@@ -66,27 +93,31 @@ class EngineModel:
     root: str = BASE_LINK
     force_law: ForceLaw | None = None
     friction: JointFriction | None = None
+    armature: Array | None = None
     preload: Mapping[str, float] = field(default_factory=dict)
     contact: Contact | None = None
+    contact_events: bool = False
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, setup: Setup, mass_scale: Mapping[str, float]) -> EngineModel:
+    def of(cls, setup: Setup, mass_scale: Mapping[str, float], **more: Any) -> EngineModel:
         """Return the model of a setup whose description says it all.
 
         Args:
             setup: robot and scenario.
             mass_scale: factors on the masses of links; a deliberate error for cross-checks.
+            more: what the description does not say, `friction` and `armature` say.
         """
         scenario = setup.scenario
-        return cls(
-            urdf=expand(setup, mass_scale),
-            base=scenario.base,
-            joints=setup.joints,
-            effort_limits=setup.effort_limits,
-            physics_step=scenario.physics_step,
-            gravity=setup.parameters.gravity,
-            force_law=setup.force_law,
-            contact=setup.contact,
-            options=scenario.engine_options,
-        )
+        said: dict[str, Any] = {
+            "urdf": expand(setup, mass_scale),
+            "base": scenario.base,
+            "joints": setup.joints,
+            "effort_limits": setup.effort_limits,
+            "physics_step": scenario.physics_step,
+            "gravity": setup.parameters.gravity,
+            "force_law": setup.force_law,
+            "contact": setup.contact,
+            "options": scenario.engine_options,
+        }
+        return cls(**(said | more))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from roboaccord.contact import ContactPoint
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
+from roboaccord.engines.mujoco_contact import MujocoContact
 from roboaccord.engines.mujoco_model import base_slices, compile_model
 from roboaccord.engines.options import read_options
 from roboaccord.errors import AccordError
@@ -64,8 +66,11 @@ class MujocoSimulator(EngineSimulator):
         # Friction of joints is the model's, by the same law in every engine.
         self._model.dof_damping[:] = 0.0
         self._model.dof_frictionloss[:] = 0.0
-        self._data = mujoco.MjData(self._model)
         joints = [self._model.joint(name) for name in self.joints]
+        if model.armature is not None:
+            self._model.dof_armature[[j.dofadr[0] for j in joints]] = model.armature
+        self._data = mujoco.MjData(self._model)
+        self._contact = MujocoContact(self._model, model.contact) if model.contact else None
         held = [self._model.joint(name).dofadr[0] for name in model.preload]
         self._data.qfrc_applied[held] = self._preload = np.array([*model.preload.values()])
         self._held = np.array(held, dtype=int)
@@ -120,6 +125,10 @@ class MujocoSimulator(EngineSimulator):
             orientation=orientation,
             twist=twist,
         )
+
+    def contacts(self) -> Sequence[ContactPoint]:
+        """Return the contacts of the last physics step."""
+        return self._contact.points(self._data) if self._contact else ()
 
     def _substeps(self, effort: Array, count: int) -> None:
         self._data.qfrc_applied[self._v] = effort

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from roboaccord.contact import Contact
-from roboaccord.description import Tree
+from roboaccord.description import Tree, local_files
 from roboaccord.engines.ball import Ball, split_ball
 from roboaccord.engines.model import BASE_LINK, EngineModel
-from roboaccord.engines.mujoco_fixtures import stand_still
+from roboaccord.engines.mujoco_contact import collide
 from roboaccord.errors import AccordError
 from roboaccord.rotations import matrix_quaternion
 
-# A contact that slips is loaded as its pressing says, so it need not be as rigid as a stop.
-CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
-IMPEDANCE_RATIO = 10.0  # of friction over normal impedance: what grips creeps less
+PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files lose their folders
 
 
 def base_slices(model: Any, base: str) -> tuple[slice, slice]:
@@ -41,7 +39,7 @@ def compile_model(model: EngineModel, tree: Tree, contact_time: float) -> Any:
     """
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     try:
-        spec = mujoco.MjSpec.from_string(urdf)
+        spec = mujoco.MjSpec.from_string(_with_files(urdf))
         spec.compiler.fusestatic = False
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
@@ -54,10 +52,22 @@ def compile_model(model: EngineModel, tree: Tree, contact_time: float) -> Any:
             geom.contype = 0
             geom.conaffinity = 0
         if model.contact:
-            _collide(spec, model.contact, contact_time)
+            collide(spec, model.contact, contact_time)
         return spec.compile()
     except ValueError as error:
         raise AccordError(f"MuJoCo refuses the description: {str(error).splitlines()[0]}") from None
+
+
+def _with_files(urdf: str) -> str:
+    """Return a URDF whose meshes MuJoCo finds: it takes paths, and no `file://`."""
+    urdf = local_files(urdf)
+    if "<mesh" not in urdf:
+        return urdf
+    root = ET.fromstring(urdf)
+    for mesh in root.iter("mesh"):
+        mesh.set("filename", mesh.get("filename", "").removeprefix("file://"))
+    root.insert(0, ET.fromstring(PLAIN))
+    return ET.tostring(root, encoding="unicode")
 
 
 def _add_ball(spec: Any, ball: Ball, base: str) -> None:
@@ -77,24 +87,3 @@ def _add_ball(spec: Any, ball: Ball, base: str) -> None:
         body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
     else:
         body.add_freejoint()
-
-
-def _collide(spec: Any, contact: Contact, contact_time: float) -> None:
-    """Add what stands still, and the pairs that can touch: one geometry of a body each."""
-    for fixture in contact.fixtures:
-        stand_still(spec, fixture)
-    for body in spec.bodies:
-        for number, geom in enumerate(body.geoms):
-            geom.name = f"{body.name}:{number}"
-    for pair in contact.pairs:
-        mu = contact.mu(pair)
-        spec.add_pair(
-            geomname1=f"{pair[0]}:0",
-            geomname2=f"{pair[1]}:0",
-            condim=3,
-            friction=[mu, mu, 0.0, 0.0, 0.0],
-            solref=[contact_time, 1.0],
-            solimp=CONTACT_IMPEDANCE,
-        )
-    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    spec.option.impratio = IMPEDANCE_RATIO
