@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from roboaccord.errors import AccordError
+from roboaccord.state import Array
 
 
 def make_folder(path: Path) -> Path:
@@ -44,3 +48,39 @@ def plain(value: Any) -> Any:
     if isinstance(value, (float, np.floating)):
         return float(value) if np.isfinite(value) else None
     return value
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file.
+
+    Raises:
+        AccordError: if it cannot be written.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table as CSV.
+
+    Raises:
+        AccordError: if it cannot be written.
+    """
+    try:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(head)
+            writer.writerows(rows)
+    except OSError as error:
+        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def write_columns(path: Path, table: Mapping[str, Array]) -> None:
+    """Write columns as CSV with every digit; empty for NaN."""
+    rows = (
+        ["" if math.isnan(value) else repr(float(value)) for value in row]
+        for row in zip(*table.values(), strict=True)
+    )
+    write_rows(path, list(table), rows)

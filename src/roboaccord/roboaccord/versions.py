@@ -18,3 +18,9 @@ def versions(setup: Setup, simulators: Iterable[Simulator] = ()) -> dict[str, st
     for simulator in simulators:
         found[simulator.name] = simulator.version
     return found
+
+
+def made_with(*names: str) -> dict[str, str]:
+    """Return the versions of Python, the core and distributions by name, for a result's page."""
+    every = ("roboaccord", *names, "numpy")
+    return {"python": platform.python_version(), **{n: distribution_version(n) for n in every}}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from roboaccord.errors import AccordError
+from roboaccord.output import write_columns, write_rows, write_text
 from roboaccord.report.chart_plots import plot_of
 from roboaccord.report.charts import Chart, Map, Scene
 from roboaccord.report.pictures import draw
@@ -94,7 +92,7 @@ def write_figures(
     for figure in figures:
         draw(figure, folder / f"{figure.name}.svg")
     for name, table in tables.items():
-        write_columns(table, folder / f"{name}.csv")
+        write_columns(folder / f"{name}.csv", table)
     write_claims(found, folder)
     page = render_plots(
         "A sphere driven by rollers",
@@ -103,7 +101,7 @@ def write_figures(
         command=command,
         facts={claim.claim: words_of(claim) for claim in found} | dict(facts),
     )
-    _write(folder / "index.html", page)
+    write_text(folder / "index.html", page)
     names = [f"{figure.name}.svg" for figure in figures] + [f"{name}.csv" for name in tables]
     return [folder / n for n in ("index.html", *names, "claims.csv", "claims.json")]
 
@@ -139,34 +137,8 @@ def words_of(claim: Claim) -> str:
     return f"{verdict}: {printed}{claim.found}"
 
 
-def write_columns(table: Mapping[str, Array], path: Path) -> None:
-    """Write columns as CSV with every digit; empty for NaN."""
-    rows: Iterable[Sequence[Any]] = (
-        ["" if math.isnan(value) else repr(float(value)) for value in row]
-        for row in zip(*table.values(), strict=True)
-    )
-    _write_csv(path, list(table), rows)
-
-
 def write_claims(found: Sequence[Claim], folder: Path) -> None:
     """Write the claims as CSV and as JSON."""
     rows = [asdict(claim) for claim in found]
-    _write_csv(folder / "claims.csv", list(rows[0]), (list(row.values()) for row in rows))
-    _write(folder / "claims.json", json.dumps(rows, indent=1) + "\n")
-
-
-def _write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    try:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(head)
-            writer.writerows(rows)
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    write_rows(folder / "claims.csv", list(rows[0]), (list(row.values()) for row in rows))
+    write_text(folder / "claims.json", json.dumps(rows, indent=1) + "\n")

@@ -10,8 +10,9 @@ import typer
 from rich.table import Table
 from roboaccord.cli.console import COMPILING, out, print_json, progress
 from roboaccord.output import make_folder
+from roboaccord.versions import made_with
 
-from monkeybot.cli.landscape import Span, made_with
+from monkeybot.cli.landscape import Span
 from monkeybot.cli.options import Changes, Json, robot_parameters
 from monkeybot.design import (
     MARGINS,
@@ -66,7 +67,7 @@ def design_command(
         robots = {"this robot": shipped_robot(parameters)}
         robots |= {f"best {margin}": better_robot(field, margin) for margin in MARGINS}
     data = place / "design.npz"
-    save_map(field.arrays, data, parameters, made_with())
+    save_map(field.arrays, data, parameters, made_with("roboaccord-monkeybot", "numba"))
     files = [data]
     for margin in MARGINS:
         files.append(place / f"{margin}.svg")

@@ -10,8 +10,8 @@ import typer
 from rich.table import Table
 from roboaccord.cli.console import COMPILING, out, print_json, progress
 from roboaccord.output import make_folder
+from roboaccord.versions import made_with
 
-from monkeybot.cli.landscape import made_with
 from monkeybot.cli.options import Changes, Json, Torque, robot_parameters
 from monkeybot.figures import FIRST, RANGES, SECOND, write_landscapes, write_repetitions
 from monkeybot.gaits import evaluate, horizontal
@@ -50,7 +50,8 @@ def figures_command(
         bar.update(task, description="landscapes")
         files, fields = write_landscapes(
             parameters, torque, count, place,
-            versions=made_with(), done=lambda n: bar.advance(task, n),
+            versions=made_with("roboaccord-monkeybot", "numba"),
+            done=lambda n: bar.advance(task, n),
         )  # fmt: skip
         more, _ = write_repetitions(parameters, torque, place)
         bar.update(task, description="searches of the report")
@@ -68,7 +69,7 @@ def figures_command(
             _figures(sampled_gait(parameters, np.array(rates), torque)) for rates in (FIRST, SECOND)
         ],
         "files": [str(file) for file in (*files, *more)],
-        "versions": made_with(),
+        "versions": made_with("roboaccord-monkeybot", "numba"),
     }
     print_json(data) if as_json else show(data)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import shlex
 import sys
 import time
@@ -12,11 +11,11 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.bag.topics import distribution_version
 from roboaccord.cli.console import COMPILING, print_json, progress
 from roboaccord.errors import AccordError
 from roboaccord.output import make_folder
 from roboaccord.state import Array
+from roboaccord.versions import made_with
 
 from monkeybot.cli.options import (
     Changes,
@@ -130,7 +129,7 @@ def write_all(
         place / name for name in ("landscape.npz", "landscape.html", "surface.svg", "map.svg")
     ]
     lowest = field.lowest
-    versions = made_with()
+    versions = made_with("roboaccord-monkeybot", "numba")
     save_landscape(field, data, torque=torque, parameters=asdict(parameters), versions=versions)
     html = render_landscape(
         field,
@@ -146,9 +145,3 @@ def write_all(
     write_surface(field, surface)
     write_map(field, flat)
     return files
-
-
-def made_with() -> dict[str, str]:
-    """Return the versions of what evaluates gaits."""
-    names = ("roboaccord", "roboaccord-monkeybot", "numpy", "numba")
-    return {"python": platform.python_version(), **{n: distribution_version(n) for n in names}}

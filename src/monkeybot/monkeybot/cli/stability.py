@@ -9,8 +9,9 @@ import numpy as np
 import typer
 from roboaccord.cli.console import COMPILING, print_json, progress
 from roboaccord.output import make_folder
+from roboaccord.versions import made_with
 
-from monkeybot.cli.landscape import Span, made_with
+from monkeybot.cli.landscape import Span
 from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
 from monkeybot.clocked import Step
 from monkeybot.landscape import span
@@ -55,7 +56,7 @@ def stability_command(
         )  # fmt: skip
         level = shipped_level(parameters)
     files = [place / "stability.npz", place / "stability.svg"]
-    save_map(vars(field), files[0], parameters, made_with())
+    save_map(vars(field), files[0], parameters, made_with("roboaccord-monkeybot", "numba"))
     write_stability(field, level, files[1])
     if as_json:
         print_json({**figures(field, level), "files": [str(file) for file in files]})

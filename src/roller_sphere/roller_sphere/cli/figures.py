@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import shlex
 import sys
 from dataclasses import asdict
@@ -12,9 +11,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.table import Table
-from roboaccord.bag.topics import distribution_version
 from roboaccord.cli.console import out, print_json, progress
 from roboaccord.output import make_folder
+from roboaccord.versions import made_with
 
 from roller_sphere.claims import claims
 from roller_sphere.cli.options import (
@@ -68,17 +67,12 @@ def figures_command(
         task = bar.add_task("rigs", total=points**2)
         files = write_figures(
             place, kinematics, np.radians(heading), found, points,
-            command=shlex.join(["accord", *sys.argv[1:]]), facts=made_with(),
+            command=shlex.join(["accord", *sys.argv[1:]]),
+            facts=made_with("roboaccord-roller_sphere"),
             done=lambda n: bar.advance(task, n),
         )  # fmt: skip
     data = {"files": [str(file) for file in files], "table": [asdict(claim) for claim in found]}
     print_json(data) if as_json else show(data)
-
-
-def made_with() -> dict[str, str]:
-    """Return the versions of what makes the figures."""
-    names = ("roboaccord", "roboaccord-roller_sphere", "numpy")
-    return {"python": platform.python_version(), **{n: distribution_version(n) for n in names}}
 
 
 def show(data: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import shlex
 import sys
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from roboaccord.bag.topics import distribution_version
 from roboaccord.cli.console import COMPILING, log, out, print_json, progress
 from roboaccord.errors import AccordError
 from roboaccord.output import make_folder
+from roboaccord.versions import made_with
 
 from voxel_sphere.distance import Solid
 from voxel_sphere.field import Field
@@ -144,15 +143,15 @@ def save(path: Rolled, terrain: Terrain, file: Path) -> list[Path]:
     """Write the path, and into a folder pictures of it, too; return the files, the path first."""
     if is_folder(file):
         command = shlex.join(["accord", *sys.argv[1:]])
-        return write_run(path, terrain, file, command=command, versions=made_with())
+        return write_run(
+            path,
+            terrain,
+            file,
+            command=command,
+            versions=made_with("roboaccord-voxel_sphere", "scipy"),
+        )
     path.save(file)
     return [file]
-
-
-def made_with() -> dict[str, str]:
-    """Return the versions of what rolls."""
-    names = ("roboaccord", "roboaccord-voxel_sphere", "numpy", "scipy")
-    return {"python": platform.python_version(), **{n: distribution_version(n) for n in names}}
 
 
 def figures(path: Rolled, length: float, file: str | None) -> dict[str, Any]:
