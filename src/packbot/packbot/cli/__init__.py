@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from packbot.cli.collapse import collapse_command
+from packbot.cli.figures import figures_command
 
 app = typer.Typer(help="Commands of the arm made of convex hulls.", no_args_is_help=True)
 
@@ -15,3 +16,4 @@ def group() -> None:
 
 
 app.command("collapse")(collapse_command)
+app.command("figures")(figures_command)

@@ -1,0 +1,85 @@
+"""`accord packbot figures`: the report's figures done again."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from roboaccord.cli.console import out, print_json, progress
+from roboaccord.output import make_folder, write_columns, write_text
+from roboaccord.report.chart_plots import plot_of
+from roboaccord.report.pictures import draw
+from roboaccord.report.plots import render_plots
+from roboaccord.versions import made_with
+
+from packbot.cli.collapse import figures_of
+from packbot.collapse import CONTACTS, Collapse, collapse_setup, run_collapse
+from packbot.report_figures import Collapses, figures
+
+SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
+
+
+def figures_command(
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for pictures, data and page.")
+    ] = Path("runs/packbot_figures"),
+    duration: Annotated[float, typer.Option(metavar="S", help="Of the collapses, in s.")] = 5.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> None:
+    """Draw the report's figures 3 and 5 to 10, and the energy of the arm.
+
+    The arm falls three times: with contact along the normal, with the report's contact
+    (joint_clamp) and with none. Writes index.html with all of it, each figure as SVG, and the
+    curves as CSV.
+
+    Examples:
+
+      accord packbot figures --out figures
+
+      accord packbot figures --duration 8 --json
+    """
+    place = make_folder(folder)
+    setup = collapse_setup("normal", duration)
+    runs: dict[str, Collapse] = {}
+    with progress(as_json) as bar:
+        task = bar.add_task("collapses and figures", total=len(CONTACTS) + 1)
+        for contact in CONTACTS:
+            runs[contact] = run_collapse(collapse_setup(contact, duration), "reference")
+            bar.advance(task)
+        drawn = figures(setup, Collapses(**runs))
+        files = [place / "index.html"]
+        for figure, table in drawn:
+            files.append(place / f"{figure.name}.svg")
+            draw(figure, files[-1])
+            if table:
+                files.append(place / f"{figure.name}.csv")
+                write_columns(files[-1], table)
+        bar.advance(task)
+    found = {contact: figures_of(run) for contact, run in runs.items()}
+    page = render_plots(
+        "The Packbot's arm falls",
+        f"The figures of {SOURCE}, done again.",
+        [plot_of(figure) for figure, _ in drawn],
+        command=shlex.join(["accord", *sys.argv[1:]]),
+        facts={name: words_of(data) for name, data in found.items()}
+        | made_with("roboaccord-packbot", "pin", "coal"),
+    )
+    write_text(files[0], page)
+    if as_json:
+        print_json({"files": [str(file) for file in files], "collapses": found})
+    else:
+        out.print("files: " + ", ".join(map(str, files)), highlight=False, soft_wrap=True)
+
+
+def words_of(data: dict[str, Any]) -> str:
+    """Return the figures of a collapse as a sentence."""
+    angles = ", ".join(f"{link} {angle:.2f}" for link, angle in data["absolute_deg"].items())
+    settled = data["settle_time"]
+    rest = f"at rest after {settled:.2f} s" if settled is not None else "not at rest"
+    return (
+        f"{angles} degrees; {rest}; energy rose by {data['energy_rise']:.2g} J; "
+        f"overlap at most {1e3 * data['worst_penetration']:.2g} mm; {len(data['events'])} events"
+    )
