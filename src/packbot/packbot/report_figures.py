@@ -110,7 +110,7 @@ def _pose(setup: Setup, q: Array, number: str, title: str, caption: str) -> Scen
 
 def joints_chart(found: Collapses, number: str, what: str, key: str) -> tuple[Chart, Table]:
     """Return figure 9 or 10: the joints that move in the plane."""
-    curves, table = [], {}
+    curves, table = [], dict[str, Array]()
     for name, collapse in (("normal", found.normal), ("joint_clamp", found.joint_clamp)):
         run = collapse.trajectory
         table |= {} if table else {"time_s": run.time}
@@ -159,7 +159,7 @@ def normals_chart() -> tuple[Chart, Table]:
     The second casing goes around the first; between round ones the vector would lie along the line
     of centres.
     """
-    angles = CORNER + np.arange(-200, 201) * 0.01
+    angles: Array = CORNER + np.arange(-200, 201) * 0.01
     curves, table = [], {"centres_deg": angles}
     for (name, gap), colour in zip(GAPS.items(), (RED, BLUE, SOFT), strict=True):
         off = normal_errors(np.radians(angles), gap)

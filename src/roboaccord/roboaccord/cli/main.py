@@ -89,7 +89,11 @@ app.command("recover")(recover_command)
 
 
 def add_robot_groups(words: list[str]) -> None:
-    """Add each robot's own commands; only the robot that is asked for is imported."""
+    """Add each robot's own commands; only the robot that is asked for is imported.
+
+    Raises:
+        AccordError: if these need a library that is missing.
+    """
     asked = words[0].replace("-", "_") if words else ""
     for name in robot_names():
         group = typer.Typer(help=f"Commands of the robot {name}.", no_args_is_help=True)
@@ -97,7 +101,12 @@ def add_robot_groups(words: list[str]) -> None:
             robot = find_robot(name)
             if robot.cli:
                 module, _, attribute = robot.cli.partition(":")
-                group = getattr(import_module(module), attribute)
+                try:
+                    group = getattr(import_module(module), attribute)
+                except ImportError as error:
+                    raise AccordError(
+                        f"the commands of {name} need {error.name}: accord doctor says what to do"
+                    ) from None
         else:
             group.callback()(lambda: None)
         app.add_typer(group, name=name)
@@ -108,7 +117,10 @@ def add_robot_groups(words: list[str]) -> None:
 def main() -> None:
     """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    add_robot_groups(sys.argv[1:])
+    try:
+        add_robot_groups(sys.argv[1:])
+    except AccordError as error:
+        sys.exit(complain(str(error)))
     sys.exit(run(sys.argv[1:]))
 
 
