@@ -45,6 +45,24 @@ class Hull:
         vertices = np.asarray(points, dtype=float)[corners]
         return cls(vertices, _fans(vertices, place[hull.simplices], hull.equations[:, :3]))
 
+    def placed(self, turn: Array, at: Array) -> Hull:
+        """Return the hull turned by a matrix (3, 3), then moved (3,) [m]."""
+        return Hull(self.vertices @ turn.T + at, self.faces)
+
+    @property
+    def normals(self) -> Array:
+        """Unit normals of the triangles, outward (f, 3)."""
+        a, b, c = self.vertices[self.faces].transpose(1, 0, 2)
+        across = np.cross(b - a, c - a)
+        return np.asarray(across / np.linalg.norm(across, axis=1)[:, None])
+
+    @property
+    def edges(self) -> Array:
+        """Edges of the triangles, as vectors (3 f / 2, 3) [m]."""
+        sides = np.concatenate([self.faces[:, [i, (i + 1) % 3]] for i in range(3)])
+        ends = self.vertices[sides[sides[:, 0] < sides[:, 1]]]
+        return np.asarray(ends[:, 1] - ends[:, 0])
+
     @property
     def volume(self) -> float:
         """[m^3]."""
@@ -102,6 +120,21 @@ def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
         ring = np.roll(ring, -int(ring.argmin()))
         faces += [(ring[0], *pair) for pair in pairwise(ring[1:])]
     return np.array(sorted(faces), dtype=np.int64)
+
+
+def least_overlap(a: Hull, b: Hull) -> tuple[float, Array]:
+    """Return how far `b` must move to be clear of `a` [m], and along which unit vector (3,).
+
+    That is a normal of one of the faces, or across one edge of each [Gottschalk 1996]. Where they
+    are apart it is minus a gap along a vector that separates them.
+    """
+    crossed = np.cross(a.edges[:, None], b.edges[None]).reshape(-1, 3)
+    sizes = np.linalg.norm(crossed, axis=1)
+    crossed = crossed[sizes > 1e-9] / sizes[sizes > 1e-9, None]
+    normals = np.concatenate([a.normals, -b.normals, crossed, -crossed])
+    overlaps = (normals @ a.vertices.T).max(axis=1) - (normals @ b.vertices.T).min(axis=1)
+    least = int(overlaps.argmin())
+    return float(overlaps[least]), normals[least]
 
 
 def write_obj(hull: Hull, path: Path, comment: str) -> None:
