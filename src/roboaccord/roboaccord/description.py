@@ -16,12 +16,12 @@ import numpy as np
 
 from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
+from roboaccord.meshes import FILE, PACKAGE, mesh_path
 from roboaccord.resources import share
 from roboaccord.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
 from roboaccord.state import Array
 
 MOVING = ("revolute", "continuous", "prismatic")
-PACKAGE = "package://"
 NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -83,13 +83,9 @@ def local_files(urdf: str) -> str:
         name = mesh.get("filename", "")
         if not name.startswith(PACKAGE):
             continue
-        package, _, path = name.removeprefix(PACKAGE).partition("/")
-        if not package.isidentifier():
+        if not name.removeprefix(PACKAGE).partition("/")[0].isidentifier():
             raise AccordError(f"the description names mesh {name}, which is in no package")
-        file = share(package) / path
-        if not file.is_file():
-            raise AccordError(f"the description names mesh {name}: there is no {file}")
-        mesh.set("filename", f"file://{file}")
+        mesh.set("filename", f"{FILE}{mesh_path(name)}")
     return ET.tostring(root, encoding="unicode")
 
 

@@ -242,6 +242,52 @@ def test_dry_friction_follows_its_smoothed_law() -> None:
     assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.02)
 
 
+def test_stiction_falls_to_dry_friction_as_a_joint_gets_under_way() -> None:
+    """Stribeck's law at four rates by hand; without stiction the law is the old one, bit for bit."""
+    e, c, s = 1e-6, 0.5, 0.8
+    friction = JointFriction(np.zeros(1), np.array([c]), e, np.array([s]), stribeck_speed=0.02)
+    for rate, dry in [(1e-3, s), (0.02, c + 0.3 / np.e), (0.04, c + 0.3 / np.e**4), (0.5, c)]:
+        assert friction.efforts(np.array([rate]))[0] == pytest.approx(-dry, rel=3e-3)
+    rates = np.random.default_rng(8).normal(size=3)
+    old = JointFriction(np.array([0.1, 0.2, 0.3]), np.array([0.4, 0.5, 0.6]), 0.01)
+    expected = -rates * (old.viscous + old.constant / np.sqrt(rates * rates + 0.01**2))
+    assert np.array_equal(old.efforts(rates), expected)
+    equal = replace(old, stiction=old.constant)
+    assert np.array_equal(equal.efforts(rates), expected)
+    with pytest.raises(AccordError, match="stiction"):
+        replace(old, stiction=old.constant - 0.1)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_stiction_breaks_away_above_its_torque(name: str) -> None:
+    """Below it the joint creeps, by less than the smoothing speed; above it, it goes."""
+    friction = JointFriction(np.zeros(1), np.array([0.5]), 1e-3, np.array([0.8]))
+    simulator = engine(pendulum(friction=friction, physics_step=1e-4), name)
+    rates = []
+    for effort in (0.7, 0.9):
+        simulator.reset(RobotState(0.0, np.zeros(1), np.zeros(1), np.zeros(1)))
+        rates.append(simulator.step(Command(np.array([effort])), 0.5).qd[0])
+    # 0.7 = 0.8 w / sqrt(w^2 + e^2), so w = 1.81 e; the law at rest has the slope 0.8 / e.
+    assert rates[0] == pytest.approx(1e-3 * 0.7 / np.sqrt(0.8**2 - 0.7**2), rel=0.05)
+    assert rates[1] == pytest.approx((0.9 - 0.5) * 0.5 / about_the_hinge(), rel=0.03)
+
+
+def test_reflected_inertia_adds_to_a_joint_in_mujoco_and_is_refused_by_dart() -> None:
+    """The rotor turns with the joint alone: I + J, of the hinge; what holds the joint is as was."""
+    model = pendulum(armature=np.array([0.3]))
+    simulator = engine(model, "mujoco")
+    state = RobotState(0.0, np.array([0.4]), np.array([1.0]), np.zeros(1))
+    total = about_the_hinge() + 0.3
+    assert simulator.mass_matrix(state) == pytest.approx(np.array([[total]]))
+    found = simulator.acceleration(state, np.array([0.6])).joints
+    assert found == pytest.approx([0.6 / total])
+    simulator.reset(replace(state, qd=np.zeros(1)))
+    assert simulator.step(Command(np.array([0.6])), 0.5).qd == pytest.approx([0.3 / total])
+    with pytest.raises(AccordError, match="DART has no reflected inertia"):
+        engine(model, "dart")
+    assert engine(pendulum(armature=np.zeros(1)), "dart")
+
+
 def test_a_hinge_to_the_world_is_a_joint_of_a_tree_that_starts_there() -> None:
     assert [joint.name for joint in Tree.parse(PENDULUM, root="world").moving] == ["hinge"]
     assert Tree.parse(PENDULUM).moving == ()
