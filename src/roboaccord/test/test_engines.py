@@ -243,7 +243,7 @@ def test_dry_friction_follows_its_smoothed_law() -> None:
 
 
 def test_stiction_falls_to_dry_friction_as_a_joint_gets_under_way() -> None:
-    """Stribeck's law at four rates by hand; without stiction the law is the old one, bit for bit."""
+    """Stribeck's law at four rates by hand; without stiction it is the old law, bit for bit."""
     e, c, s = 1e-6, 0.5, 0.8
     friction = JointFriction(np.zeros(1), np.array([c]), e, np.array([s]), stribeck_speed=0.02)
     for rate, dry in [(1e-3, s), (0.02, c + 0.3 / np.e), (0.04, c + 0.3 / np.e**4), (0.5, c)]:
@@ -267,8 +267,10 @@ def test_stiction_breaks_away_above_its_torque(name: str) -> None:
     for effort in (0.7, 0.9):
         simulator.reset(RobotState(0.0, np.zeros(1), np.zeros(1), np.zeros(1)))
         rates.append(simulator.step(Command(np.array([effort])), 0.5).qd[0])
-    # 0.7 = 0.8 w / sqrt(w^2 + e^2), so w = 1.81 e; the law at rest has the slope 0.8 / e.
-    assert rates[0] == pytest.approx(1e-3 * 0.7 / np.sqrt(0.8**2 - 0.7**2), rel=0.05)
+    w = rates[0]
+    assert 0 < w < 2e-3
+    braked = (0.5 + 0.3 * np.exp(-((w / 0.01) ** 2))) * w / np.hypot(w, 1e-3)
+    assert braked == pytest.approx(0.7, rel=1e-9)
     assert rates[1] == pytest.approx((0.9 - 0.5) * 0.5 / about_the_hinge(), rel=0.03)
 
 
