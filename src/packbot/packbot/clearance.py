@@ -64,6 +64,8 @@ class Clearance:
         names: of the hulls: those of the URDF's collisions, then of the fixtures.
         links: to which they belong; a fixture belongs to itself.
         pairs: of indices of hulls (p, 2).
+        reaches: the most by which a distance changes with a joint (p, 7) [m/rad]; 0 for a joint
+            that moves both hulls or none.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class Clearance:
         self.pairs = self._pair(link_pairs)
         self._moves = self._support(self.pairs[:, 1]) - self._support(self.pairs[:, 0])
         self._results = self._measuring()
-        self._fastest = self._motion_bounds()
+        self.reaches = self._find_reaches()
         self._known = np.full(len(self.pairs), -np.inf)
         self._known_at = np.zeros((len(self.pairs), model.nv))
         self._checks: dict[float, pin.BroadPhaseManager_NaiveCollisionManager] = {}
@@ -121,7 +123,7 @@ class Clearance:
 
         Of the others most are not measured: since they last were, they cannot have come so close.
         """
-        bounds = self._known - (self._fastest * np.abs(q - self._known_at)).sum(axis=1)
+        bounds = self._known - (self.reaches * np.abs(q - self._known_at)).sum(axis=1)
         doubtful = np.flatnonzero(bounds < reach)
         pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found, q)
         for i in doubtful.tolist():
@@ -210,25 +212,24 @@ class Clearance:
         moved = np.zeros((len(hulls), self.model.nv))
         for row, hull in zip(moved, hulls, strict=True):
             joint = self._geometry.geometryObjects[int(hull)].parentJoint
-            row[[j - 1 for j in self.model.supports[joint] if j > 0]] = 1.0
+            for j in list(self.model.supports[joint])[1:]:  # the first is the world
+                first = self.model.idx_vs[j]
+                row[first : first + self.model.nvs[j]] = 1.0
         return moved
 
-    def _motion_bounds(self) -> Array:
-        """Return how fast a unit rate of each joint can change each distance (p, 7) [m/rad].
-
-        At most as fast as it moves the hull's point that can be farthest from its axis.
-        """
-        bounds = np.zeros((len(self._geometry.geometryObjects), self.model.nv))
+    def _find_reaches(self) -> Array:
+        """Return how far from a joint a corner of the hull that it moves can be (p, 7)."""
+        far_from = np.zeros((len(self._geometry.geometryObjects), self.model.nv))
         for hull, thing in enumerate(self._geometry.geometryObjects):
             corners = self.hulls[hull].vertices @ thing.placement.rotation.T
             far = np.linalg.norm(corners + thing.placement.translation, axis=1).max()
             joint = thing.parentJoint
             while joint > 0:
-                bounds[hull, joint - 1] = far
+                far_from[hull, self.model.idx_vs[joint]] = far
                 far += np.linalg.norm(self.model.jointPlacements[joint].translation)
                 joint = self.model.parents[joint]
-        moved_a, moved_b = self._moves < 0.0, self._moves > 0.0
-        return bounds[self.pairs[:, 0]] * moved_a + bounds[self.pairs[:, 1]] * moved_b
+        a, b = far_from[self.pairs.T]
+        return np.where(self._moves > 0.0, b, np.where(self._moves < 0.0, a, 0.0))
 
     def _measuring(self) -> list[coal.DistanceResult]:
         """Make what distances are measured with, and return where they will be."""
