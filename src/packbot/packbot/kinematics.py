@@ -11,7 +11,7 @@ from roboaccord.state import Array
 
 from packbot.arm import Arm
 
-# The lens is in the middle of the front of the camera's head (config/shapes.yaml), and sees along x.
+# The lens is in the middle of the front of the camera head (config/shapes.yaml); it sees along x.
 LENS = np.array([0.065, 0.0, 0.03])  # m, in pan_link
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
 from roboaccord.robot import Robot
-from roboaccord.state import Array
+from roboaccord.state import Array, RobotState
 
 from packbot.contact import joint_clamp, normal
+from packbot.controllers import ReachController
 from packbot.engines import make_engine_simulator
 from packbot.environment import make_environment
+from packbot.metrics import metrics
 from packbot.parameters import JOINTS, PackbotParameters
+from packbot.teleoperation import VelocityController
 from packbot.world_file import make_world
 
 INSTALL = "the Packbot's reference needs {name}; run: pip install pin coal"
@@ -43,6 +47,23 @@ def make_reference(setup: Setup) -> Simulator:
     return PackbotReference(setup)
 
 
+def draw_state(
+    setup: Setup,
+    rng: np.random.Generator,
+    index: int,  # noqa: ARG001 - every draw is alike
+) -> tuple[RobotState, Array]:
+    """Draw joints anywhere within their limits of angle and speed, and efforts.
+
+    A hundredth of the limits: more would turn the light wrist at rates beside which the
+    accelerations of all others were small.
+    """
+    p: PackbotParameters = setup.parameters
+    q = rng.uniform(p.of_joints("lower"), p.of_joints("upper"))
+    qd = rng.uniform(-1.0, 1.0, len(q)) * p.of_joints("speed_limit")
+    effort = 0.01 * rng.uniform(-1.0, 1.0, len(q)) * setup.effort_limits
+    return RobotState(0.0, q, qd, np.zeros(len(q))), effort
+
+
 ROBOT = Robot(
     name="packbot",
     package="packbot",
@@ -51,10 +72,13 @@ ROBOT = Robot(
     joints=joints,
     effort_limits=effort_limits,
     reference=make_reference,
-    controllers={},
+    controllers={"reach": ReachController, "velocity": VelocityController},
     contacts={"normal": normal, "joint_clamp": joint_clamp},
     terrain=make_environment,
     world=make_world,
+    velocity_topic="joint_velocity_command",
     engine=make_engine_simulator,
+    draw_state=draw_state,
+    metrics=metrics,
     cli="packbot.cli:app",
 )

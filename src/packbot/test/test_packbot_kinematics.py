@@ -42,7 +42,7 @@ def placed(position, rpy=(0.0, 0.0, 0.0)):
 def link_frames(setup, q):
     """Return the frames (..., 4, 4) of the links by name, as the core has them of the URDF."""
     tree = Tree.parse(expand(setup))
-    turned = np.zeros((*q.shape[:-1], 4)) + [0.0, 0.0, 0.0, 1.0]
+    turned = np.broadcast_to([0.0, 0.0, 0.0, 1.0], (*q.shape[:-1], 4))
     origins, rotations = tree.forward(JOINTS, q, np.zeros((*q.shape[:-1], 3)), turned)
     frames = np.zeros((*origins.shape[:-1], 4, 4)) + np.eye(4)
     frames[..., :3, :3], frames[..., :3, 3] = rotations, origins

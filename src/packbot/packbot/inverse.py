@@ -1,0 +1,148 @@
+"""Inverse kinematics in closed form: finger tips at a point, and the camera at a sight.
+
+The hand lies on link 3's axis, so that turret, shoulder, elbow 1 and elbow 2 put the finger tips
+anywhere: the turret turns the arm's plane through the point, and in the plane a hand of given pitch
+leaves two lengths and two angles. The wrist rolls the hand where it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.errors import AccordError
+from roboaccord.state import Array
+
+from packbot.clearance import Clearance
+from packbot.kinematics import LENS
+from packbot.parameters import PackbotParameters
+
+PITCHES = 720  # of the hand that are tried, half a degree apart, if none is asked for
+ROUND_OFF = 1e-9  # of a cosine beyond 1, at the edge of the reach
+
+
+def reach(p: PackbotParameters) -> float:
+    """Return how far the finger tips come from the shoulder, in the arm's plane [m]."""
+    return p.shoulder_a + p.elbow1_a + p.wrist_x + p.gripper_length
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """Find joint angles for the finger tips.
+
+    Args:
+        parameters: of the robot.
+        clearance: by which poses that touch are refused.
+    """
+
+    parameters: PackbotParameters
+    clearance: Clearance
+
+    def solve(
+        self, target: Array, *, near: Array, pitch: float | None = None, margin: float = 0.0
+    ) -> Array:
+        """Return the clear pose soonest reached whose finger tips are at a point.
+
+        Args:
+            target: point in the world (3,) [m].
+            near: angles (7,) [rad] to be near to; its tilt, pan and wrist are kept.
+            pitch: of the hand above the horizontal [rad]; None for any.
+            margin: that the pose keeps from touching [m].
+
+        Raises:
+            AccordError: if the point is out of reach, or every pose that reaches it touches.
+        """
+        found = self.solutions(target, pitch)
+        words = "(" + ", ".join(f"{x:g}" for x in target) + ")"
+        if not len(found):
+            raise AccordError(f"no pose has the finger tips at {words} m{self._why(target, pitch)}")
+        q = np.tile(near, (len(found), 1))
+        q[:, :4] = found
+        times = np.abs(q - near) / self.parameters.of_joints("speed_limit")
+        order = np.lexsort((times.sum(axis=1), times.max(axis=1)))
+        for i in order:
+            if not self.clearance.touches(q[i], margin):
+                return np.asarray(q[i])
+        pair, distance = self.clearance.closest(q[order[0]])
+        a, b = self.clearance.pair_names(pair)
+        gap = "apart" if distance > 0.0 else "in each other"
+        raise AccordError(
+            f"every pose with the finger tips at {words} m is closer than {1e3 * margin:g} mm to "
+            f"touching; the first has {a} and {b} {1e3 * abs(distance):.1f} mm {gap}"
+        )
+
+    def solutions(self, target: Array, pitch: float | None = None) -> Array:
+        """Return turret, shoulder and elbows (k, 4) [rad] within limits, whatever they touch.
+
+        Args:
+            target: point in the world (3,) [m].
+            pitch: of the hand [rad]; None for `PITCHES` of them.
+        """
+        p = self.parameters
+        x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
+        aside = p.shoulder_d - p.elbow1_d  # of the hand, from the plane through the turret's axis
+        ahead = np.sqrt(np.maximum(x * x + y * y - aside * aside, 0.0))
+        if x * x + y * y < aside * aside:
+            return np.empty((0, 4))
+        found = []
+        for r in (ahead, -ahead):  # the arm's plane, forward and over the back
+            turret = np.arctan2(y, x) - np.arctan2(aside, r)
+            first = np.arctan2(height, r)  # a stretched arm points there, and has no other pitch
+            turns = first + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
+            pitches = turns if pitch is None else np.array([pitch])
+            planar = self._planar(float(r), float(height), pitches)
+            found.append(np.column_stack([np.full(len(planar), turret), planar]))
+        lower, upper = (p.of_joints(kind)[:4] for kind in ("lower", "upper"))
+        q = np.concatenate(found)
+        q = lower + (q - lower) % (2.0 * np.pi)
+        return np.asarray(q[(q <= upper).all(axis=1)])
+
+    def _planar(self, r: float, height: float, pitches: Array) -> Array:
+        """Return shoulder, elbow 1 and elbow 2 (k, 3) for pitches, by the law of cosines."""
+        p = self.parameters
+        a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
+        pr, pz = r - hand * np.cos(pitches), height - hand * np.sin(pitches)
+        cosine = (pr * pr + pz * pz - a * a - b * b) / (2.0 * a * b)
+        ok = np.abs(cosine) <= 1.0 + ROUND_OFF
+        pr, pz, pitches = pr[ok], pz[ok], pitches[ok]
+        bend = np.arccos(np.clip(cosine[ok], -1.0, 1.0))
+        both = []
+        for elbow1 in (bend, -bend):
+            shoulder = np.arctan2(pz, pr)
+            shoulder -= np.arctan2(b * np.sin(elbow1), a + b * np.cos(elbow1))
+            both.append(np.column_stack([shoulder, elbow1, pitches - shoulder - elbow1]))
+        return np.concatenate(both)
+
+    def _why(self, target: Array, pitch: float | None) -> str:
+        p = self.parameters
+        x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
+        aside = p.shoulder_d - p.elbow1_d
+        away = float(np.sqrt(max(x * x + y * y - aside * aside, 0.0) + height * height))
+        if away > reach(p):
+            return f": it is {away:.3f} m from the shoulder, and the arm reaches {reach(p):.3f} m"
+        hand = "" if pitch is None else f" and a hand at {pitch:g} rad"
+        return f" within the joints' limits{hand}"
+
+
+def aim(p: PackbotParameters, link3: tuple[Array, Array], target: Array) -> Array:
+    """Return tilts and pans (k, 2) [rad] within limits by which the camera looks at a point.
+
+    The lens is on pan's axis as seen from above, so that the line of sight stays at one height h
+    over the tilt axis: in link 3, tilt brings the point to that height, and pan turns to it.
+
+    Args:
+        p: parameters.
+        link3: origin (3,) [m] and rotation (3, 3) of `link3_link` in the world.
+        target: the point in the world (3,) [m].
+    """
+    origin, rotation = link3
+    x, y, z = rotation.T @ (target - origin) - np.array([p.tilt_x, 0.0, p.tilt_z])
+    height, size = p.pan_d + LENS[2], float(np.hypot(x, z))
+    if size < height:
+        return np.empty((0, 2))
+    angles = np.array([1.0, -1.0]) * np.arccos(height / size) - np.arctan2(x, z)
+    angles = (angles + np.pi) % (2.0 * np.pi) - np.pi
+    pans = np.arctan2(y, np.cos(angles) * x + np.sin(angles) * z)
+    found = np.column_stack([angles, pans])
+    lower, upper = (p.of_joints(kind)[4:6] for kind in ("lower", "upper"))
+    return np.asarray(found[((lower <= found) & (found <= upper)).all(axis=1)])

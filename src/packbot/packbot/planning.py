@@ -1,0 +1,210 @@
+"""Ways from pose to pose that touch nothing: RRT-Connect [Kuffner, LaValle 2000], then shortcuts.
+
+No collision is missed between the angles that are checked. When joint i turns by dq_i, no point of
+what it carries moves further than r_i |dq_i|, r_i being how far such a point can be from its axis;
+so no distance between two hulls changes by more than the motion sum_i r_i |dq_i|. An edge is
+checked at angles whose motion from one to the next is at most the margin m, each with all pairs m
+apart: anywhere between, the nearer of two is at most m / 2 away, and all pairs are m / 2 apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.errors import AccordError
+from roboaccord.state import Array
+
+from packbot.clearance import Clearance
+from packbot.parameters import JOINTS
+from packbot.reaching import MARGIN
+
+STEP = 0.5  # m of motion by which a tree grows at once
+TRIES = 20_000  # samples before a search is given up
+SHORTCUTS = 150
+ARM = 4  # joints that place the hand; the others are drawn less often
+WANDER = 0.2  # part of the samples in which those are drawn, too
+
+
+def motion_radii(clearance: Clearance) -> Array:
+    """Return how far what a joint carries can be from its axis, r_i (7,) [m].
+
+    That is at most the lengths of the links on the way to a hull, and its furthest corner.
+    """
+    model = clearance.model
+    radii = np.zeros(model.nv)
+    for hull, link in zip(clearance.hulls, clearance.links, strict=True):
+        if not model.existBodyName(link):
+            continue
+        joint = model.frames[model.getFrameId(link)].parentJoint
+        far = float(np.linalg.norm(hull.vertices, axis=1).max())
+        while joint > 0:
+            radii[joint - 1] = max(radii[joint - 1], far)
+            far += float(np.linalg.norm(model.jointPlacements[joint].translation))
+            joint = model.parents[joint]
+    return radii
+
+
+@dataclass
+class _Tree:
+    """Hold angles (n, 7), and from which each was reached."""
+
+    nodes: list[Array]
+    parents: list[int] = field(default_factory=lambda: [-1])
+
+    def add(self, q: Array, parent: int) -> int:
+        self.nodes.append(q)
+        self.parents.append(parent)
+        return len(self.nodes) - 1
+
+    def way(self, i: int) -> list[Array]:
+        """Return the angles from the root to node `i`."""
+        back = []
+        while i >= 0:
+            back.append(self.nodes[i])
+            i = self.parents[i]
+        return back[::-1]
+
+
+class Planner:
+    """Plan ways of a setup's arm in its terrain; the same seed gives the same way.
+
+    Args:
+        setup: robot and scenario.
+        margin: by which all pairs stay apart at the angles that are checked [m].
+        clearance: of the setup, if it is there already.
+    """
+
+    def __init__(
+        self, setup: Setup, *, margin: float = MARGIN, clearance: Clearance | None = None
+    ) -> None:
+        if not 0.0 < margin < np.inf:
+            raise AccordError(f"margin is {margin:g}, and must be positive")
+        self.clearance = clearance or Clearance.of(setup)
+        self.margin = margin
+        self.radii = motion_radii(self.clearance)
+        self._lower = setup.parameters.of_joints("lower")
+        self._upper = setup.parameters.of_joints("upper")
+
+    def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
+        """Return the corners (k, 7) [rad] of a clear way, straight in joint space between them.
+
+        Raises:
+            AccordError: if start or goal is too close to something, or no way is found.
+        """
+        for name, q in (("start", start), ("goal", goal)):
+            self._check(name, q)
+        if self.clear(start, goal):
+            return np.array([start, goal])
+        rng = np.random.default_rng(seed)
+        return np.array(self._shorten(self._search(start, goal, rng), rng))
+
+    def clear(self, a: Array, b: Array) -> bool:
+        """Return whether the straight line in joint space from a to b (7,) touches nothing.
+
+        Both ends are taken as checked.
+        """
+        count = int(np.ceil(self.motion(a, b) / self.margin))
+        parts = np.arange(1, count) / max(count, 1)
+        # The middle first: what lies in the way is found soonest furthest from both ends.
+        order = np.argsort(np.abs(parts - 0.5), kind="stable")
+        touches, margin = self.clearance.touches, self.margin
+        return not any(touches(a + part * (b - a), margin) for part in parts[order])
+
+    def motion(self, a: Array, b: Array) -> float:
+        """Return sum_i r_i |b_i - a_i| [m]: no distance changes by more on the way."""
+        return float(self.radii @ np.abs(b - a))
+
+    def _check(self, name: str, q: Array) -> None:
+        for joint, angle, low, high in zip(JOINTS, q, self._lower, self._upper, strict=True):
+            if not low <= angle <= high:
+                raise AccordError(
+                    f"{name}: {joint} at {angle:g} rad is outside its limits, {low:g} to {high:g}"
+                )
+        if self.clearance.touches(q, self.margin):
+            pair, distance = self.clearance.closest(q)
+            a, b = self.clearance.pair_names(pair)
+            raise AccordError(
+                f"{name}: {a} and {b} are {1e3 * distance:.1f} mm apart, and a way keeps "
+                f"{1e3 * self.margin:g} mm"
+            )
+
+    def _search(self, start: Array, goal: Array, rng: np.random.Generator) -> list[Array]:
+        """Return a way by two trees that grow towards each other in turn."""
+        one, other = _Tree([start]), _Tree([goal])
+        for _ in range(TRIES):
+            reached = self._grow(one, self._sample(start, goal, rng))
+            if reached is not None:
+                met = self._connect(other, one.nodes[reached])
+                if met is not None:
+                    way = one.way(reached) + other.way(met)[::-1]
+                    return way if one.nodes[0] is start else way[::-1]
+            one, other = other, one
+        raise AccordError(
+            f"no way found in {TRIES} tries that keeps {1e3 * self.margin:g} mm: "
+            "try another seed, or a smaller margin"
+        )
+
+    def _sample(self, start: Array, goal: Array, rng: np.random.Generator) -> Array:
+        """Return random angles (7,); tilt, pan and wrist are mostly between start and goal."""
+        q: Array = rng.uniform(self._lower, self._upper)
+        if rng.random() >= WANDER:
+            q[ARM:] = start[ARM:] + rng.random() * (goal - start)[ARM:]
+        return q
+
+    def _grow(self, tree: _Tree, towards: Array) -> int | None:
+        """Add the node one step from the nearest one towards a sample; None if it touches."""
+        nearest = int((np.abs(np.array(tree.nodes) - towards) @ self.radii).argmin())
+        return self._step(tree, nearest, towards)
+
+    def _step(self, tree: _Tree, i: int, towards: Array) -> int | None:
+        a = tree.nodes[i]
+        way = self.motion(a, towards)
+        b: Array = towards if way <= STEP else a + STEP / way * (towards - a)
+        if self.clearance.touches(b, self.margin) or not self.clear(a, b):
+            return None
+        return tree.add(b, i)
+
+    def _connect(self, tree: _Tree, target: Array) -> int | None:
+        """Grow a tree up to a target as far as it goes; None if it does not get there."""
+        i = int((np.abs(np.array(tree.nodes) - target) @ self.radii).argmin())
+        while not np.array_equal(tree.nodes[i], target):
+            reached = self._step(tree, i, target)
+            if reached is None:
+                return None
+            i = reached
+        return i
+
+    def _shorten(self, way: list[Array], rng: np.random.Generator) -> list[Array]:
+        """Replace parts of a way by straight lines, at random places, where they are clear."""
+        for _ in range(SHORTCUTS):
+            lengths = np.cumsum([0.0, *(self.motion(a, b) for a, b in pairwise(way))])
+            first, second = np.sort(rng.uniform(0.0, lengths[-1], 2))
+            i, j = np.searchsorted(lengths, (first, second), side="right") - 1
+            if i == j:
+                continue
+            a = _between(way, lengths, int(i), first)
+            b = _between(way, lengths, int(j), second)
+            clear = not (self.clearance.touches(a, self.margin)
+                         or self.clearance.touches(b, self.margin))  # fmt: skip
+            if clear and self.clear(a, b):
+                way = [*way[: i + 1], a, b, *way[j + 1 :]]
+        return self._straighten(way)
+
+    def _straighten(self, way: list[Array]) -> list[Array]:
+        """Leave out corners that can be passed by."""
+        i = 1
+        while i < len(way) - 1:
+            if self.clear(way[i - 1], way[i + 1]):
+                del way[i]
+                i = max(i - 1, 1)
+            else:
+                i += 1
+        return way
+
+
+def _between(way: list[Array], lengths: Array, i: int, place: float) -> Array:
+    part = (place - lengths[i]) / (lengths[i + 1] - lengths[i])
+    return np.asarray(way[i] + part * (way[i + 1] - way[i]))

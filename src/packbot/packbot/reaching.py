@@ -1,0 +1,66 @@
+"""Where a reach goes to: a named pose, or a point for the finger tips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from roboaccord.assembly import Setup
+from roboaccord.errors import AccordError
+from roboaccord.state import Array
+
+from packbot.poses import pose
+
+if TYPE_CHECKING:
+    from packbot.planning import Planner
+
+MARGIN = 0.02  # m that a way keeps from touching
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Hold what is to be reached.
+
+    Args:
+        target: of the finger tips (3,) [m], or None.
+        pose: name of a pose, or "".
+        pitch: of the hand at the target [rad], or None for any.
+    """
+
+    target: Array | None
+    pose: str = ""
+    pitch: float | None = None
+
+    @classmethod
+    def read(
+        cls, target: Sequence[float] | None, pose: str = "", pitch: float | None = None
+    ) -> Goal:
+        """Return the goal that words give.
+
+        Raises:
+            AccordError: unless it is one of the two, and finite.
+        """
+        if (target is None) == (not pose):
+            raise AccordError("a reach takes a target x, y, z or a pose, one of the two")
+        if target is None:
+            if pitch is not None:
+                raise AccordError("a pose has its own pitch of the hand")
+            return cls(None, pose)
+        try:
+            values = np.array([*target, 0.0 if pitch is None else pitch], dtype=float)
+        except (TypeError, ValueError):
+            values = np.empty(0)
+        if values.shape != (4,) or not np.isfinite(values).all():
+            raise AccordError(f"target: three numbers are needed, not {target!r}")
+        return cls(values[:3], "", pitch)
+
+    def angles(self, setup: Setup, planner: Planner, near: Array) -> Array:
+        """Return the angles (7,) [rad] to go to, near to others."""
+        if self.target is None:
+            return pose(self.pose)
+        from packbot.inverse import Inverse
+
+        inverse = Inverse(setup.parameters, planner.clearance)
+        return inverse.solve(self.target, near=near, pitch=self.pitch, margin=planner.margin)
