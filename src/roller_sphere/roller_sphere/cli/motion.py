@@ -8,6 +8,7 @@ import numpy as np
 import typer
 from rich.table import Table
 from roboaccord.cli.console import out, print_json
+from roboaccord.cli.gathering import numbers
 
 from roller_sphere.cli.options import (
     ALPHA,
@@ -20,7 +21,6 @@ from roller_sphere.cli.options import (
     Radius,
     Rollers,
     kinematics_of,
-    numbers,
 )
 from roller_sphere.kinematics import Kinematics, Motion
 

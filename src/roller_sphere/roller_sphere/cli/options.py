@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from roboaccord.cli.console import log
-from typer.core import TyperCommand
+from roboaccord.cli.gathering import gathering, numbers
 
 from roller_sphere.kinematics import Kinematics
 from roller_sphere.rig import Rig, RigError
 
-GATHERED = ("--roller", "--nu")
 # The paper's rig at its second angle.
 AZIMUTH, LATITUDE, ALPHA = (215.0, 325.0), (60.0, 60.0), (10.0, -10.0)
 
@@ -42,38 +40,8 @@ Rollers = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
-
-
-class Gathering(TyperCommand):
-    """Let `--roller` and `--nu` take all numbers that follow: rigs have two rollers or more."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, gather(args))
-
-
-def gather(words: Sequence[str]) -> list[str]:
-    """Return words with the numbers behind each of `GATHERED` made one word."""
-    gathered: list[str] = []
-    for word in words:
-        if _is_number(word) and gathered and gathered[-1] in GATHERED:
-            gathered.append(word)
-        elif _is_number(word) and len(gathered) > 1 and gathered[-2] in GATHERED:
-            gathered[-1] += f" {word}"
-        else:
-            gathered.append(word)
-    return gathered
-
-
-def numbers(words: str, option: str) -> list[float]:
-    """Return the numbers in words.
-
-    Raises:
-        RigError: for a word that is none.
-    """
-    for word in words.split():
-        if not _is_number(word):
-            raise RigError(f"{option}: {word!r} is no number")
-    return [float(word) for word in words.split()]
+# Rigs have two rollers or more.
+Gathering = gathering("--roller", "--nu")
 
 
 def kinematics_of(
@@ -93,11 +61,3 @@ def kinematics_of(
     if kinematics.warning:
         log.print(f"accord: warning: {kinematics.warning}", highlight=False, soft_wrap=True)
     return kinematics
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

@@ -1,0 +1,61 @@
+"""Options that take as many numbers as follow, negative ones too: `--q 0 1.2 -0.5`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from typer.core import TyperCommand
+
+from roboaccord.errors import AccordError
+
+
+def gathering(*options: str) -> type[TyperCommand]:
+    """Return the class of a command whose `options` take all numbers that follow, as one word."""
+
+    class Gathering(TyperCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            return super().parse_args(ctx, gather(args, options))
+
+    return Gathering
+
+
+def gather(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return words with the numbers behind each of `options` made one word."""
+    gathered: list[str] = []
+    for word in words:
+        if _is_number(word) and gathered and gathered[-1] in options:
+            gathered.append(word)
+        elif _is_number(word) and len(gathered) > 1 and gathered[-2] in options:
+            gathered[-1] += f" {word}"
+        else:
+            gathered.append(word)
+    return gathered
+
+
+def numbers(words: str, option: str, count: int | None = None) -> list[float]:
+    """Return the numbers in words.
+
+    Args:
+        words: of an option.
+        option: its name, for messages.
+        count: how many there must be; None for any.
+
+    Raises:
+        AccordError: for a word that is none, or too many or few.
+    """
+    given = words.split()
+    for word in given:
+        if not _is_number(word):
+            raise AccordError(f"{option}: {word!r} is no number")
+    if count is not None and len(given) != count:
+        raise AccordError(f"{option} takes {count} numbers, not {len(given)}")
+    return [float(word) for word in given]
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
