@@ -1,0 +1,66 @@
+"""`accord packbot dynamics`: accelerations, mass matrix and bias in one state."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.table import Table
+from roboaccord.cli.console import out, print_json
+from roboaccord.state import Array
+
+from packbot.cli.joints import joint_values
+from packbot.cli.options import Changes, Json, setup_of
+from packbot.parameters import JOINTS
+from packbot.poses import check_limits
+
+NONE = " ".join("0" for _ in JOINTS)
+
+
+def dynamics_command(
+    q: Annotated[str, typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles, in rad.")],
+    qd: Annotated[str, typer.Option("--qd", metavar="..", help="Joint rates, in rad/s.")] = NONE,
+    tau: Annotated[str, typer.Option("--tau", metavar="..", help="Efforts, in N m.")] = NONE,
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
+    """Print accelerations, mass matrix and bias efforts in a state, without friction or contact.
+
+    Seven values in the order turret shoulder elbow1 elbow2 tilt pan wrist, or NAME=VALUE,.. for
+    some of them and 0 for the others; rates and efforts that are not given are 0. The bias is what
+    keeps the rates as they are: gravity, Coriolis and centrifugal efforts.
+
+    Examples:
+
+      accord packbot dynamics --q 0 1.2 -0.8 0.3 0 0 0
+
+      accord packbot dynamics --q shoulder=1.2,elbow1=-0.8 --tau shoulder=60 --json
+
+      accord packbot dynamics --q 0 1 0 0 0 0 0 --set parameters.reflected_inertia_shoulder=0.5
+    """
+    from packbot.arm import Arm
+
+    setup = setup_of("collapse", changes)
+    angles, rates = joint_values(q, "--q"), joint_values(qd, "--qd")
+    efforts = joint_values(tau, "--tau")
+    check_limits(setup.parameters, angles)
+    arm = Arm.of(setup)
+    qdd, bias = arm.acceleration(angles, rates, efforts), arm.bias(angles, rates)
+    matrix = arm.mass_matrix(angles)
+    if as_json:
+        print_json({"joints": list(JOINTS), "qdd": qdd, "mass_matrix": matrix, "bias": bias})
+    else:
+        show(qdd, matrix, bias)
+
+
+def show(qdd: Array, mass_matrix: Array, bias: Array) -> None:
+    """Print the figures for people."""
+    table = Table("joint", "qdd, rad/s^2", "bias, N m", box=None)
+    for name, change, effort in zip(JOINTS, np.round(qdd, 6), np.round(bias, 6), strict=True):
+        table.add_row(name, f"{change + 0.0:.6f}", f"{effort + 0.0:.6f}")
+    out.print(table)
+    matrix = Table("kg m^2", *JOINTS, box=None)
+    for name, row in zip(JOINTS, np.round(mass_matrix, 5), strict=True):
+        matrix.add_row(name, *(f"{value + 0.0:.5f}" for value in row))
+    out.print(matrix)

@@ -1,0 +1,57 @@
+"""Words for joints and points: seven numbers in the joints' order, or some of them by name."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from roboaccord.errors import AccordError
+from roboaccord.scenario import did_you_mean
+from roboaccord.state import Array
+
+from packbot.parameters import JOINTS
+
+
+def joint_values(words: str, option: str) -> Array:
+    """Return the values of all joints (7,): of 7 numbers, or of NAME=VALUE,.. and 0 else.
+
+    Raises:
+        AccordError: naming the joint that is missing, unknown or without a finite value.
+    """
+    parts = words.replace(",", " ").split()
+    if any("=" in part for part in parts):
+        pairs = [part.partition("=")[::2] for part in parts]
+        for name, _ in pairs:
+            if name not in JOINTS:
+                raise AccordError(f"{option}: unknown joint {name}{did_you_mean(name, JOINTS)}")
+    else:
+        if len(parts) != len(JOINTS):
+            lacks = f"; {JOINTS[len(parts)]} is missing" if len(parts) < len(JOINTS) else ""
+            raise AccordError(f"{option} takes {len(JOINTS)} numbers, not {len(parts)}{lacks}")
+        pairs = list(zip(JOINTS, parts, strict=True))
+    values = np.zeros(len(JOINTS))
+    for name, text in pairs:
+        value = _number(text)
+        if value is None or not math.isfinite(value):
+            raise AccordError(f"{option}: {name} is {text!r}, and must be a finite number")
+        values[JOINTS.index(name)] = value
+    return values
+
+
+def point(words: str, option: str = "--target") -> Array:
+    """Return the point (3,) [m] that words give.
+
+    Raises:
+        AccordError: unless they are three finite numbers.
+    """
+    values = [_number(part) for part in words.replace(",", " ").split()]
+    if len(values) != 3 or not all(v is not None and math.isfinite(v) for v in values):
+        raise AccordError(f"{option} takes x, y, z in m, not {words!r}")
+    return np.array(values, dtype=float)
+
+
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None

@@ -1,0 +1,88 @@
+"""`accord packbot plan`: a way from pose to pose that touches nothing, with its times."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from roboaccord.assembly import Setup
+from roboaccord.cli.console import log, out, print_json
+from roboaccord.state import Array
+
+from packbot.cli.joints import point
+from packbot.cli.options import Changes, Json, ScenarioName, setup_of
+from packbot.cli.pose import Pitch
+from packbot.parameters import JOINTS
+from packbot.poses import pose
+from packbot.reaching import MARGIN, Goal
+
+
+def plan_command(
+    to: Annotated[str, typer.Option(metavar="NAME", help="Pose to go to.")] = "",
+    target: Annotated[
+        str, typer.Option("--target", metavar="X Y Z", help="For the finger tips, in m.")
+    ] = "",
+    pitch: Pitch = None,
+    start: Annotated[
+        str, typer.Option("--from", metavar="NAME", help="Pose to start at; else the scenario's.")
+    ] = "",
+    scenario: ScenarioName = "reach",
+    margin: Annotated[float, typer.Option(help="Kept from touching, in m.")] = MARGIN,
+    speed: Annotated[float, typer.Option(help="Part of the speed limits, up to 1.")] = 0.8,
+    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
+    """Plan a way through the scenario's terrain, within the limits of speed and effort.
+
+    The corners of the way are joined by straight lines in joint space. Between them, too, all pairs
+    stay half the margin apart: the lines are checked at angles near enough for that.
+
+    Examples:
+
+      accord packbot plan --to ready
+
+      accord packbot plan --target 1.2 0.3 0.15 --from stowed --json
+
+      accord packbot plan --scenario shelf --target 1.05 0 0.55 --pitch 0 --seed 1
+    """
+    words = list(point(target)) if target else None
+    goal = Goal.read(words, to, pitch)
+    setup = setup_of(scenario, changes)
+    begin = pose(start) if start else setup.initial.q
+    with log.status("looking for a way"):
+        data = figures_of(setup, goal, begin, margin, speed, seed)
+    print_json(data) if as_json else show(data)
+
+
+def figures_of(
+    setup: Setup, goal: Goal, start: Array, margin: float, speed: float, seed: int
+) -> dict[str, Any]:
+    """Return what is said of a way."""
+    from packbot.planning import Planner
+    from packbot.trajectories import in_time
+
+    planner = Planner(setup, margin=margin)
+    corners = planner.plan(start, goal.angles(setup, planner, start), seed)
+    way = in_time(setup, corners, speed)
+    return {
+        "joints": list(JOINTS),
+        "corners": way.corners,
+        "times": way.times,
+        "duration": way.duration,
+        "margin": margin,
+        "clearance": min(planner.clearance.closest(way.at(t)[0])[1] for t in way.sampled(200)),
+    }
+
+
+def show(data: dict[str, Any]) -> None:
+    """Print a way for people."""
+    table = Table("time, s", *JOINTS, box=None)
+    for time, q in zip(data["times"], data["corners"], strict=True):
+        table.add_row(f"{time:.3f}", *(f"{angle + 0.0:.4f}" for angle in q))
+    out.print(table)
+    out.print(
+        f"{data['duration']:.3f} s; the closest pair is {1e3 * data['clearance']:.1f} mm apart",
+        highlight=False, soft_wrap=True,
+    )  # fmt: skip

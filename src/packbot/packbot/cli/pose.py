@@ -1,0 +1,125 @@
+"""`accord packbot pose`: a named pose, or one by which the finger tips are at a point."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+from roboaccord.assembly import Setup
+from roboaccord.cli.console import out, print_json
+from roboaccord.errors import AccordError
+from roboaccord.state import Array
+
+from packbot.cli.joints import joint_values, point
+from packbot.cli.options import Changes, Json, ScenarioName, setup_of
+from packbot.parameters import JOINTS
+from packbot.poses import check_limits, named_poses, pose
+
+Pitch = Annotated[
+    float | None, typer.Option(help="Of the hand above the horizontal, in rad; any if not given.")
+]
+
+
+def pose_command(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Of a pose.")] = "",
+    target: Annotated[
+        str, typer.Option("--target", metavar="X Y Z", help="For the finger tips, in m.")
+    ] = "",
+    q: Annotated[str, typer.Option("--q", metavar="Q1 .. Q7", help="Angles, in rad.")] = "",
+    pitch: Pitch = None,
+    near: Annotated[str, typer.Option(metavar="NAME", help="Pose to be near to.")] = "drive",
+    margin: Annotated[float, typer.Option(min=0.0, help="Kept from touching, in m.")] = 0.0,
+    scenario: ScenarioName = "collapse",
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:
+    """Print the angles of a pose, where finger tips and camera are, and how clear it is.
+
+    With --target the pose is found in closed form: of all that are clear, the one soonest reached
+    from the pose --near. Without NAME, --target and --q the names are listed.
+
+    Examples:
+
+      accord packbot pose
+
+      accord packbot pose drive --json
+
+      accord packbot pose --target 1.2 0.3 0.15 --pitch -0.5
+
+      accord packbot pose --q shoulder=1.2,elbow1=-0.8 --scenario shelf
+    """
+    if sum(map(bool, (name, target, q))) > 1:
+        raise AccordError("pose takes one of NAME, --target and --q")
+    if not (name or target or q):
+        print_json({"poses": named_poses()}) if as_json else show_names()
+        return
+    setup = setup_of(scenario, changes)
+    data = {"name": name or None, **figures_of(setup, find(setup, name, target, q, pitch, near,
+                                                         margin))}  # fmt: skip
+    print_json(data) if as_json else show(data)
+
+
+def find(
+    setup: Setup, name: str, target: str, q: str, pitch: float | None, near: str, margin: float
+) -> Array:
+    """Return the angles (7,) [rad] that words ask for."""
+    from packbot.clearance import Clearance
+    from packbot.inverse import Inverse
+
+    if pitch is not None and (not target or not np.isfinite(pitch)):
+        raise AccordError("--pitch takes a finite number, and goes with --target")
+    if target:
+        inverse = Inverse(setup.parameters, Clearance.of(setup))
+        return inverse.solve(point(target), near=pose(near), pitch=pitch, margin=margin)
+    angles = pose(name) if name else joint_values(q, "--q")
+    check_limits(setup.parameters, angles)
+    return angles
+
+
+def figures_of(setup: Setup, q: Array) -> dict[str, Any]:
+    """Return what is said of angles."""
+    from packbot.clearance import Clearance
+    from packbot.kinematics import Kinematics
+
+    kinematics, clearance = Kinematics(setup), Clearance.of(setup)
+    tip, camera = (kinematics.placement(frame, q) for frame in ("tip", "camera"))
+    pair, distance = clearance.closest(q)
+    return {
+        "joints": list(JOINTS),
+        "q": q,
+        "tip": tip.position,
+        "hand": tip.rotation[:, 0],
+        "camera": camera.position,
+        "sight": camera.rotation[:, 0],
+        "clearance": distance,
+        "closest": clearance.pair_names(pair),
+    }
+
+
+def show(data: dict[str, Any]) -> None:
+    """Print a pose for people."""
+    table = Table("joint", "rad", "degrees", box=None)
+    for joint, angle in zip(JOINTS, data["q"], strict=True):
+        table.add_row(joint, f"{angle + 0.0:.6f}", f"{np.degrees(angle) + 0.0:.3f}")
+    out.print(table)
+    words = {
+        key: ", ".join(f"{x:.4f}" for x in np.round(data[key], 4) + 0.0)
+        for key in ("tip", "hand", "camera", "sight")
+    }
+    a, b = data["closest"]
+    lines = [
+        f"finger tips at {words['tip']} m, the hand along {words['hand']}",
+        f"camera at {words['camera']} m, sees along {words['sight']}",
+        f"clearance {1e3 * data['clearance']:.2f} mm, {a} to {b}",
+    ]
+    out.print("\n".join(lines), highlight=False, soft_wrap=True)
+
+
+def show_names() -> None:
+    """Print the named poses for people."""
+    table = Table("pose", *JOINTS, box=None)
+    for name, q in named_poses().items():
+        table.add_row(name, *(f"{angle:g}" for angle in q))
+    out.print(table)
