@@ -62,6 +62,8 @@ class Clearance:
 
     Attributes:
         names: of the hulls: those of the URDF's collisions, then of the fixtures.
+        hulls: in the frames of their links, or in the world.
+        bodies: the hulls as coal has them.
         links: to which they belong; a fixture belongs to itself.
         pairs: of indices of hulls (p, 2).
         reaches: the most by which a distance changes with a joint (p, 7) [m/rad]; 0 for a joint
@@ -87,6 +89,7 @@ class Clearance:
         self.names = tuple(thing.name for thing in self._geometry.geometryObjects)
         fixtures = (fixture.name for fixture in environment.fixtures)
         self.links = (*(shape.link for shape in shapes), *fixtures)
+        self.bodies = [thing.geometry for thing in self._geometry.geometryObjects]
         self.pairs = self._pair(link_pairs)
         self._moves = self._support(self.pairs[:, 1]) - self._support(self.pairs[:, 0])
         self._results = self._measuring()
@@ -111,6 +114,12 @@ class Clearance:
         """Return the links, or fixtures, of the two hulls of pair `i`."""
         a, b = self.pairs[i]
         return self.links[a], self.links[b]
+
+    def places(self, q: Array) -> Sequence[pin.SE3]:
+        """Return where the links of all hulls are in the world; a fixture is where it is."""
+        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found, q)
+        found: Sequence[pin.SE3] = self._found.oMg
+        return found
 
     def distances(self, q: Array) -> Array:
         """Return the signed distances of all pairs (p,) [m] at the angles q (7,) [rad]."""

@@ -28,12 +28,15 @@ def vertices_of(shape: Mapping[str, Any], name: str) -> Array:
     """
     at = np.array(shape.get("at", (0.0, 0.0, 0.0)), dtype=float)
     if "box" in shape:
-        return at + box_corners(np.array(shape["box"], dtype=float))
+        corners = box_corners(np.array(shape["box"], dtype=float))
+        return np.asarray(at + corners)
     if "prism" in shape:
         prism = shape["prism"]
-        return at + prism_corners(prism["axis"], prism["radius"], prism["length"], SIDES)
+        corners = prism_corners(prism["axis"], prism["radius"], prism["length"], SIDES)
+        return np.asarray(at + corners)
     if "hull" in shape:
-        return at + np.concatenate([vertices_of(part, name) for part in shape["hull"]])
+        parts = [vertices_of(part, name) for part in shape["hull"]]
+        return np.asarray(at + np.concatenate(parts))
     raise AccordError(f"shape {name} is no box, prism or hull")
 
 

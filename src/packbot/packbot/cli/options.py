@@ -1,0 +1,46 @@
+"""Options that the Packbot's commands share: joint angles, and what stands around the arm."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from roboaccord.assembly import Setup
+from roboaccord.scenario import load_scenario
+from roboaccord.state import Array
+
+from packbot.cli.joints import joint_values
+from packbot.poses import check_limits
+
+Angles = Annotated[
+    str | None,
+    typer.Option(
+        "--q", metavar="Q1 ... Q7", help="Angles of the joints in rad; else the scenario's start."
+    ),
+]
+ScenarioName = Annotated[
+    str, typer.Option("--scenario", metavar="NAME", help="By what stands around, and by the arm.")
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+def setup_of(scenario: str, changes: list[str] | None) -> Setup:
+    """Return the setup of a scenario of the Packbot with changes."""
+    return Setup.of(load_scenario("packbot", "packbot", scenario, changes or ()))
+
+
+def angles_of(setup: Setup, words: str | None) -> Array:
+    """Return joint angles (7,) [rad]: those in words, else those that the scenario starts from.
+
+    Raises:
+        AccordError: if they are no seven numbers, or one is outside its joint's limits.
+    """
+    if words is None:
+        return setup.initial.q
+    q = joint_values(words, "--q")
+    check_limits(setup.parameters, q)
+    return q

@@ -1,0 +1,57 @@
+"""`accord packbot sight`: whether the camera sees a target, or what is in the way."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import numpy as np
+import typer
+from roboaccord.cli.console import out, print_json
+from roboaccord.cli.gathering import numbers
+
+from packbot.cli.options import Angles, Changes, Json, ScenarioName, angles_of, setup_of
+from packbot.sight import Sight, View
+
+
+def sight_command(
+    target: Annotated[str, typer.Option("--target", metavar="X Y Z", help="In the world, in m.")],
+    q: Angles = None,
+    scenario: ScenarioName = "collapse",
+    width: Annotated[float, typer.Option(min=0.0, help="Of the target, in m.")] = 0.0,
+    view: Annotated[
+        float,
+        typer.Option(
+            "--view-deg", min=0.0, max=180.0,
+            help="Angle of the cone that the camera sees; by default all that is ahead of it.",
+        ),
+    ] = 180.0,
+    changes: Changes = None,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Tell whether the camera sees a target, and if not, which hulls are in the way.
+
+    All of the lens, 10 mm wide, must see all of the target. Hulls in the way are named in order,
+    the nearest first. A target on a surface is not hidden by it.
+
+    Examples:
+
+      accord packbot sight --target 1.5 0 0
+
+      accord packbot sight --target 0.9 0 0.61 --scenario shelf --json
+
+      accord packbot sight --target 0 -1 0 --q 0 1.2 -0.5 0.3 0.4 -1.5 0 --view-deg 60
+    """
+    setup = setup_of(scenario, changes)
+    point = np.array(numbers(target, "--target", 3))
+    found = Sight.of(setup, np.radians(view), width).look(angles_of(setup, q), point)
+    print_json(asdict(found)) if as_json else show(found)
+
+
+def show(view: View) -> None:
+    """Print what the camera sees for people."""
+    words = "visible" if view.visible else "not visible"
+    if view.blocked_by:
+        words += f"; in the way: {', '.join(view.blocked_by)}"
+    where = f"{view.distance:.3f} m away, {np.degrees(view.off_axis):.1f} degrees off the axis"
+    out.print(f"{words}\n{where}", highlight=False, soft_wrap=True)
