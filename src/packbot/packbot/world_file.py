@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 from roboaccord.assembly import Setup
 from roboaccord.contact import Fixture, MeshFixture
 from roboaccord.errors import AccordError
+from roboaccord.gazebo.meshes import cache, write_faceted
 from roboaccord.output import make_folder
 from roboaccord.state import Array
 
 from packbot.environment import Environment
-from packbot.solids import Hull, write_obj
 
 NAME = "packbot"  # of the world
 # Which links can touch the ground, and everything else: urdf/gazebo.xacro has the links' masks.
@@ -85,42 +84,33 @@ def make_world(setup: Setup) -> Path:
     if law not in ("normal", "none"):
         raise AccordError(f"Gazebo has no contact law {law}; try friction.law=normal")
     environment: Environment = setup.terrain
-    draft = [_files_of(fixture) for fixture in environment.fixtures]
-    models = "".join(text for text, _ in draft)
+    models = "".join(_model(fixture) for fixture in environment.fixtures)
     text = WORLD.format(name=NAME, step=setup.scenario.physics_step, models=models)
     digest = hashlib.sha256(text.encode())
-    for _, hull in draft:
-        if hull is not None:
-            digest.update(hull.vertices.tobytes() + hull.faces.tobytes())
-    folder = _cache() / digest.hexdigest()[:12]
+    hulls = [fixture for fixture in environment.fixtures if isinstance(fixture, MeshFixture)]
+    for hull in hulls:
+        digest.update(hull.vertices.tobytes() + hull.faces.tobytes())
+    folder = cache("packbot") / digest.hexdigest()[:12]
     world = make_folder(folder / "worlds") / f"{NAME}.sdf"
-    for fixture, (_, hull) in zip(environment.fixtures, draft, strict=True):
-        if hull is not None:
-            meshes = make_folder(folder / "meshes")
-            write_obj(hull, meshes / f"{fixture.name}.obj", f"{fixture.name}, as a scenario has it")
+    meshes = make_folder(folder / "meshes")
+    for hull in hulls:
+        write_faceted(meshes / f"{hull.name}.obj", hull.vertices, hull.faces)
     world.write_text(text, encoding="utf-8")
     return world
 
 
-def _files_of(fixture: Fixture | MeshFixture) -> tuple[str, Hull | None]:
-    """Return the model of a thing that stands still, and the hull that it names."""
-    hull = None
+def _model(fixture: Fixture | MeshFixture) -> str:
+    """Return a thing that stands still as a model of a world."""
+    geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
     if isinstance(fixture, Fixture):
         geometry = f"<box><size>{_text(fixture.size)}</size></box>"
-    else:
-        hull = Hull(fixture.vertices, fixture.faces)
-        geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
-    mask = GROUND_MASK if fixture.name == "ground" else MASK
-    text = MODEL.format(
-        name=fixture.name, place=_text(fixture.position), geometry=geometry, mask=mask,
+    return MODEL.format(
+        name=fixture.name,
+        place=_text(fixture.position),
+        geometry=geometry,
+        mask=GROUND_MASK if fixture.name == "ground" else MASK,
         friction=FRICTION,
-    )  # fmt: skip
-    return text, hull
-
-
-def _cache() -> Path:
-    root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "roboaccord" / "packbot"
+    )
 
 
 def _text(numbers: Array) -> str:

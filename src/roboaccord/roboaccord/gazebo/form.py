@@ -14,6 +14,7 @@ import numpy as np
 
 from roboaccord.assembly import Setup
 from roboaccord.description import expand, local_files
+from roboaccord.gazebo.meshes import with_normals
 from roboaccord.rotations import axis_angle_matrix, rpy_matrix
 from roboaccord.scenario import Scenario
 from roboaccord.state import Array
@@ -25,7 +26,7 @@ def expand_for_gazebo(setup: Setup) -> str:
     """Return the URDF of a setup as Gazebo takes it, its joints where the setup starts."""
     urdf = expand(setup, base=base_in_gazebo(setup.scenario), more={"gazebo": "true"})
     start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
-    return local_files(start_at(urdf, start))
+    return with_normals(local_files(start_at(urdf, start)))
 
 
 def base_in_gazebo(scenario: Scenario) -> str:

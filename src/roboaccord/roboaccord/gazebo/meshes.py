@@ -1,0 +1,89 @@
+"""Meshes as Gazebo takes them: an OBJ file without normals ends its server.
+
+gz-physics leaves out a part of a mesh that has not as many normals as vertices, and the collision
+detector then reads what is not there. So such files are copied, with the normals of their faces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+
+from roboaccord.contact import Index
+from roboaccord.errors import AccordError
+from roboaccord.output import make_folder
+from roboaccord.state import Array
+
+FILE = "file://"
+
+
+def cache(name: str) -> Path:
+    """Return the folder where what is made for Gazebo is kept."""
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "roboaccord" / name
+
+
+def with_normals(urdf: str) -> str:
+    """Return a URDF whose OBJ files have normals, copied to a cache folder where they had none.
+
+    Args:
+        urdf: whose meshes are named by file.
+
+    Raises:
+        AccordError: if a file cannot be read, or the folder cannot be written.
+    """
+    if FILE not in urdf:
+        return urdf
+    root = ET.fromstring(urdf)
+    for mesh in root.iter("mesh"):
+        name = mesh.get("filename", "")
+        if name.startswith(FILE) and name.lower().endswith(".obj"):
+            mesh.set("filename", f"{FILE}{_with_normals(Path(name.removeprefix(FILE)))}")
+    return ET.tostring(root, encoding="unicode")
+
+
+def write_faceted(path: Path, vertices: Array, faces: Index) -> None:
+    """Write triangles with their normals as OBJ, numbers with all their digits.
+
+    Args:
+        path: of the file; one that is there is replaced as a whole.
+        vertices: (m, 3) [m].
+        faces: (k, 3), counterclockwise seen from outside.
+    """
+    a, b, c = vertices[faces].transpose(1, 0, 2)
+    normals = np.cross(b - a, c - a)
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices.tolist()]
+    lines += [f"vn {x!r} {y!r} {z!r}" for x, y, z in normals.tolist()]
+    corners = enumerate((faces + 1).tolist(), 1)
+    lines += [f"f {a}//{i} {b}//{i} {c}//{i}" for i, (a, b, c) in corners]
+    draft = path.with_suffix(f".{os.getpid()}")
+    draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def _with_normals(path: Path) -> Path:
+    """Return an OBJ file with normals: the given one, or a copy named after what is in it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        rows = [line.split() for line in text.splitlines() if line.strip()]
+        vertices = [[float(word) for word in row[1:4]] for row in rows if row[0] == "v"]
+        polygons = [[_corner(word) for word in row[1:]] for row in rows if row[0] == "f"]
+    except (OSError, ValueError) as error:
+        raise AccordError(f"cannot read {path}: {error}") from None
+    if any(row[0] == "vn" for row in rows):
+        return path
+    triangles = [(p[0], p[i], p[i + 1]) for p in polygons for i in range(1, len(p) - 1)]
+    copy = cache("gazebo") / hashlib.sha256(text.encode()).hexdigest()[:12] / path.name
+    if not copy.is_file():
+        make_folder(copy.parent)
+        write_faceted(copy, np.array(vertices), np.array(triangles) - 1)
+    return copy
+
+
+def _corner(word: str) -> int:
+    return int(word.partition("/")[0])
