@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,8 @@ from roboaccord.errors import AccordError
 from roboaccord.meshes import mesh_path
 from roboaccord.rotations import rpy_matrix
 from roboaccord.state import Array
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from packbot.hull_files import read_mesh
 from packbot.shapes import box_corners, prism_corners
@@ -30,12 +32,14 @@ class Shape:
         name: of the collision element, or the link's name and a number.
         link: to which it belongs.
         points: of its surface (m, 3) [m].
-        faces: triangles (f, 3) of a mesh; None of a primitive, which is its own hull.
+        volume: that it encloses [m^3]; nan where it is a mesh that is not closed.
+        faces: triangles (f, 3) of a mesh; None of a primitive, whose points are those of its hull.
     """
 
     name: str
     link: str
     points: Array
+    volume: float = float("nan")
     faces: Index | None = None
 
     @property
@@ -67,30 +71,63 @@ def read_collisions(
         for number, element in enumerate(link.findall("collision"), start=1):
             name = element.get("name") or f"{owner}_{number}"
             try:
-                points, faces = _points(element, find)
+                shape = _shape(name, owner, element, find)
+                origin = element.find("origin")
+                turn = rpy_matrix(*_numbers(origin, "rpy", (0.0, 0.0, 0.0)))
+                at = _numbers(origin, "xyz", (0.0, 0.0, 0.0))
             except (ValueError, KeyError) as error:
                 raise AccordError(f"broken description {source}: {name}: {error}") from None
-            origin = element.find("origin")
-            at = _numbers(origin, "xyz", (0.0, 0.0, 0.0))
-            turn = rpy_matrix(*_numbers(origin, "rpy", (0.0, 0.0, 0.0)))
-            shapes.append(Shape(name, owner, points @ turn.T + at, faces))
+            shapes.append(replace(shape, points=shape.points @ turn.T + at))
     return shapes
 
 
-def _points(element: ET.Element, find: Callable[[str], Path]) -> tuple[Array, Index | None]:
+def mesh_shape(name: str, link: str, points: Array, faces: Index) -> Shape:
+    """Return a mesh as a shape, with its volume if it is closed."""
+    points, index = np.unique(points[faces.ravel()], axis=0, return_inverse=True)
+    faces = index.reshape(-1, 3)  # anew, for STL repeats corners
+    sides = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    both = np.concatenate([sides, sides[:, ::-1]])
+    closed = (np.unique(both, axis=0, return_counts=True)[1] % 2 == 0).all()
+    volume = abs(float(np.linalg.det(points[faces]).sum())) / 6.0 if closed else float("nan")
+    return Shape(name, link, points, volume, faces)
+
+
+def split(shape: Shape) -> list[Shape]:
+    """Return the connected parts of a mesh, each a shape; a primitive as it is."""
+    if shape.faces is None:
+        return [shape]
+    a, b, c = shape.faces.T
+    size = len(shape.points)
+    sides = (np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c])))
+    count, part = connected_components(coo_matrix(sides, shape=(size, size)), directed=False)
+    own = [shape.faces[part[a] == number] for number in range(count)]
+    own = [faces for faces in own if len(faces)]  # a point that no face has is no part
+    if len(own) == 1:
+        return [shape]
+    return [
+        mesh_shape(f"{shape.name}_{number}", shape.link, shape.points, faces)
+        for number, faces in enumerate(own, start=1)
+    ]
+
+
+def _shape(name: str, link: str, element: ET.Element, find: Callable[[str], Path]) -> Shape:
+    """Return a collision shape in its own frame."""
     shape = element.find("geometry/*")
     if shape is None:
         raise ValueError("it has no geometry")
     if shape.tag == "mesh":
         points, faces = read_mesh(find(shape.attrib["filename"]))
-        return points * _numbers(shape, "scale", (1.0, 1.0, 1.0)), faces
+        return mesh_shape(name, link, points * _numbers(shape, "scale", (1.0, 1.0, 1.0)), faces)
     if shape.tag == "box":
-        return box_corners(_numbers(shape, "size", (0.0, 0.0, 0.0))), None
+        size = _numbers(shape, "size", (0.0, 0.0, 0.0))
+        return Shape(name, link, box_corners(size), float(size.prod()))
     if shape.tag == "cylinder":
         length, radius = float(shape.attrib["length"]), float(shape.attrib["radius"])
-        return prism_corners("z", radius, length, ROUND), None
+        points = prism_corners("z", radius, length, ROUND)
+        return Shape(name, link, points, np.pi * radius**2 * length)
     if shape.tag == "sphere":
-        return float(shape.attrib["radius"]) * _sphere(SPHERE), None
+        radius = float(shape.attrib["radius"])
+        return Shape(name, link, radius * _sphere(SPHERE), 4.0 / 3.0 * np.pi * radius**3)
     raise ValueError(f"{shape.tag} is no box, cylinder, sphere or mesh")
 
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from roboaccord.errors import AccordError
+from roboaccord.output import make_folder, write_text
 from roboaccord.resources import share
 from roboaccord.scenario import read_yaml
 from roboaccord.state import Array
 
+from packbot.solids import Hull, write_obj
+
+HEAD = """\
+# Volume [m^3], centre [m] and second moments (mean of x x^T about the frame's origin) [m^2]
+# of meshes/*.obj, each in its own frame. Made of config/shapes.yaml by `accord packbot shapes`; the
+# xacro reads it."""
 SIDES = 12  # of a prism; its flats face along the axes
 
 
@@ -18,6 +26,28 @@ def shape_vertices() -> dict[str, Array]:
     """Return the vertices of every solid, each in its own frame (v, 3) [m]."""
     described = read_yaml(share("packbot") / "config" / "shapes.yaml")
     return {name: vertices_of(shape, name) for name, shape in described.items()}
+
+
+def write_shapes(folder: Path) -> list[Path]:
+    """Write the hulls as meshes/*.obj and their moments as config/hulls.yaml; return the files."""
+    meshes, table = make_folder(folder / "meshes"), make_folder(folder / "config") / "hulls.yaml"
+    lines, files = [HEAD], []
+    for name, vertices in shape_vertices().items():
+        hull = Hull.around(vertices, name)
+        files.append(meshes / f"{name}.obj")
+        write_obj(hull, files[-1], f"{name}: made of config/shapes.yaml by `accord packbot shapes`")
+        places = dict(zip("xyz", hull.centre, strict=True))
+        pairs = [(i, j) for i in range(3) for j in range(i, 3)]
+        moments = {"xyz"[i] + "xyz"[j]: hull.moments[i, j] for i, j in pairs}
+        words = [f"{key}: {_number(value)}" for key, value in (places | moments).items()]
+        lines.append(f"{name}: {{volume: {hull.volume!r}, {', '.join(words)}}}")
+    write_text(table, "\n".join(lines) + "\n")
+    return [*files, table]
+
+
+def _number(value: float) -> str:
+    """Return a number with all digits, 0 for what is but round-off."""
+    return repr(float(value) if abs(value) > 1e-15 else 0.0)
 
 
 def vertices_of(shape: Mapping[str, Any], name: str) -> Array:

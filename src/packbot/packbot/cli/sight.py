@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 import typer
 from roboaccord.cli.console import out, print_json
-from roboaccord.cli.gathering import numbers
 
+from packbot.cli.joints import point
 from packbot.cli.options import Angles, Changes, Json, ScenarioName, angles_of, setup_of
 from packbot.sight import Sight, View
 
@@ -43,8 +43,7 @@ def sight_command(
       accord packbot sight --target 0 -1 0 --q 0 1.2 -0.5 0.3 0.4 -1.5 0 --view-deg 60
     """
     setup = setup_of(scenario, changes)
-    point = np.array(numbers(target, "--target", 3))
-    found = Sight.of(setup, np.radians(view), width).look(angles_of(setup, q), point)
+    found = Sight.of(setup, np.radians(view), width).look(angles_of(setup, q), point(target))
     print_json(asdict(found)) if as_json else show(found)
 
 

@@ -1,0 +1,91 @@
+"""`accord packbot hulls`: convex hulls, boxes and inertias of any URDF or folder of meshes."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+from roboaccord.cli.console import log, out, print_json, progress
+from roboaccord.errors import AccordError
+
+from packbot.bodies import complaints, make_bodies, read_shapes, write_bodies
+from packbot.cli.options import Json
+
+
+def hulls_command(
+    source: Annotated[Path, typer.Argument(help="URDF, or folder of meshes, each a link.")],
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for NAME.obj and hulls.yaml.")
+    ] = Path("hulls"),
+    density: Annotated[float, typer.Option(help="Of all links, in kg/m^3.")] = 1000.0,
+    masses: Annotated[
+        list[str] | None,
+        typer.Option("--mass", metavar="LINK=KG", help="Of a link instead; may be repeated."),
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="One hull a mesh, not one a connected part of it.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make the convex hulls of every link, with its box, volume, centre and inertia.
+
+    One hull is made of each collision shape of a URDF: of a box; of a cylinder or a ball, whose
+    hull is a polyhedron inside it; of each connected part of a mesh. Files are in the frame of the
+    link. A warning tells which mesh is far from convex. STL, DAE and others need trimesh.
+
+    Examples:
+
+      accord packbot hulls robot.urdf --out hulls
+
+      accord packbot hulls meshes/ --density 2700 --json
+
+      accord packbot hulls robot.urdf --mass link1_link=2.0 --mass link2_link=1.9
+    """
+    if not (math.isfinite(density) and density > 0.0):
+        raise AccordError(f"--density is {density:g}, and must be positive")
+    given = dict(map(_mass, masses or ()))
+    shapes = read_shapes(source)
+    with progress(as_json) as bar:
+        task = bar.add_task("hulls", total=len(shapes))
+        bodies = make_bodies(
+            shapes, density=density, masses=given, whole=whole, done=lambda: bar.advance(task)
+        )
+    links = write_bodies(bodies, folder)
+    for line in complaints(bodies):
+        log.print(f"accord: warning: {line}", highlight=False, soft_wrap=True)
+    if as_json:
+        print_json({"out": str(folder), "links": links})
+    else:
+        show(links, folder)
+
+
+def show(links: dict[str, Any], folder: Path) -> None:
+    """Print the figures for people."""
+    table = Table("link", box=None)
+    for name in ("hulls", "kg", "box, mm", "centre, mm", "ixx iyy izz, kg m^2", "least fit"):
+        table.add_column(name, justify="right")
+    for name, link in links.items():
+        size = 1e3 * (link["box"]["upper"] - link["box"]["lower"])
+        table.add_row(
+            name, str(len(link["hulls"])), f"{link['mass']:.4g}",
+            " ".join(f"{v:.1f}" for v in size), " ".join(f"{v:.1f}" for v in 1e3 * link["centre"]),
+            " ".join(f"{link['inertia'][key]:.3g}" for key in ("ixx", "iyy", "izz")),
+            f"{np.min([hull['fit'] for hull in link['hulls']]):.3f}",
+        )  # fmt: skip
+    out.print(table)
+    out.print(f"in {folder}: hulls.yaml, and an OBJ of each hull", highlight=False, soft_wrap=True)
+
+
+def _mass(words: str) -> tuple[str, float]:
+    link, _, number = words.partition("=")
+    try:
+        mass = float(number)
+    except ValueError:
+        mass = math.nan
+    if not (math.isfinite(mass) and mass > 0.0):
+        raise AccordError(f"--mass takes LINK=KG, KG positive, not {words!r}")
+    return link, mass
