@@ -24,6 +24,7 @@ class ReachController:
         target: where the finger tips shall be, x, y, z [m]; or
         pose: a named pose to go to.
         pitch: of the hand at the target above the horizontal [rad]; None for any.
+        look: whether the camera is turned to the target on the way.
         speed: part of the speed limits that is used.
         bandwidth: of the control [rad/s].
         margin: that the way keeps from touching [m].
@@ -35,6 +36,7 @@ class ReachController:
         target: Sequence[float] | None = None,
         pose: str = "",
         pitch: float | None = None,
+        look: bool = False,
         speed: float = 0.8,
         bandwidth: float = 10.0,
         margin: float = MARGIN,
@@ -43,7 +45,7 @@ class ReachController:
             from packbot.planning import Planner
             from packbot.tracking import ComputedTorque
         self._setup, self._speed = setup, speed
-        self._goal = Goal.read(target, pose, pitch)
+        self._goal = Goal.read(target, pose, pitch, look=look)
         self._planner = Planner(setup, margin=margin)
         self._control = ComputedTorque(setup, bandwidth)
         self._motions: dict[int, TimedWay] = {}

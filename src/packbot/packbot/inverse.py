@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.state import Array
 
 from packbot.clearance import Clearance
-from packbot.kinematics import LENS
+from packbot.kinematics import LENS, Kinematics, Placement
 from packbot.parameters import PackbotParameters
 
 PITCHES = 720  # of the hand that are tried, half a degree apart, if none is asked for
@@ -124,7 +125,28 @@ class Inverse:
         return f" within the joints' limits{hand}"
 
 
-def aim(p: PackbotParameters, link3: tuple[Array, Array], target: Array) -> Array:
+def looking(setup: Setup, clearance: Clearance, q: Array, target: Array, margin: float) -> Array:
+    """Return angles (7,) [rad] with tilt and pan turned so that the camera looks at a point.
+
+    Args:
+        setup: robot and scenario.
+        clearance: of the setup.
+        q: angles to begin with (7,) [rad]; of two ways to look the nearer is taken.
+        target: the point in the world (3,) [m].
+        margin: that the pose keeps from touching [m].
+
+    Raises:
+        AccordError: if the camera cannot be turned there.
+    """
+    angles = aim(setup.parameters, Kinematics(setup).placement("link3", q), target)
+    for tilt, pan in sorted(angles.tolist(), key=lambda pair: abs(pair[0] - q[4])):
+        turned = np.array([*q[:4], tilt, pan, q[6]])
+        if not clearance.touches(turned, margin):
+            return turned
+    raise AccordError("the camera cannot be turned to the target in the pose that reaches it")
+
+
+def aim(p: PackbotParameters, link3: Placement, target: Array) -> Array:
     """Return tilts and pans (k, 2) [rad] within limits by which the camera looks at a point.
 
     The lens is on pan's axis as seen from above, so that the line of sight stays at one height h
@@ -132,11 +154,10 @@ def aim(p: PackbotParameters, link3: tuple[Array, Array], target: Array) -> Arra
 
     Args:
         p: parameters.
-        link3: origin (3,) [m] and rotation (3, 3) of `link3_link` in the world.
+        link3: where `link3_link` is.
         target: the point in the world (3,) [m].
     """
-    origin, rotation = link3
-    x, y, z = rotation.T @ (target - origin) - np.array([p.tilt_x, 0.0, p.tilt_z])
+    x, y, z = link3.rotation.T @ (target - link3.position) - np.array([p.tilt_x, 0.0, p.tilt_z])
     height, size = p.pan_d + LENS[2], float(np.hypot(x, z))
     if size < height:
         return np.empty((0, 2))

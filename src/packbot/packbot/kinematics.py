@@ -24,15 +24,16 @@ class Placement:
 
 
 class Kinematics:
-    """Do the forward kinematics of finger tips (`tip`) and camera (`camera`) of a setup."""
+    """Do the forward kinematics of a setup: of finger tips (`tip`), `camera` and `link3`."""
 
     def __init__(self, setup: Setup) -> None:
         self.arm = Arm.of(setup)
         model = self.arm.model
         tip = np.array([setup.parameters.gripper_length, 0.0, 0.0])
-        self._frames = {
+        self._frames: dict[str, int] = {
             "tip": _add(model, "tip", "gripper_link", tip),
             "camera": _add(model, "camera", "pan_link", LENS),
+            "link3": model.getFrameId("link3_link"),
         }
         self._data = model.createData()
 

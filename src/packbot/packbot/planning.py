@@ -20,10 +20,11 @@ from roboaccord.state import Array
 from packbot.clearance import Clearance
 from packbot.parameters import JOINTS
 from packbot.reaching import MARGIN
+from packbot.trajectories import RAMP
 
 STEP = 0.5  # m of motion by which a tree grows at once
 TRIES = 20_000  # samples before a search is given up
-SHORTCUTS = 150
+SHORTCUTS = 150  # tried
 ARM = 4  # joints that place the hand; the others are drawn less often
 WANDER = 0.2  # part of the samples in which those are drawn, too
 
@@ -87,6 +88,7 @@ class Planner:
         self.radii = motion_radii(self.clearance)
         self._lower = setup.parameters.of_joints("lower")
         self._upper = setup.parameters.of_joints("upper")
+        self._speeds = setup.parameters.of_joints("speed_limit")
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
         """Return the corners (k, 7) [rad] of a clear way, straight in joint space between them.
@@ -178,20 +180,26 @@ class Planner:
         return i
 
     def _shorten(self, way: list[Array], rng: np.random.Generator) -> list[Array]:
-        """Replace parts of a way by straight lines, at random places, where they are clear."""
+        """Replace parts of a way by straight lines that take less time, at random places."""
         for _ in range(SHORTCUTS):
-            lengths = np.cumsum([0.0, *(self.motion(a, b) for a, b in pairwise(way))])
-            first, second = np.sort(rng.uniform(0.0, lengths[-1], 2))
-            i, j = np.searchsorted(lengths, (first, second), side="right") - 1
+            times = np.cumsum([0.0, *(self._time(a, b) for a, b in pairwise(way))])
+            first, second = np.sort(rng.uniform(0.0, times[-1], 2))
+            i, j = (np.searchsorted(times, (first, second), side="right") - 1).tolist()
             if i == j:
                 continue
-            a = _between(way, lengths, int(i), first)
-            b = _between(way, lengths, int(j), second)
-            clear = not (self.clearance.touches(a, self.margin)
-                         or self.clearance.touches(b, self.margin))  # fmt: skip
-            if clear and self.clear(a, b):
+            a, b = _between(way, times, i, first), _between(way, times, j, second)
+            corners = [way[i], a, b, way[j + 1]]
+            quicker = sum(map(self._time, corners, corners[1:])) < times[j + 1] - times[i]
+            if quicker and not self._touch(a, b) and self.clear(a, b):
                 way = [*way[: i + 1], a, b, *way[j + 1 :]]
         return self._straighten(way)
+
+    def _touch(self, *poses: Array) -> bool:
+        return any(self.clearance.touches(q, self.margin) for q in poses)
+
+    def _time(self, a: Array, b: Array) -> float:
+        """Return how long a straight line takes at least [s]."""
+        return float((np.abs(b - a) / self._speeds).max()) + RAMP
 
     def _straighten(self, way: list[Array]) -> list[Array]:
         """Leave out corners that can be passed by."""
@@ -205,6 +213,6 @@ class Planner:
         return way
 
 
-def _between(way: list[Array], lengths: Array, i: int, place: float) -> Array:
-    part = (place - lengths[i]) / (lengths[i + 1] - lengths[i])
+def _between(way: list[Array], times: Array, i: int, time: float) -> Array:
+    part = (time - times[i]) / (times[i + 1] - times[i])
     return np.asarray(way[i] + part * (way[i + 1] - way[i]))

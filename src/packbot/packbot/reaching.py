@@ -27,15 +27,22 @@ class Goal:
         target: of the finger tips (3,) [m], or None.
         pose: name of a pose, or "".
         pitch: of the hand at the target [rad], or None for any.
+        look: whether the camera is turned to the target.
     """
 
     target: Array | None
     pose: str = ""
     pitch: float | None = None
+    look: bool = False
 
     @classmethod
     def read(
-        cls, target: Sequence[float] | None, pose: str = "", pitch: float | None = None
+        cls,
+        target: Sequence[float] | None,
+        pose: str = "",
+        pitch: float | None = None,
+        *,
+        look: bool = False,
     ) -> Goal:
         """Return the goal that words give.
 
@@ -45,8 +52,8 @@ class Goal:
         if (target is None) == (not pose):
             raise AccordError("a reach takes a target x, y, z or a pose, one of the two")
         if target is None:
-            if pitch is not None:
-                raise AccordError("a pose has its own pitch of the hand")
+            if pitch is not None or look:
+                raise AccordError("a pose has its own pitch of the hand, and its own sight")
             return cls(None, pose)
         try:
             values = np.array([*target, 0.0 if pitch is None else pitch], dtype=float)
@@ -54,13 +61,15 @@ class Goal:
             values = np.empty(0)
         if values.shape != (4,) or not np.isfinite(values).all():
             raise AccordError(f"target: three numbers are needed, not {target!r}")
-        return cls(values[:3], "", pitch)
+        return cls(values[:3], "", pitch, look)
 
     def angles(self, setup: Setup, planner: Planner, near: Array) -> Array:
         """Return the angles (7,) [rad] to go to, near to others."""
         if self.target is None:
             return pose(self.pose)
-        from packbot.inverse import Inverse
+        from packbot.inverse import Inverse, looking
 
-        inverse = Inverse(setup.parameters, planner.clearance)
-        return inverse.solve(self.target, near=near, pitch=self.pitch, margin=planner.margin)
+        clearance, margin = planner.clearance, planner.margin
+        inverse = Inverse(setup.parameters, clearance)
+        q = inverse.solve(self.target, near=near, pitch=self.pitch, margin=margin)
+        return looking(setup, clearance, q, self.target, margin) if self.look else q
