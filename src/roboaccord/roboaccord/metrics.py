@@ -30,7 +30,6 @@ UNITS = {
     "rise": "m",
     "grips": "1",
     "largest_impulse": "N s",
-    "contacts": "1",
     "least_distance": "m",
     "tip_error": "m",
 }
