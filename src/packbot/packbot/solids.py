@@ -10,9 +10,11 @@ import numpy as np
 from roboaccord.contact import Index
 from roboaccord.errors import AccordError
 from roboaccord.state import Array
-from scipy.spatial import ConvexHull, QhullError
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import ConvexHull, QhullError, cKDTree
 
-PARALLEL = 1e-12  # 1 less the cosine of an angle of 1.4e-6 rad: such faces are one
+PARALLEL = 1e-6  # rad: faces whose normals differ by less are one
 
 
 @dataclass(frozen=True)
@@ -106,20 +108,25 @@ def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
         triangles: qhull's, in any sense (f, 3).
         normals: of the triangles, outward (f, 3).
     """
-    faces = list[tuple[int, ...]]()
-    left = np.ones(len(triangles), dtype=bool)
-    while left.any():
-        normal = normals[left.argmax()]
-        flat = left & (normals @ normal > 1.0 - PARALLEL)
-        left &= ~flat
-        ring = np.unique(triangles[flat])
-        spokes = vertices[ring] - vertices[ring].mean(axis=0)
-        across = np.cross(normal, spokes[0])
-        turn = np.arctan2(spokes @ across, spokes @ spokes[0])
-        ring = ring[np.argsort(turn)]
-        ring = np.roll(ring, -int(ring.argmin()))
-        faces += [(ring[0], *pair) for pair in pairwise(ring[1:])]
-    return np.array(sorted(faces), dtype=np.int64)
+    close = cKDTree(normals).query_pairs(PARALLEL, output_type="ndarray")
+    size, ones = len(normals), np.ones(len(close))
+    face = connected_components(coo_matrix((ones, close.T), (size, size)), directed=False)[1]
+    order = np.argsort(face, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(face[order])) + 1)
+    fans = [_fan(vertices, np.unique(triangles[group]), normals[group[0]]) for group in groups]
+    return np.array(sorted(triangle for fan in fans for triangle in fan), dtype=np.int64)
+
+
+def _fan(vertices: Array, ring: Index, normal: Array) -> list[tuple[int, int, int]]:
+    """Return triangles of a flat face with the corners `ring`, sorted, and an outward normal."""
+    spokes = vertices[ring] - vertices[ring].mean(axis=0)
+    x, y, z = normal
+    u, v, w = spokes[0]
+    across = np.array([y * w - z * v, z * u - x * w, x * v - y * u])
+    turn = np.arctan2(spokes @ across, spokes @ spokes[0]) % (2.0 * np.pi)
+    turn[0] = 0.0  # the first corner, whatever round-off says
+    around = ring[np.argsort(turn)].tolist()
+    return [(around[0], *pair) for pair in pairwise(around[1:])]
 
 
 def least_overlap(a: Hull, b: Hull) -> tuple[float, Array]:
