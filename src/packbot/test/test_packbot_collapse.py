@@ -1,0 +1,154 @@
+"""The collapse: engines against the reference, and both against plane geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from packbot.collapse import Collapse, collapse_setup, run_collapse
+from packbot.perturb import draw_changes, uncertain
+from roboaccord.state import Array
+from scipy.optimize import brentq
+
+Figures = Callable[[list[str]], dict[str, Any]]
+ENGINES = ("reference", "dart", "mujoco")
+ALIKE = 0.5  # degrees, as the issue of this robot asks
+# The facts of the robot, apart from its files: lengths in m, x to the front and z up.
+SHOULDER, LINK_1 = np.array([0.2, 0.285]), 0.52
+CHASSIS = np.array([(-0.31, 0.047), (0.31, 0.047), (0.31, 0.171), (-0.31, 0.171)])
+FLAT = 0.03 * np.cos(np.radians(15.0))  # from the axis of the tube of link 2 to its sides
+TUBE = np.array([(0.06, -FLAT), (0.52, -FLAT), (0.52, FLAT), (0.06, FLAT)])
+LEVEL = np.array([(0.0, 1.0), (0.0, -1.0), (1.0, 0.0), (-1.0, 0.0)])  # normals of a rectangle
+TWELVE = 30.0 * np.arange(12)  # directions of the sides of a casing [degrees]
+
+
+def along(degrees: Array) -> Array:
+    return np.column_stack([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+
+
+def turned(points: Array, degrees: float) -> Array:
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    return points @ np.array([[c, s], [-s, c]])
+
+
+def gap(one: Array, other: Array, normals: Array) -> float:
+    """Return the largest separation of two convex polygons along normals of the first's sides."""
+    return float(max((other @ n).min() - (one @ n).max() for n in normals))
+
+
+def resting_angles() -> tuple[float, float]:
+    """Return where links 1 and 2 rest, seen from the side [degrees].
+
+    The elbow's casing lies on the edge of the chassis; then the tube of link 2 on the casing of the
+    shoulder. Each angle is where the largest separation of the two is 0.
+    """
+
+    def elbow(degrees: float) -> Array:
+        return SHOULDER + LINK_1 * turned(np.array([1.0, 0.0]), degrees)
+
+    def elbow_gap(degrees: float) -> float:
+        casing = elbow(degrees) + turned(0.05 * along(TWELVE + 15.0), degrees)
+        sides = turned(along(TWELVE), degrees)
+        return max(gap(CHASSIS, casing, LEVEL), gap(casing, CHASSIS, sides))
+
+    first = float(brentq(elbow_gap, 180.0, 192.0))
+
+    def tube_gap(degrees: float) -> float:
+        casing = SHOULDER + 0.055 * along(TWELVE + 15.0)
+        tube = elbow(first) + turned(TUBE, degrees)
+        return max(gap(casing, tube, along(TWELVE)), gap(tube, casing, turned(LEVEL, degrees)))
+
+    return first, float(brentq(tube_gap, 10.0, 40.0))
+
+
+@pytest.fixture(scope="module")
+def falls() -> dict[str, Collapse]:
+    """The same collapse in every engine."""
+    return {engine: run_collapse(collapse_setup("normal", 5.0), engine) for engine in ENGINES}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_arm_rests_where_plane_geometry_says(engine: str, falls: dict[str, Collapse]) -> None:
+    angles = falls[engine].absolute_deg
+    off = 0.1  # degrees; the margin of 0.5 mm is 0.06 degrees of link 1
+    assert [angles["link1"], angles["link2"]] == pytest.approx(resting_angles(), abs=off)
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_engines_rest_where_the_reference_does(engine: str, falls: dict[str, Collapse]) -> None:
+    assert falls[engine].absolute_deg == pytest.approx(falls["reference"].absolute_deg, abs=ALIKE)
+
+
+def test_the_reference_feeds_no_energy_and_keeps_hulls_apart(falls: dict[str, Collapse]) -> None:
+    found = falls["reference"]
+    assert 0.0 <= found.energy_rise < 1e-3
+    assert found.worst_penetration == 0.0  # the margin is kept
+    assert found.settle_time is not None
+    assert [event.kind for event in found.trajectory.events].count("impact") > 1
+
+
+def test_without_contact_the_arm_falls_through_the_chassis() -> None:
+    found = run_collapse(collapse_setup("none", 1.5), "mujoco")
+    assert found.worst_penetration > 0.05
+    assert found.trajectory.events == ()
+
+
+def test_the_command_prints_its_keys(figures: Figures) -> None:
+    data = figures(["collapse", "--engine", "mujoco", "--duration", "0.3"])
+    assert list(data) == [
+        "absolute_deg", "settle_time", "energy_rise", "worst_penetration", "events",
+    ]  # fmt: skip
+    assert list(data["absolute_deg"]) == ["link1", "link2", "link3"]
+
+
+def test_drawn_arms_keep_to_their_uncertainties(figures: Figures) -> None:
+    """Appendix A of the report: lengths to 5 mm, masses to 0.1 kg."""
+    ranges = uncertain()
+    assert ranges["shoulder_a"] == (0.52, 0.005)
+    assert ranges["elbow1_casing_mass"] == (0.85, 0.1)
+    for change in draw_changes(3, seed=1)[2]:
+        name, _, value = change.removeprefix("parameters.").partition("=")
+        centre, width = ranges[name]
+        assert abs(float(value) - centre) <= width
+    words = ["collapse", "--engine", "mujoco", "--duration", "0.1", "--perturb", "2"]
+    first = figures(words)["perturbed"]
+    assert first["count"] == 2
+    # The angles start alike, and masses and lengths then part them.
+    assert 0.0 < first["absolute_deg"]["link3"]["std"] < 1.0
+    assert figures(words)["perturbed"] == first
+
+
+def test_figures_come_as_files(tmp_path: Path, figures: Figures) -> None:
+    data = figures(["figures", "--out", str(tmp_path), "--duration", "0.3"])
+    names = {Path(file).name for file in data["files"]}
+    assert {f"figure_{number}.svg" for number in (3, 5, 6, 7, 8, 9, 10)} <= names
+    assert {path.name for path in tmp_path.iterdir()} == names
+    rows = (tmp_path / "figure_5.csv").read_text().splitlines()[1:]
+    jumps = np.abs(np.diff(np.array([row.split(",") for row in rows], float), axis=0)).max(axis=0)
+    # In overlap the vector jumps by the angle between two faces; 5 mm apart it does not jump.
+    assert jumps[1] == pytest.approx(30.0, abs=0.1)
+    assert jumps[3] < 1.0
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint_of"),
+    [
+        (["--contact", "normall"], "unknown contact normall; did you mean normal?"),
+        (["--contact", "joint_clamp", "--engine", "dart"], "use --engine reference"),
+        (["--engine", "gazebo"], "gazebo"),
+        (["--set", "initial.q.elbow3=1"], "did you mean elbow1"),
+        (["--set", "initial.q.shoulder=4"], "shoulder"),
+        (["--set", "initial.q.shoulder=3.3"], "mm"),
+        (["--set", "friction.restitution=2"], "restitution is 2"),
+        (["--set", "terrain.boxes.crate={position: [1, 0, 0]}"], "terrain.boxes.crate.size"),
+        (["--set", "terrain.hulls.rock={file: no.obj}"], "no.obj"),
+        (["--duration", "-1"], "duration"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(
+    words: list[str], complaint_of: str, complaint: Callable[[list[str]], str]
+) -> None:
+    assert complaint_of in complaint(["collapse", *words])
