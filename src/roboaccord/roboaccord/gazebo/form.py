@@ -26,7 +26,7 @@ def expand_for_gazebo(setup: Setup) -> str:
     """Return the URDF of a setup as Gazebo takes it, its joints where the setup starts."""
     urdf = expand(setup, base=base_in_gazebo(setup.scenario), more={"gazebo": "true"})
     start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
-    return with_normals(local_files(start_at(urdf, start)))
+    return with_normals(local_files(own_collisions(start_at(urdf, start))))
 
 
 def base_in_gazebo(scenario: Scenario) -> str:
@@ -35,6 +35,21 @@ def base_in_gazebo(scenario: Scenario) -> str:
     One that is fixed to the world stays fixed, and a ball stays in its bearing.
     """
     return scenario.base if scenario.base in ("ball", "fixed") else "free"
+
+
+def own_collisions(urdf: str) -> str:
+    """Return a URDF in which the name of every collision begins with that of its link.
+
+    sdformat takes one with any other name for a part of another link, and drops what a tag
+    `<gazebo reference="LINK">` says about contact, without a word.
+    """
+    root, changed = ET.fromstring(urdf), False
+    for link in root.findall("link"):
+        for collision in link.findall("collision[@name]"):
+            if not collision.attrib["name"].startswith(link.attrib["name"]):
+                collision.set("name", f"{link.attrib['name']}_{collision.attrib['name']}")
+                changed = True
+    return ET.tostring(root, encoding="unicode") if changed else urdf
 
 
 def start_at(urdf: str, start: Mapping[str, float]) -> str:
