@@ -15,7 +15,7 @@ from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.state import Array
 
-from packbot.clearance import Clearance, convex
+from packbot.clearance import TOLERANCE, Clearance, convex
 from packbot.kinematics import LENS
 from packbot.solids import Hull
 
@@ -61,6 +61,8 @@ class Sight:
         self._camera = clearance.links.index(CAMERA)
         self._request = coal.CollisionRequest()
         self._request.enable_contact = False
+        # At coal's own 1e-6 a tip that is 10 um wide can be 1 mm deep in a wall unnoticed.
+        self._request.gjk_tolerance = TOLERANCE
         self._others = [(i, link) for i, link in enumerate(clearance.links) if link != CAMERA]
         self._first = {link: clearance.links.index(link) for _, link in self._others}
 
@@ -96,7 +98,8 @@ class Sight:
         ]  # fmt: skip
         blocking.sort(key=lambda i: self._distance_from(lens, i, places[i]))
         names = tuple(self.clearance.names[i] for i in blocking)
-        return View(not names and 2.0 * off_axis <= self.angle, names, off_axis, distance)
+        visible = not names and 2.0 * off_axis <= float(self.angle)
+        return View(visible, names, off_axis, distance)
 
     def _distance_from(self, lens: Array, hull: int, place: pin.SE3) -> float:
         found = coal.DistanceResult()
