@@ -11,13 +11,14 @@ from roboaccord.state import Array, Command, RobotState, Target
 from packbot.libraries import compiled
 
 LAG = 0.1  # rad by which the arm may stay behind
+SHORT = 0.01  # rad by which a joint stays short of its limit
 
 
 class VelocityController:
     """Turn joints at the rates that a person asks for, and hold still at none (Controller).
 
     Rates are clipped at the speed limits, rise and fall by `acceleration`, and fall to 0 in time
-    before a joint's limit, v^2 / 2 = acceleration * distance. What would bring a pair closer than
+    short of a joint's limit, v^2 / 2 = acceleration * distance. What would bring a pair closer than
     `clearance` closer still is refused: all joints stop.
 
     Args:
@@ -43,7 +44,8 @@ class VelocityController:
             raise ValueError("clearance must not be negative")
         p = setup.parameters
         self._speeds = p.of_joints("speed_limit")
-        self._lower, self._upper = p.of_joints("lower"), p.of_joints("upper")
+        self._lower = p.of_joints("lower") + SHORT
+        self._upper = p.of_joints("upper") - SHORT
         self._control = ComputedTorque(setup, bandwidth)
         self._acceleration, self._period = acceleration, setup.scenario.control_period
         self._margin = clearance
