@@ -69,15 +69,21 @@ class Features:
         return point, normal / np.linalg.norm(normal)
 
 
+def cross(a, b):
+    """What np.cross gives, in a tenth of its time for single vectors."""
+    (x, y, z), (u, v, w) = a, b
+    return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
+
+
 def turn_between(rng, m, n):
     """A rotation that takes a unit vector `m` to `n`, with any spin, or none."""
     frames = []
     for along, spin in ((m, 0.0), (n, rng.choice([0.0, rng.uniform(0.0, 7.0)]))):
-        across = np.cross(along, np.eye(3)[np.abs(along).argmin()])
+        across = cross(along, np.eye(3)[np.abs(along).argmin()])
         across /= np.linalg.norm(across)
-        beside = np.cross(along, across)
+        beside = cross(along, across)
         first = np.cos(spin) * across + np.sin(spin) * beside
-        frames.append(np.column_stack([first, np.cross(along, first), along]))
+        frames.append(np.column_stack([first, cross(along, first), along]))
     return frames[1] @ frames[0].T
 
 
@@ -124,7 +130,7 @@ def measured(loose):
         if not gap > 0.0 or number % 50 == 2:
             truth = signed_distance(first, second)
         if gap > 0.0:
-            assert truth == pytest.approx(gap, abs=1e-15)  # two ways to know the same
+            assert abs(truth - gap) < 1e-15  # two ways to know the same
         n = found.normals[0]
         reach = (second.corners @ n).min() - (first.corners @ n).max()
         rows.append((truth, reach, found))
