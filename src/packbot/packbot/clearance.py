@@ -253,6 +253,7 @@ class Clearance:
         for request in data.collisionRequests:
             request.gjk_tolerance = request.epa_tolerance = TOLERANCE
             request.security_margin = margin
+            request.enable_contact = True  # else overlaps below 0.5 um can pass unnoticed
         return pin.BroadPhaseManager_NaiveCollisionManager(self.model, self._geometry, data)
 
 

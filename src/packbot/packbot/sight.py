@@ -60,7 +60,6 @@ class Sight:
         self.clearance, self.angle, self.width = clearance, angle, width
         self._camera = clearance.links.index(CAMERA)
         self._request = coal.CollisionRequest()
-        self._request.enable_contact = False
         # At coal's own 1e-6 a tip that is 10 um wide can be 1 mm deep in a wall unnoticed.
         self._request.gjk_tolerance = TOLERANCE
         self._others = [(i, link) for i, link in enumerate(clearance.links) if link != CAMERA]

@@ -34,16 +34,20 @@ def poses(arm):
     return np.random.default_rng(8).uniform(lower, upper, (200, 7))
 
 
-@pytest.fixture(scope="module")
-def loose():
-    """Two bodies that go anywhere, each with all committed hulls."""
-    model = pin.Model()
+def loose_bodies(first, second):
+    """Two bodies that go anywhere, made of the committed hulls of these names."""
+    model, vertices = pin.Model(), shape_vertices()
     shapes = []
-    for link in ("first_link", "second_link"):
+    for link, names in (("first_link", first), ("second_link", second)):
         joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), link[:-5])
         model.addBodyFrame(link, joint, pin.SE3.Identity(), 0)
-        shapes += [Shape(name, link, points) for name, points in shape_vertices().items()]
+        shapes += [Shape(name, link, vertices[name]) for name in names]
     return Clearance(model, shapes, Environment(()), [("first_link", "second_link")])
+
+
+@pytest.fixture(scope="module")
+def loose():
+    return loose_bodies(shape_vertices(), shape_vertices())
 
 
 def quaternion(rng):
@@ -194,6 +198,19 @@ def test_yes_or_no_agrees_with_distances(arm, poses):
     for margin in (0.0, 5e-3):
         assert [arm.touches(q, margin) for q in poses] == (least < margin).tolist()
     assert 0.2 < (least < 0.0).mean() < 0.8
+
+
+def test_yes_or_no_is_right_where_hulls_all_but_touch():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        one, other = rng.choice(sorted(shape_vertices()), 2)
+        clearance = loose_bodies([one], [other])
+        a, b = map(Features, clearance.hulls)
+        for gap in 10.0 ** rng.uniform(np.log10(SMALLEST), -3.0, 30):
+            for signed in (gap, -gap):
+                turn, by = facing(rng, a, b, signed)
+                q = np.concatenate([np.zeros(6), [1.0], by, pin.Quaternion(turn).coeffs()])
+                assert clearance.touches(q) == (clearance.distances(q)[0] < 0.0)
 
 
 def test_near_pairs_are_found_without_measuring_all(arm, poses):

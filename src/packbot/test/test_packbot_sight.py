@@ -132,10 +132,6 @@ def test_commands_print_distances_and_sight(figures):
     i, least = clearance.closest(np.array(angles, dtype=float))
     first = found["pairs"][0]
     assert ((first["a"], first["b"]), first["distance"]) == (clearance.pair_names(i), least)
-    free = figures(["distance", "--q", *angles, "--set", "terrain.ground=false"])
-    assert len(free["pairs"]) == 126
-    view = figures(["sight", "--target", "2.5", "0", "0.4", "--q", *["0"] * 7])
-    assert view["visible"] is True and view["blocked_by"] == []
     wall = "terrain.boxes={wall: {size: [0.1, 1, 1], position: [2.2, 0, 0.4]}}"
     view = figures(["sight", "--target", "2.5", "0", "0.4", "--q", *["0"] * 7, "--set", wall])
     assert view["visible"] is False and view["blocked_by"] == ["wall"]

@@ -66,15 +66,15 @@ def hulls_command(
 def show(links: dict[str, Any], folder: Path) -> None:
     """Print the figures for people."""
     table = Table("link", box=None)
-    for name in ("hulls", "kg", "box, mm", "centre, mm", "ixx iyy izz, kg m^2", "least fit"):
+    for name in ("hulls", "kg", "box, mm", "ixx iyy izz, kg m^2", "fit"):
         table.add_column(name, justify="right")
     for name, link in links.items():
         size = 1e3 * (link["box"]["upper"] - link["box"]["lower"])
         table.add_row(
             name, str(len(link["hulls"])), f"{link['mass']:.4g}",
-            " ".join(f"{v:.1f}" for v in size), " ".join(f"{v:.1f}" for v in 1e3 * link["centre"]),
+            " ".join(f"{v:.0f}" for v in size),
             " ".join(f"{link['inertia'][key]:.3g}" for key in ("ixx", "iyy", "izz")),
-            f"{np.min([hull['fit'] for hull in link['hulls']]):.3f}",
+            f"{np.min([hull['fit'] for hull in link['hulls']]):.2f}",
         )  # fmt: skip
     out.print(table)
     out.print(f"in {folder}: hulls.yaml, and an OBJ of each hull", highlight=False, soft_wrap=True)
