@@ -40,19 +40,19 @@ class Arm:
 
     def acceleration(self, q: Array, qd: Array, effort: Array) -> Array:
         """Return the joint accelerations (7,) [rad/s^2] by the articulated-body algorithm."""
-        return pin.aba(self.model, self.data, q, qd, effort)
+        return np.asarray(pin.aba(self.model, self.data, q, qd, effort))
 
     def efforts(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the efforts (7,) [N m] of a motion, by recursive Newton-Euler."""
-        return pin.rnea(self.model, self.data, q, qd, qdd)
+        return np.asarray(pin.rnea(self.model, self.data, q, qd, qdd))
 
     def bias(self, q: Array, qd: Array) -> Array:
         """Return the efforts (7,) [N m] against gravity, Coriolis and centrifugal forces."""
-        return pin.nonLinearEffects(self.model, self.data, q, qd)
+        return np.asarray(pin.nonLinearEffects(self.model, self.data, q, qd))
 
     def mass_matrix(self, q: Array) -> Array:
         """Return the mass matrix (7, 7) [kg m^2], reflected inertia included."""
-        return pin.crba(self.model, self.data, q)
+        return np.asarray(pin.crba(self.model, self.data, q))
 
     def energy(self, q: Array, qd: Array) -> float:
         """Return kinetic and potential energy [J]; the latter is 0 at the height of the ground."""

@@ -70,17 +70,17 @@ def place_bodies(chain, q, turn, place, axis):  # type: ignore[no-untyped-def]
             c + x * x * (1 - c),
             x * y * (1 - c) - z * s,
             x * z * (1 - c) + y * s,
-        )  # noqa: E501
+        )
         joint[1, 0], joint[1, 1], joint[1, 2] = (
             y * x * (1 - c) + z * s,
             c + y * y * (1 - c),
             y * z * (1 - c) - x * s,
-        )  # noqa: E501
+        )
         joint[2, 0], joint[2, 1], joint[2, 2] = (
             z * x * (1 - c) - y * s,
             z * y * (1 - c) + x * s,
             c + z * z * (1 - c),
-        )  # noqa: E501
+        )
         for i in range(3):
             place[body, i] = place[up, i]
             for k in range(3):

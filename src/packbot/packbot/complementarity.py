@@ -26,21 +26,21 @@ def solve_lcp(w, b, active, x):  # type: ignore[no-untyped-def]
     Returns:
         SOLVED, or FAILED where nothing that passes the check was found.
     """
-    if _settle(w, b, active, x):
-        return SOLVED
-    _lemke(w, b, active)
-    if _settle(w, b, active, x):
-        return SOLVED
-    _least_index(w, b, active, x)
-    return SOLVED if _settle(w, b, active, x) else FAILED
+    for attempt in range(2):
+        if attempt:
+            _lemke(w, b, active)
+        if _settle(w, b, active, x):
+            return SOLVED
+    return FAILED
 
 
 @kernel
 def check_lcp(w, b, x):  # type: ignore[no-untyped-def]
     """Return how far x (n,) is from solving a problem, relative to its terms: 0 is exact."""
     n = len(b)
-    worst = 0.0
-    most = np.abs(x).max() if n else 0.0
+    worst = most = 0.0
+    for i in range(n):
+        most = max(most, abs(x[i]))
     for i in range(n):
         y = size = 0.0
         for k in range(n):
@@ -65,7 +65,7 @@ def _settle(w, b, active, x):  # type: ignore[no-untyped-def]
         if active[i]:
             where[count] = i
             count += 1
-    x[:] = 0.0
+        x[i] = 0.0
     if count:
         a, y = np.empty((count, count)), np.empty(count)
         for i in range(count):
@@ -117,8 +117,11 @@ def _lemke(w, b, active):  # type: ignore[no-untyped-def]
     x n to 2n - 1, z0 2n.
     """
     n = len(b)
-    active[:] = False
-    row = int(np.argmin(b))
+    row = 0
+    for i in range(n):
+        active[i] = False
+        if b[i] < b[row]:
+            row = i
     if b[row] >= 0.0:
         return
     t = np.zeros((n, 2 * n + 2))
@@ -126,7 +129,9 @@ def _lemke(w, b, active):  # type: ignore[no-untyped-def]
         t[i, i], t[i, 2 * n], t[i, 2 * n + 1] = 1.0, -1.0, b[i]
         for k in range(n):
             t[i, n + k] = -w[i, k]
-    basis = np.arange(n)
+    basis = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        basis[i] = i
     entering = 2 * n
     for _ in range(50 * n):
         leaving = basis[row]
@@ -145,10 +150,15 @@ def _lemke(w, b, active):  # type: ignore[no-untyped-def]
 
 @kernel
 def _pivot(t, row, column):  # type: ignore[no-untyped-def]
-    t[row] /= t[row, column]
-    for i in range(len(t)):
-        if i != row and t[i, column] != 0.0:
-            t[i] -= t[i, column] * t[row]
+    n, m = t.shape
+    pivot = t[row, column]
+    for k in range(m):
+        t[row, k] /= pivot
+    for i in range(n):
+        part = t[i, column]
+        if i != row and part != 0.0:
+            for k in range(m):
+                t[i, k] -= part * t[row, k]
 
 
 @kernel
@@ -158,8 +168,9 @@ def _ratio(t, basis, column):  # type: ignore[no-untyped-def]
     Without that, a degenerate problem could go round in circles.
     """
     n = len(t)
-    largest = np.abs(t[:, column]).max()
-    best = -1
+    best, largest = -1, 0.0
+    for i in range(n):
+        largest = max(largest, abs(t[i, column]))
     for i in range(n):
         if t[i, column] <= 1e-13 * largest:
             continue
@@ -180,39 +191,3 @@ def _ratio(t, basis, column):  # type: ignore[no-untyped-def]
             if here <= t[best, 2 * n + 1] / t[best, column] * (1.0 + 1e-12):
                 best = i
     return best
-
-
-@kernel
-def _least_index(w, b, active, x):  # type: ignore[no-untyped-def]
-    """Fill `active` by Murty's least index method, finite for P-matrices."""
-    n = len(b)
-    active[:] = False
-    for _ in range(100 * n):
-        if _settle(w, b, active, x):
-            return
-        _solve_free(w, b, active, x)
-        for i in range(n):
-            y = b[i]
-            for k in range(n):
-                y += w[i, k] * x[k]
-            if (active[i] and x[i] < 0.0) or (not active[i] and y < 0.0):
-                active[i] = not active[i]
-                break
-
-
-@kernel
-def _solve_free(w, b, active, x):  # type: ignore[no-untyped-def]
-    """Fill x for a set of entries that are free of sign, the others 0."""
-    n = len(b)
-    a, y = np.zeros((n, n)), np.zeros(n)
-    for i in range(n):
-        if active[i]:
-            y[i] = -b[i]
-            for k in range(n):
-                if active[k]:
-                    a[i, k] = w[i, k]
-        else:
-            a[i, i] = 1.0
-    if eliminate(a, y):
-        for i in range(n):
-            x[i] = y[i] if active[i] else 0.0

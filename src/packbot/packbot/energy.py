@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from roboaccord.state import Array
 
 from packbot.arm import Arm
@@ -23,7 +24,7 @@ class EnergyBook:
         self._arm = arm
         self.rise = 0.0
         self._last = 0.0
-        self._q: Array | None = None
+        self._q: Array = np.zeros(0)
 
     def start(self, q: Array, v: Array) -> None:
         """Begin anew at a state."""

@@ -13,7 +13,9 @@ Gaps = Callable[[Array], Array]
 SAMPLES = 8  # of a step in which a gap may close and open again
 
 
-def first_closing(step: Step, gaps: Gaps, rates: tuple[Array, Array], tolerance: float) -> float:
+def first_closing(
+    step: Step, gaps: Gaps, ends: tuple[Array, Array], rates: tuple[Array, Array], tolerance: float
+) -> float:
     """Return the part of a step at which the first of some gaps is closed, 2 if none is.
 
     Closed means half a tolerance below 0, or below where it was.
@@ -21,56 +23,59 @@ def first_closing(step: Step, gaps: Gaps, rates: tuple[Array, Array], tolerance:
     Args:
         step: to look at.
         gaps: gives the gaps (m,) in a state.
-        rates: of the gaps at its start and end (m,).
+        ends: gaps at its start and end (m,).
+        rates: of the gaps there (m,).
         tolerance: of the gaps.
     """
-    start = gaps(step.start)
-    targets = np.minimum(start, 0.0) - 0.5 * tolerance
-    before, after = start - targets, gaps(step.end) - targets
+    targets = np.minimum(ends[0], 0.0) - 0.5 * tolerance
+    before, after = ends[0] - targets, ends[1] - targets
     part = 2.0
-    for i in np.flatnonzero(after < 0.0):
-        ends = (0.0, before[i]), (1.0, after[i])
-        part = min(part, _closing(step, lambda x, i=i: gaps(x)[i] - targets[i], *ends, tolerance))
-    dips = (after >= 0.0) & (rates[0] < 0.0) & (rates[1] > 0.0)
-    for i in np.flatnonzero(dips):
-        # Where both tangents cross is not above where the gap is least, if it bends upwards.
-        fall, climb = step.size * rates[0][i], step.size * rates[1][i]
-        if before[i] + fall * (after[i] - before[i] - climb) / (fall - climb) > 0.0:
-            continue
-        for k in range(1, SAMPLES):
-            there = gaps(step.at(k / SAMPLES))[i] - targets[i]
-            if there < 0.0:
-                ends = (0.0, before[i]), (k / SAMPLES, there)
-                found = _closing(step, lambda x, i=i: gaps(x)[i] - targets[i], *ends, tolerance)
-                part = min(part, found)
-                break
+    for i in range(len(targets)):
+        end = 1.0 if after[i] < 0.0 else 2.0
+        if end > 1.0 and rates[0][i] < 0.0 < rates[1][i]:
+            end = _dip(step, gaps, i, (before[i], after[i]), (rates[0][i], rates[1][i]), targets[i])
+        if end <= 1.0:
+            part = min(part, _closing(step, gaps, i, end, targets[i], tolerance))
     return part
 
 
-def _closing(
+def _dip(
     step: Step,
-    gap: Callable[[Array], float],
-    low: tuple[float, float],
-    high: tuple[float, float],
-    tolerance: float,
+    gaps: Gaps,
+    i: int,
+    ends: tuple[float, float],
+    rates: tuple[float, float],
+    target: float,
 ) -> float:
-    """Return where a gap crosses 0, between parts where it is above and below.
+    """Return a part of a step where a gap that closes and opens again is below its target, or 2."""
+    # Where the tangents cross is not above the gap, if it bends upwards.
+    fall, climb = step.size * rates[0], step.size * rates[1]
+    if ends[0] + fall * (ends[1] - ends[0] - climb) / (fall - climb) > 0.0:
+        return 2.0
+    for k in range(1, SAMPLES):
+        if gaps(step.at(k / SAMPLES))[i] < target:
+            return k / SAMPLES
+    return 2.0
+
+
+def _closing(step: Step, gaps: Gaps, i: int, end: float, target: float, tolerance: float) -> float:
+    """Return where a gap crosses its target, between the start of a step and the part `end`.
 
     By the Illinois variant of regula falsi.
     """
-    (a, above), (b, below) = low, high
-    side = 0
+    low, high, side = 0.0, end, 0
+    above, below = gaps(step.start)[i] - target, gaps(step.at(end))[i] - target
     for _ in range(60):
-        part = (a * below - b * above) / (below - above)
-        here = gap(step.at(part))
+        part = (low * below - high * above) / (below - above)
+        here = gaps(step.at(part))[i] - target
         if abs(here) < 0.05 * tolerance:
-            return part
+            return float(part)
         if here > 0.0:
-            a, above = part, here
+            low, above = part, here
             below *= 0.5 if side == 1 else 1.0
             side = 1
         else:
-            b, below = part, here
+            high, below = part, here
             above *= 0.5 if side == -1 else 1.0
             side = -1
-    return a
+    return low

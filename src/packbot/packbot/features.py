@@ -92,7 +92,8 @@ def measure(chain, shape, owner, limits, margins, features, q, gaps, rows, spots
     place_bodies(chain, q, turn, place, axis)
     for f in range(len(features)):
         kind, a, i, b, j, pair = features[f]
-        rows[f, :] = 0.0
+        for k in range(len(q)):
+            rows[f, k] = 0.0
         if kind == LOWER:
             gaps[f], rows[f, a] = q[a] - limits[0, a], 1.0
             continue
@@ -153,13 +154,13 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):  # t
     near = np.zeros(len(shape[0]), dtype=np.bool_)
     for hull, other, sign in ((a, b, 1.0), (b, a, -1.0)):
         first, last = shape[1][hull], shape[1][hull + 1]
-        heights = np.empty(last - first)
+        heights, top = np.empty(last - first), -np.inf
         for v in range(first, last):
             to_world(turn[owner[hull]], place[owner[hull]], shape[0][v], work[0])
             heights[v - first] = sign * (
                 along[0] * work[0, 0] + along[1] * work[0, 1] + along[2] * work[0, 2]
             )
-        top = heights.max()
+            top = max(top, heights[v - first])
         for v in range(first, last):
             near[v] = heights[v - first] > top - reach
             if near[v] and count < ROOM:
@@ -167,7 +168,7 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):  # t
                     shape, owner, turn, place, hull, v, other, work, ends[0], ends[1], ends[2]
                 )
                 if distance < reach:
-                    found[count] = (VERTEX, hull, v, other, 0, pair)
+                    _write(found[count], VERTEX, hull, v, other, 0, pair)
                     count += 1
     for e in range(shape[5][a], shape[5][a + 1]):
         if not (near[shape[4][e, 0]] and near[shape[4][e, 1]]):
@@ -176,9 +177,15 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):  # t
             if not (near[shape[4][f, 0]] and near[shape[4][f, 1]]) or count >= ROOM:
                 continue
             if _crossing(shape, owner, turn, place, a, e, b, f, reach, work, ends):
-                found[count] = (EDGE, a, e, b, f, pair)
+                _write(found[count], EDGE, a, e, b, f, pair)
                 count += 1
     return count
+
+
+@kernel
+def _write(row, kind, a, i, b, j, pair):  # type: ignore[no-untyped-def]
+    # A tuple assigned to a row would take numba six seconds to compile.
+    row[0], row[1], row[2], row[3], row[4], row[5] = kind, a, i, b, j, pair
 
 
 @kernel
@@ -196,4 +203,7 @@ def _crossing(shape, owner, turn, place, a, e, b, f, reach, work, ends):  # type
     s, t = segments(work[0], work[1], work[2], work[3], ends[0], ends[1])
     if not (0.0 < s < 1.0 and 0.0 < t < 1.0):
         return False
-    return ((ends[0] - ends[1]) ** 2).sum() < reach**2
+    square = 0.0
+    for k in range(3):
+        square += (ends[0, k] - ends[1, k]) ** 2
+    return square < reach**2

@@ -55,14 +55,16 @@ class Step:
         bend = self.size * self.slopes[0] - change
         tail = change - self.size * self.slopes[6] - bend
         high = self.size * (DENSE @ self.slopes)
-        return self.start + part * (change + rest * (bend + part * (tail + rest * high)))
+        return np.asarray(
+            self.start + part * (change + rest * (bend + part * (tail + rest * high)))
+        )
 
     @property
     def next_size(self) -> float:
         """The step to go on with, or to try again with [s]."""
         if not np.isfinite(self.error):
             return SHRINK * self.size
-        factor = SAFETY * max(self.error, 1e-10) ** -0.2
+        factor: float = SAFETY * max(self.error, 1e-10) ** -0.2
         return self.size * min(GROW, max(SHRINK, factor))
 
 

@@ -1,22 +1,22 @@
 """The analytical simulator of the Packbot: smooth motion between events.
 
 An event is a gap that closes: a pair of hulls at its margin, a joint at its limit. It is located
-in time, its impact solved (`impacts`), and from then on the gap presses as long as it must. See
-Brogliato, Nonsmooth Mechanics (2016), 5.7, on event-driven schemes.
+in time, its impact solved (`impacts`), and from then on the gap presses as long as it must. On
+event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems
+(2008), 8.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import roboaccord
 from roboaccord.assembly import Setup
-from roboaccord.contact import ContactPoint, Index
+from roboaccord.contact import ContactPoint
 from roboaccord.engines.model import JointFriction
 from roboaccord.engines.options import read_options
-from roboaccord.errors import DivergedError
+from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts
 from roboaccord.state import Array, Command, RobotState
@@ -26,13 +26,10 @@ from packbot.arm import Arm
 from packbot.clearance import Clearance
 from packbot.contact import ArmContact
 from packbot.energy import EnergyBook
-from packbot.events import first_closing
-from packbot.features import LOWER
-from packbot.impacts import impact
-from packbot.integrator import Step, take_step
-from packbot.motion import STILL, Motion
+from packbot.motion import Motion
 from packbot.proximity import Proximity
-from packbot.touch import Closed, Touch, same
+from packbot.stepping import Stepper
+from packbot.touch import Touch
 
 OPTIONS = {
     "tolerance": 1e-8,  # of a step: rad, rad/s
@@ -41,56 +38,88 @@ OPTIONS = {
     "near": 1e-2,  # m: from there on hulls are looked at feature by feature
     "rest_speed": 5e-3,  # m/s, rad/s: of approach, below which nothing bounces
 }
-LEAST_STEP = 1e-12  # s
-STANDARD_GRAVITY = 9.81  # m/s^2
+
+
+def read_reference_options(setup: Setup) -> dict[str, float]:
+    """Return the options of the reference, checked.
+
+    Raises:
+        AccordError: for one that is unknown, or no positive number.
+    """
+    options = read_options(setup.scenario.engine_options, "reference", OPTIONS)
+    for name, value in options.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            raise AccordError(f"engine_options.reference.{name}: {value!r} is no positive number")
+    return options
+
+
+def check_start(setup: Setup, clearance: Clearance) -> None:
+    """Refuse to start with joints outside of their limits, or hulls in each other.
+
+    Raises:
+        AccordError: naming the joint, or the pair and its depth.
+    """
+    p, q = setup.parameters, setup.initial.q
+    for name, angle in zip(setup.joints, q.tolist(), strict=True):
+        lower, upper = getattr(p, f"lower_{name}"), getattr(p, f"upper_{name}")
+        if not lower <= angle <= upper:
+            raise AccordError(f"initial.q.{name}: {angle:g} rad is outside {lower:g} to {upper:g}")
+    pair, distance = clearance.closest(q)
+    if distance < 0.0:
+        links, names = clearance.pair_links(pair), clearance.pair_names(pair)
+        a, b = (f"{link}/{name}" for link, name in zip(links, names, strict=True))
+        raise AccordError(f"start in collision: {a} is {-1e3 * distance:.3g} mm deep in {b}")
 
 
 class PackbotReference:
-    """Simulate the Packbot's arm (Simulator)."""
+    """Simulate the Packbot's arm (Simulator, Touching).
+
+    Without a contact law there is neither contact nor limits of joints.
+    """
 
     name = "reference"
     version = f"roboaccord-packbot {roboaccord.__version__}"
     order = 5
 
     def __init__(self, setup: Setup) -> None:
-        self.options = read_options(setup.scenario.engine_options, "reference", OPTIONS)
+        options = read_reference_options(setup)
         self.arm = Arm.of(setup)
         self.joints, self.effort_limits = setup.joints, setup.effort_limits
         self.physics_step = setup.scenario.physics_step
+        self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None
+        self._clearance = Clearance.of(setup)
         p = setup.parameters
-        self.limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
-        self.clearance = Clearance.of(setup)
-        contact = setup.contact
-        self._margin = contact.margin if isinstance(contact, ArmContact) else 0.0
-        self._restitution = contact.restitution if contact else 0.0
-        self.touch = Touch(
-            Proximity(self.clearance, self.options["near"]),
-            np.zeros(len(self.clearance.pairs)),
-            self.limits.copy(),
-        )
+        self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
         friction = JointFriction(p.of_joints("viscous"), p.of_joints("coulomb"), p.friction_speed)
-        self.motion = Motion(self.arm, friction, self.touch)
-        self.energy = EnergyBook(self.arm)
+        proximity = Proximity(self._clearance, options["near"])
+        touch = Touch(proximity, np.zeros(len(self._clearance.pairs)), self._limits)
+        restitution = self._contact.restitution if self._contact else 0.0
+        self._energy = EnergyBook(self.arm)
+        self._stepper = Stepper(
+            Motion(self.arm, friction, touch), self._energy, options, restitution
+        )
+        if self._contact:
+            check_start(setup, self._clearance)
         self.reset(setup.initial)
 
     def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`."""
+        """Put the robot in `state`.
+
+        A pair that is closer than the margin has its distance as its margin from then on, and a
+        joint outside of its limits its angle as its limit: another simulator's states can be so.
+        """
         self._state = state
-        self._time = state.time
-        q, v = state.q, state.qd
-        distances = self.clearance.distances(q)
-        self.touch.margins = np.minimum(self._margin, distances)
-        self.touch.limits = np.array([np.minimum(self.limits[0], q), np.maximum(self.limits[1], q)])
-        self.touch.proximity.restart(distances)
-        self._events = list[Event]()
-        self._size = self.options["max_step"]
-        self.energy.start(q, v)
-        self.deepest = 0.0
-        self.steps = 0
-        self.motion.closed = Closed()
-        self.motion.forces = np.zeros(0)
-        self._features = self.touch.features(q)
-        self._x = self._settle(np.concatenate([q, v]))
+        touch = self._stepper.motion.touch
+        if self._contact:
+            distances = self._clearance.distances(state.q)
+            touch.margins = np.minimum(self._contact.margin, distances)
+            lower, upper = self._limits
+            touch.limits = np.array([np.minimum(lower, state.q), np.maximum(upper, state.q)])
+        else:
+            distances = np.full(len(touch.margins), np.inf)
+            touch.limits = np.outer([-1.0, 1.0], np.full(len(self.joints), np.inf))
+        touch.proximity.restart(distances)
+        self._stepper.start(state.q, state.qd, state.time)
         return state
 
     def state(self) -> RobotState:
@@ -99,132 +128,41 @@ class PackbotReference:
 
     @property
     def energy_rise(self) -> float:
-        """Sum of all rises of the energy beyond the efforts' work since the reset [J]."""
-        return self.energy.rise
+        """Sum of all rises of the energy beyond the work of the efforts, since the reset [J]."""
+        return self._energy.rise
+
+    @property
+    def deepest(self) -> float:
+        """Farthest that a gap was below 0 at the end of a step, since the reset [m, rad]."""
+        return self._stepper.deepest
+
+    @property
+    def steps(self) -> int:
+        """Steps of the integrator since the reset."""
+        return self._stepper.steps
 
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under a held command."""
         effort = clip_efforts(command.effort, self.effort_limits)
-        self.motion.efforts = effort
-        end = self._state.time + duration
-        self._time = self._state.time
-        slope = self.motion.slope(self._x)
-        while (left := end - self._time) > LEAST_STEP:
-            slope = self._advance(slope, left)
-        n = len(effort)
-        self._state = RobotState(round(end, 9), self._x[:n].copy(), self._x[n:].copy(), effort)
+        stepper = self._stepper
+        stepper.time = self._state.time
+        stepper.motion.efforts = effort
+        end = round(self._state.time + duration, 9)
+        stepper.run(end)
+        q, v = stepper.x[: stepper.n], stepper.x[stepper.n :]
+        self._state = RobotState(end, q.copy(), v.copy(), effort)
         return self._state
-
-    def _advance(self, first: Array, left: float) -> Array:
-        """Take one step, at most `left` [s] long; return the slope after it."""
-        size = min(self._size, left, self.options["max_step"])
-        while True:
-            if size < LEAST_STEP:
-                raise DivergedError(f"the step size fell to nothing at t = {self._time:.6f} s")
-            step = take_step(self.motion.slope, self._x, first, size, self.options["tolerance"])
-            if not step.error <= 1.0:
-                size = step.next_size
-                continue
-            angles = self._angles(step)
-            far = self.touch.proximity.fastest(angles)
-            if far > self.options["near"]:
-                size *= 0.8 * self.options["near"] / far
-                continue
-            break
-        part = self._closing(step)
-        if part < 1.0:
-            step = take_step(
-                self.motion.slope, self._x, first, part * size, self.options["tolerance"]
-            )
-        if size == self._size or step.next_size < self._size or size < left:
-            self._size = max(step.next_size if part >= 1.0 else size, 1e-6)
-        return self._accept(step)
-
-    def _angles(self, step: Step) -> Array:
-        """Return the most that each joint turns in a step (n,) [rad]."""
-        n = len(self.joints)
-        return 1.1 * step.size * np.abs(step.slopes[:, :n]).max(axis=0)
-
-    def _closing(self, step: Step) -> float:
-        """Return the part of a step after which a gap closes, 2 if none does."""
-        n = len(self.joints)
-        bounds = self.touch.proximity.bounds.copy()
-        self.touch.proximity.move(self._angles(step))
-        after = self.touch.features(step.end[:n])
-        self.touch.proximity.bounds[:] = bounds
-        watch = np.concatenate([self._features, after[~same(after, self._features)]])
-        watch = watch[~same(watch, self.motion.closed.features)]
-        if not len(watch):
-            return 2.0
-        rates = [self.touch.measure(watch, x[:n])[1] @ x[n:] for x in (step.start, step.end)]
-        return first_closing(
-            step, lambda x: self.touch.measure(watch, x[:n])[0], (rates[0], rates[1]),
-            self.options["gap_tolerance"],
-        )  # fmt: skip
-
-    def _accept(self, step: Step) -> Array:
-        """Take over a step, deal with what has closed, and return the slope after it."""
-        n = len(self.joints)
-        self.touch.proximity.move(self._angles(step))
-        self._time += step.size
-        self.steps += 1
-        x = self.motion.project(step.end, self.options["gap_tolerance"])
-        self.energy.note(x[:n], x[n:], self.motion.efforts)
-        self._features = self.touch.features(x[:n])
-        self._x = self._settle(x)
-        return self.motion.slope(self._x)
-
-    def _settle(self, x: Array) -> Array:
-        """Find what is closed, and return the state after the impacts there."""
-        n = len(self.joints)
-        q, v = x[:n], x[n:]
-        tolerance = self.options["gap_tolerance"]
-        gaps, rows, _ = self.touch.measure(self._features, q)
-        self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
-        held = same(self._features, self.motion.closed.features[self.motion.forces > 0.0])
-        shut = (gaps <= tolerance) | (held & (gaps <= 10 * tolerance))
-        features, rows = self._features[shut], rows[shut]
-        rates = rows @ v
-        if rates.min(initial=0.0) >= -STILL:
-            self._close(features, (rates <= STILL) | held[shut])
-            return x
-        bounce = self._restitution if -rates.min() > self.options["rest_speed"] else 0.0
-        impulses, v = impact(self.arm.mass_matrix(q), rows, v, bounce)
-        self._note(features, impulses, rates)
-        # A hop lower than the tolerance is none: what presses then is held at once.
-        self._close(features, rows @ v <= math.sqrt(2.0 * STANDARD_GRAVITY * tolerance))
-        x = np.concatenate([q, v])
-        self.motion.slope(x)
-        x = self.motion.project(x, tolerance)
-        self._close(features, (rows @ x[n:] <= STILL))
-        self.energy.note(x[:n], x[n:], self.motion.efforts)
-        return x
-
-    def _close(self, features: Index, which: np.ndarray) -> None:
-        """Let some features press."""
-        self.motion.closed = Closed(features[which], np.ones(int(which.sum()), dtype=np.bool_))
-
-    def _note(self, features: Array, impulses: Array, rates: Array) -> None:
-        """Write down an impact, pair by pair."""
-        sums: dict[tuple[str, str], float] = {}
-        for feature, impulse, rate in zip(features, impulses, rates, strict=True):
-            if impulse > 0.0 and rate < -1e-4:
-                kind = "joint_stop" if feature[0] >= LOWER else "impact"
-                key = (kind, self.touch.name(feature))
-                sums[key] = sums.get(key, 0.0) + float(impulse)
-        for (kind, subject), impulse in sums.items():
-            self._events.append(Event(self._time, kind, subject, impulse))
 
     def take_events(self) -> Sequence[Event]:
         """Return the events since the last call."""
-        events, self._events = self._events, []
+        events, self._stepper.events = self._stepper.events, []
         return events
 
     def contacts(self) -> Sequence[ContactPoint]:
-        """Return the contacts at the present state."""
-        n = len(self.joints)
-        self.motion.slope(self._x)
-        return self.touch.points(self.motion.closed, self._x[:n], self.motion.forces)
+        """Return the contacts in force at the present state."""
+        motion, x = self._stepper.motion, self._stepper.x
+        motion.slope(x)
+        return motion.touch.points(motion.closed, x[: len(self.joints)], motion.forces)
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without contact or friction."""

@@ -70,7 +70,7 @@ class Touch:
     def name(self, feature: Array) -> str:
         """Return what touches: `link/hull link/hull`, or the joint at its limit."""
         clearance = self.proximity.clearance
-        kind, a, _, b, _, pair = feature
+        kind, a, _, b = feature[:4]
         if kind >= LOWER:
             return str(clearance.model.names[int(a) + 1])
         return " ".join(f"{clearance.links[h]}/{clearance.names[h]}" for h in sorted((a, b)))
@@ -96,4 +96,5 @@ def same(features: Index, others: Index) -> np.ndarray:
     """Return where features (m, 6) are among others (k, 6), as booleans (m,)."""
     if not len(features) or not len(others):
         return np.zeros(len(features), dtype=np.bool_)
-    return (features[:, None, :] == others[None, :, :]).all(axis=2).any(axis=1)
+    found = (features[:, None, :] == others[None, :, :]).all(axis=2).any(axis=1)
+    return np.asarray(found)
