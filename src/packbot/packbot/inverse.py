@@ -20,6 +20,7 @@ from packbot.parameters import PackbotParameters
 
 PITCHES = 720  # of the hand that are tried, half a degree apart, if none is asked for
 ROUND_OFF = 1e-9  # of a cosine beyond 1, at the edge of the reach
+AT_LIMIT = 1e-11  # rad beyond a joint's limit that are round-off
 
 
 def reach(p: PackbotParameters) -> float:
@@ -95,8 +96,8 @@ class Inverse:
             found.append(np.column_stack([np.full(len(planar), turret), planar]))
         lower, upper = (p.of_joints(kind)[:4] for kind in ("lower", "upper"))
         q = np.concatenate(found)
-        q = lower + (q - lower) % (2.0 * np.pi)
-        return np.asarray(q[(q <= upper).all(axis=1)])
+        q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
+        return np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper)
 
     def _planar(self, r: float, height: float, pitches: Array) -> Array:
         """Return shoulder, elbow 1 and elbow 2 (k, 3) for pitches, by the law of cosines."""

@@ -49,6 +49,8 @@ class Goal:
         Raises:
             AccordError: unless it is one of the two, and finite.
         """
+        if not isinstance(look, bool):
+            raise AccordError(f"look is {look!r}, neither true nor false")
         if (target is None) == (not pose):
             raise AccordError("a reach takes a target x, y, z or a pose, one of the two")
         if target is None:

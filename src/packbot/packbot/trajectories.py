@@ -118,7 +118,7 @@ def _affordable(setup: Setup, arm: Arm, a: Array, b: Array, rate: float, rise: f
     for time in np.linspace(0.0, 1.0 / rate + rise, SAMPLES):
         s, speed, change = _part(float(time), rate, rise)
         q, qd = a + s * line, speed * line
-        still = np.abs(arm.bias(q, rest))
+        still = np.abs(arm.bias(q, rest)) + coulomb
         if (still > limits).any():
             i = int((still / limits).argmax())
             raise AccordError(

@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import rigid_bodies as oracle
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from packbot.clearance import Clearance
 from packbot.dh import camera_table, hand_table
+from packbot.inverse import Inverse, aim, reach
 from packbot.kinematics import Kinematics
 from packbot.parameters import JOINTS
-from roboaccord import Setup, load_scenario
+from packbot.poses import named_poses
+from roboaccord import AccordError, Setup, load_scenario
 from roboaccord.description import Tree, expand
 from roboaccord.rotations import rpy_matrix
 
@@ -52,7 +57,7 @@ def link_frames(setup, q):
 def test_dh_frames_are_those_of_the_description():
     """Every DH frame is a link's, moved by what the drawing says, for any lengths and angles."""
     rng = np.random.default_rng(1)
-    for _ in range(10):
+    for _ in range(4):
         drawn_lengths = {name: rng.uniform(-0.1, 0.7) for name in LENGTHS}
         setup = made(*(f"parameters.{name}={value!r}" for name, value in drawn_lengths.items()))
         p, q = setup.parameters, drawn(setup, 2, 100)
@@ -123,3 +128,86 @@ def test_placements_and_jacobians(setup):
                 spin = (after.rotation - before.rotation) / (2 * h) @ place.rotation.T
                 angular = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
                 assert np.abs([*linear, *angular] - jacobian[:, j]).max() < 1e-9
+
+
+@pytest.fixture(scope="module")
+def inverse(setup):
+    return Inverse(setup.parameters, Clearance.of(setup))
+
+
+@pytest.fixture(scope="module")
+def kinematics(setup):
+    return Kinematics(setup)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.floats(0.0, 1.0), min_size=7, max_size=7))
+def test_inverse_undoes_forward(inverse, kinematics, setup, parts):
+    """Wherever finger tips can be they are found, with the hand's pitch given or not."""
+    p = setup.parameters
+    lower, upper = p.of_joints("lower"), p.of_joints("upper")
+    q = lower + parts * (upper - lower)
+    target, pitch = kinematics.tip(q), float(q[1] + q[2] + q[3])
+    assume(np.hypot(target[0] - p.base_x, target[1]) > 1e-6)  # over the turret any turn does
+    for asked in (None, pitch):
+        found = inverse.solutions(target, asked)
+        assert len(found)
+        for angles in found[:: max(1, len(found) // 5)]:
+            again = np.array([*angles, *q[4:]])
+            assert np.abs(kinematics.tip(again) - target).max() < 1e-9
+            assert ((lower <= again) & (again <= upper)).all()
+    turns = (found - q[:4] + np.pi) % (2 * np.pi) - np.pi  # the angles themselves are among them
+    assert np.abs(turns).max(axis=1).min() < 1e-6  # a stretched elbow: the square root of round-off
+
+
+def test_inverse_chooses_the_nearest_that_is_clear(inverse, setup):
+    """Of all solutions none that is clear by the margin is reached sooner."""
+    p, near = setup.parameters, setup.initial.q
+    target = np.array([1.0, 0.4, 0.3])
+    best = inverse.solve(target, near=near, margin=0.02)
+    assert inverse.clearance.closest(best)[1] >= 0.02
+    speeds = p.of_joints("speed_limit")
+    time = (np.abs(best - near) / speeds).max()
+    for angles in inverse.solutions(target):
+        q = np.array([*angles, *near[4:]])
+        sooner = (np.abs(q - near) / speeds).max() < time - 1e-12
+        assert not sooner or inverse.clearance.closest(q)[1] < 0.02
+
+
+def test_inverse_says_why_not(inverse, setup):
+    near = setup.initial.q
+    assert reach(setup.parameters) == pytest.approx(1.86)  # the facts'
+    edge = np.array([0.2 + 1.86 * np.cos(0.3), 0.0, 0.285 + 1.86 * np.sin(0.3)])
+    beyond = np.array([1e-6, 0.0, 0.0])
+    inverse.solve(edge - beyond, near=near)
+    with pytest.raises(AccordError, match=r"from the shoulder, and the arm reaches 1.860 m"):
+        inverse.solve(edge + beyond, near=near)
+    with pytest.raises(AccordError, match=r"within the joints' limits and a hand at 1.5 rad"):
+        inverse.solve(edge - [0.1, 0, 0], near=near, pitch=1.5)
+    with pytest.raises(
+        AccordError, match=r"every pose .* touching; the first has .* in each other"
+    ):
+        inverse.solve(np.array([0.1, 0.0, 0.1]), near=near)
+
+
+def test_camera_looks_at_what_it_is_turned_to(setup, kinematics):
+    """The line of sight passes through the target, ahead of the lens."""
+    rng, seen = np.random.default_rng(4), 0
+    for q in drawn(setup, 5, 200):
+        target = rng.uniform(-1.5, 1.5, 3)
+        for tilt, pan in aim(setup.parameters, kinematics.placement("link3", q), target):
+            camera = kinematics.placement("camera", np.array([*q[:4], tilt, pan, q[6]]))
+            x, y, z = camera.rotation.T @ (target - camera.position)
+            assert max(abs(y), abs(z)) < 1e-12
+            seen += x > 0
+    assert seen > 100
+
+
+def test_named_poses_are_clear(setup, inverse):
+    poses = named_poses()
+    assert {"drive", "stowed", "ready", "inspect"} <= set(poses)
+    assert poses["drive"] == pytest.approx(setup.initial.q)
+    p = setup.parameters
+    for name, q in poses.items():
+        assert ((p.of_joints("lower") <= q) & (q <= p.of_joints("upper"))).all(), name
+        assert inverse.clearance.closest(np.array(q))[1] > 0.02, name

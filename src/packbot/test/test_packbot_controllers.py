@@ -1,0 +1,178 @@
+"""The arm under control: it gets where it is to be, in all engines alike, and touches nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from packbot.clearance import Clearance
+from packbot.kinematics import Kinematics
+from roboaccord import (
+    AccordError,
+    RobotState,
+    Setup,
+    Target,
+    load_scenario,
+    make_controller,
+    make_simulator,
+    simulate,
+)
+from roboaccord.metrics import metrics_of
+from scipy.linalg import expm
+
+ENGINES = ("reference", "dart", "mujoco")
+
+
+def made(name, *changes):
+    return Setup.of(load_scenario("packbot", "packbot", name, changes))
+
+
+def run(setup, engine, duration, velocity=None, seed=0):
+    if engine != "reference":
+        pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
+    return simulate(
+        simulator=make_simulator(setup, engine),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=duration,
+        control_period=setup.scenario.control_period,
+        seed=seed,
+        target=Target(velocity=velocity),
+    )
+
+
+@pytest.fixture(scope="module")
+def reaches():
+    """Return the runs of the scenario reach in all engines."""
+    setup = made("reach")
+    return setup, {engine: run(setup, engine, 4.5) for engine in ENGINES}
+
+
+def test_reach_is_at_rest_at_the_target(reaches):
+    """Within 1 cm asked for; the model is exact, so that only the decay of the error is left.
+
+    A second after the way's end 2 mrad (the next test) have come down by (1 + w t) exp(-w t), 5e-4.
+    """
+    setup, runs = reaches
+    target = setup.scenario.controller["target"]
+    for engine, trajectory in runs.items():
+        figures = metrics_of(setup, trajectory)
+        assert figures["contacts"] == 0 and figures["least_distance"] > 0.02, engine
+        assert np.abs(trajectory.qd[-1]).max() < 1e-4, engine
+        assert np.abs(Kinematics(setup).tip(trajectory.q[-1]) - target).max() < 1e-4
+        assert figures["tip_error"] < 1e-4
+
+
+def test_reach_keeps_to_its_plan(reaches):
+    """In all engines the arm is within 2 mrad of the planned angles; the hand by that in 4 mm."""
+    setup, runs = reaches
+    controller = make_controller(setup)
+    controller.reset(0)
+    for engine, trajectory in runs.items():
+        planned = np.array([controller.motion.at(time)[0] for time in trajectory.time])
+        assert np.abs(trajectory.q - planned).max() < 2e-3, engine
+
+
+def test_reach_starts_anew_at_a_reset(reaches):
+    """The same run again, of a controller that has run already, is the same to the last bit."""
+    setup, runs = reaches
+    pytest.importorskip("mujoco")
+    controller, simulator = make_controller(setup), make_simulator(setup, "mujoco")
+    for _ in range(2):
+        again = simulate(
+            simulator=simulator, controller=controller, initial=setup.initial,
+            duration=1.0, control_period=setup.scenario.control_period,
+        )  # fmt: skip
+        assert np.array_equal(again.q, runs["mujoco"].q[:101])
+
+
+def test_errors_decay_by_the_bandwidth():
+    """A push of the shoulder decays as e'' = -2 w e' - w^2 e says, efforts held for a period.
+
+    Exact for a joint of constant inertia; the turret's is, while the others hold still.
+    """
+    setup = made("reach", "control_period=0.001", "physics_step=0.001",
+                 "controller={name: velocity, clearance: 0, bandwidth: 10}")  # fmt: skip
+    simulator, controller = make_simulator(setup), make_controller(setup)
+    controller.reset(0)
+    state = simulator.reset(setup.initial)
+    controller.update(state, None)  # the angles to hold are those of now
+    start = setup.initial.q + 0.01 * np.eye(7)[0]
+    state = simulator.reset(RobotState(0.0, start, np.zeros(7), np.zeros(7)))
+    for _ in range(200):
+        state = simulator.step(controller.update(state, None), 0.001)
+    decay = expm(np.array([[0.0, 1.0], [-100.0, -20.0]]) * 0.2) @ [0.01, 0.0]
+    # Held efforts lag by half a period, 0.5 ms in 0.2 s.
+    assert state.q[0] == pytest.approx(decay[0], rel=0.02)
+
+
+@pytest.mark.parametrize("engine", ["reference", "mujoco"])
+def test_velocities_are_followed_and_clipped(engine):
+    """Ramps of 2 rad/s^2 up to the rate that is asked for, or to the speed limit.
+
+    The ramps end after 0.75 s; at 1.5 s what they left of errors has decayed to some 1 %.
+    """
+    setup = made("teleop")
+    asked = np.array([0.4, -0.2, 0.0, 5.0, 0.0, 0.0, -9.0])
+    trajectory = run(setup, engine, 1.5, asked)
+    rates = np.clip(asked, -setup.parameters.of_joints("speed_limit"),
+                    setup.parameters.of_joints("speed_limit"))  # fmt: skip
+    ramp = np.abs(rates) / 2.0
+    moved = rates * (1.5 - 0.5 * ramp)
+    assert trajectory.qd[-1] == pytest.approx(rates, abs=1e-3)
+    assert trajectory.q[-1] - setup.initial.q == pytest.approx(moved, abs=1e-3)
+
+
+def test_nothing_asked_is_held_against_gravity():
+    setup = made("teleop")
+    trajectory = run(setup, "mujoco", 2.0)
+    assert np.abs(trajectory.q - setup.initial.q).max() < 1e-6
+    assert np.abs(trajectory.effort[-1]).max() > 5.0  # N m; the arm hangs on its motors
+
+
+def test_joints_stop_short_of_their_limits():
+    setup = made("teleop", "controller.clearance=0")
+    trajectory = run(setup, "mujoco", 5.0, np.array([9.0, 0, 0, 0, -9.0, 0, 9.0]))
+    p = setup.parameters
+    lower, upper = p.of_joints("lower"), p.of_joints("upper")
+    assert (trajectory.q > lower).all() and (trajectory.q < upper).all()
+    end = trajectory.q[-1]
+    assert [upper[0] - end[0], end[4] - lower[4], upper[6] - end[6]] == pytest.approx(
+        [0.01] * 3, abs=1e-3
+    )
+    assert not trajectory.events
+
+
+def test_velocities_into_the_ground_are_refused():
+    """The arm stops at the clearance, goes no closer, and can be driven away again."""
+    setup = made("teleop")
+    clearance = Clearance.of(setup)
+    down = np.array([0, -0.5, 0, 0, 0, 0, 0])
+    trajectory = run(setup, "mujoco", 6.0, down)
+    distances = [clearance.closest(q)[1] for q in trajectory.q[::5]]
+    assert min(distances) > 0.018  # m; of 0.02, less what a period moves
+    assert distances[-1] < 0.03
+    assert np.abs(trajectory.qd[-1]).max() < 1e-2
+    controller = make_controller(setup)
+    controller.reset(0)
+    simulator = make_simulator(setup, "mujoco")
+    state = simulator.reset(trajectory.state(len(trajectory) - 1))
+    for _ in range(50):
+        state = simulator.step(controller.update(state, Target(velocity=-down)), 0.01)
+    assert state.qd[1] == pytest.approx(0.5, abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("controller={name: reach}", "a reach takes a target x, y, z or a pose"),
+        ("controller={name: reach, target: [1, 2]}", "target: three numbers are needed"),
+        ("controller={name: reach, pose: ready, pitch: 1}", "a pose has its own pitch"),
+        ("controller={name: reach, pose: ready, bandwidth: 100}", "up to 50 rad/s"),
+        ("controller={name: reach, pose: ready, look: 3}", "look is 3, neither true nor false"),
+        ("controller={name: velocity, acceleration: 0}", "acceleration must be positive"),
+        ("controller={name: velocity, clearance: -1}", "clearance must not be negative"),
+    ],
+)
+def test_wrong_controllers_are_refused(change, expected):
+    with pytest.raises(AccordError, match=expected):
+        make_controller(made("reach", change))

@@ -1,0 +1,159 @@
+"""Ways of the arm: nothing is touched, limits are kept, and the same seed gives the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from packbot.arm import Arm
+from packbot.planning import Planner, motion_radii
+from packbot.poses import pose
+from packbot.reaching import Goal
+from packbot.sight import Sight
+from packbot.trajectories import in_time
+from roboaccord import AccordError, Setup, load_scenario
+
+
+@pytest.fixture(scope="module")
+def shelf():
+    return Setup.of(load_scenario("packbot", "packbot", "shelf"))
+
+
+@pytest.fixture(scope="module")
+def planner(shelf):
+    return Planner(shelf)
+
+
+@pytest.fixture(scope="module")
+def goal(shelf, planner):
+    spec = shelf.scenario.controller
+    goal = Goal.read(spec["target"], "", spec["pitch"], look=spec["look"])
+    return goal.angles(shelf, planner, shelf.initial.q)
+
+
+@pytest.fixture(scope="module")
+def way(shelf, planner, goal):
+    return in_time(shelf, planner.plan(shelf.initial.q, goal), 0.8)
+
+
+def test_distances_change_by_less_than_the_motion(shelf, planner):
+    """The bound behind the checks: no distance changes by more than sum r |dq|."""
+    p, clearance = shelf.parameters, planner.clearance
+    rng = np.random.default_rng(6)
+    for _ in range(60):
+        a = rng.uniform(p.of_joints("lower"), p.of_joints("upper"))
+        b = a + 10 ** rng.uniform(-3.0, 0.0) * rng.normal(size=7) * (rng.random(7) < 0.5)
+        apart = np.minimum(clearance.distances(a), clearance.distances(b)) > 0.0
+        change = np.abs(clearance.distances(b) - clearance.distances(a))[apart]
+        assert change.max(initial=0.0) <= planner.motion(a, b) + 1e-7
+    # By hand: what the wrist turns is within 0.2 m of it, its fingers' corner a little further.
+    radii = motion_radii(clearance)
+    assert radii[6] == pytest.approx(np.linalg.norm([0.2, 0.018, 0.0125]))
+    assert radii[3] == pytest.approx(0.56 + radii[6])
+    to_elbow1, to_elbow2 = np.hypot(0.52, 0.06), np.hypot(0.58, 0.06)
+    assert radii[1] == pytest.approx(to_elbow1 + to_elbow2 + radii[3])
+
+
+def test_way_into_the_shelf_touches_nothing(shelf, planner, way):
+    """Looked at ten times as often as planning does, all pairs stay half the margin apart."""
+    assert len(way.corners) > 2  # the straight line is barred
+    assert not planner.clear(way.corners[0], way.corners[-1])
+    assert np.array_equal(way.corners[0], shelf.initial.q)
+    touches = planner.clearance.touches
+    for a, b in zip(way.corners, way.corners[1:]):
+        count = int(10 * planner.motion(a, b) / planner.margin) + 2
+        for part in np.linspace(0.0, 1.0, count):
+            assert not touches(a + part * (b - a), 0.5 * planner.margin)
+
+
+def test_hand_is_in_the_shelf_in_sight_of_the_camera(shelf, planner, goal):
+    target = np.array(shelf.scenario.controller["target"])
+    assert planner.clearance.closest(goal)[1] >= planner.margin
+    boxes = shelf.scenario.terrain["boxes"]
+    assert boxes["lower_board"]["position"][2] < target[2] < boxes["upper_board"]["position"][2]
+    assert target[0] > boxes["lower_board"]["position"][0] - 0.5 * 0.45
+    view = Sight.of(shelf).look(goal, target)
+    assert view.visible and view.off_axis < 1e-6
+
+
+def test_way_keeps_limits_of_speed_and_effort(shelf, way):
+    """Rates and efforts by RNEA, at other times than planning looks; rest at all corners."""
+    p, arm = shelf.parameters, Arm.of(shelf)
+    speeds, efforts = 0.8 * p.of_joints("speed_limit"), p.of_joints("effort_limit")
+    for time in way.sampled(777):
+        q, qd, qdd = way.at(time)
+        assert (np.abs(qd) <= speeds * (1 + 1e-12)).all()
+        assert (np.abs(arm.efforts(q, qd, qdd) + p.of_joints("viscous") * qd) <= efforts).all()
+    for time, corner in zip(way.times, way.corners):
+        q, qd, qdd = way.at(time)
+        assert q == pytest.approx(corner, abs=1e-12)
+        assert max(np.abs(qd).max(), np.abs(qdd).max()) < 1e-9
+
+
+def test_rates_are_the_derivatives_of_the_angles(way):
+    """By central differences, whose error is h^2 / 6 times the third derivative, and round-off."""
+    h = 1e-5
+    third = 6.0 * np.abs(np.diff(way.corners, axis=0)).max() * (way.cruise / way.ramp**2).max()
+    for time in way.sampled(101)[1:-1]:
+        _, qd, qdd = way.at(time)
+        (after, rate_after, _), (before, rate_before, _) = way.at(time + h), way.at(time - h)
+        assert np.abs((after - before) / (2 * h) - qd).max() < h * h * third + 1e-10
+        assert np.abs((rate_after - rate_before) / (2 * h) - qdd).max() < h * third + 1e-10
+
+
+def test_same_seed_gives_the_same_way(shelf, planner, goal, way):
+    again = Planner(shelf, margin=planner.margin).plan(shelf.initial.q, goal, 0)
+    assert np.array_equal(again, way.corners)
+    other = planner.plan(shelf.initial.q, goal, 1)
+    assert other.shape != again.shape or not np.array_equal(other, again)
+
+
+def test_weak_joints_make_a_way_slower_or_refuse_it(planner):
+    """At the inertial limit times grow; where gravity alone asks for too much, it is said."""
+    way = np.array([pose("ready"), pose("stowed")])
+    times = []
+    for limit in (50.0, 17.0):  # N m; gravity takes 13.7 at most
+        change = f"parameters.effort_limit_elbow2={limit}"
+        setup = Setup.of(load_scenario("packbot", "packbot", "collapse", [change]))
+        times.append(in_time(setup, way).duration)
+    assert times[0] < times[1]
+    setup = Setup.of(
+        load_scenario("packbot", "packbot", "collapse", ["parameters.effort_limit_elbow1=20"])
+    )
+    with pytest.raises(AccordError, match=r"holding still on the way takes .* N m of elbow1"):
+        in_time(setup, way)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("plan --to drve", "unknown pose drve; did you mean drive?"),
+        ("plan", "a reach takes a target x, y, z or a pose, one of the two"),
+        ("plan --target 1 2", "--target takes x, y, z in m, not '1 2'"),
+        (
+            "plan --to ready --margin 0.05",
+            "start: palm and lamps are 35.5 mm apart, and a way keep",
+        ),
+        ("plan --to ready --speed 2", "speed is 2, and must be above 0, up to 1"),
+        ("plan --target 3 0 0", "the arm reaches 1.860 m"),
+        ("pose drive --q 0 0 0 0 0 0 0", "pose takes one of NAME, --target and --q"),
+        ("dynamics --q 0 1.2 -0.8", "--q takes 7 numbers, not 3; elbow2 is missing"),
+        ("dynamics --q elbow3=1", "--q: unknown joint elbow3; did you mean elbow"),
+        ("dynamics --q 0 9 0 0 0 0 0", "shoulder: 9 rad is outside its limits, -0.35 to 3.4"),
+        ("dynamics --q 0 0 0 0 0 0 nan", "--q: wrist is 'nan', and must be a finite number"),
+    ],
+)
+def test_wrong_words(complaint, words, expected):
+    assert expected in complaint(words.split())
+
+
+def test_commands_print_what_the_modules_find(figures, planner):
+    found = figures("dynamics --q shoulder=1.2,elbow1=-0.8 --qd 0 0.1 0 0 0 0 0".split())
+    assert set(found) == {"joints", "qdd", "mass_matrix", "bias"}
+    residual = np.array(found["mass_matrix"]) @ found["qdd"] + found["bias"]
+    assert np.abs(residual).max() < 1e-11  # no efforts are given
+    found = figures("pose --target 1.1 0 0.45 --pitch 0".split())
+    assert found["tip"] == pytest.approx([1.1, 0.0, 0.45], abs=1e-9)
+    assert found["hand"] == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
+    found = figures("plan --to stowed --from ready".split())
+    assert found["corners"][-1] == pytest.approx(pose("stowed"))
+    assert found["clearance"] >= 0.5 * planner.margin
