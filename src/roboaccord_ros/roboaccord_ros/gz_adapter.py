@@ -89,6 +89,7 @@ class GazeboShell:
             for name, take in takes.items()
         }
         self._wrenches = subscribed[graph.WRENCH]
+        self._bridged = [subscribed[name] for name in (graph.GZ_STATES, graph.GZ_ODOMETRY)]
         self._wrench: tuple[float, Array] | None = None
         self._waiting = b""  # efforts whose wrench has not come
         node.create_timer(POLL, run.guard(self._look))
@@ -116,6 +117,10 @@ class GazeboShell:
             raise LockstepError(f"no states on {topic} for {self._timeout:g} s")
 
     def _missing(self) -> str:
+        # A paused world tells its odometry once: who is connected later waits for it in vain.
+        for subscription in self._bridged:
+            if not subscription.get_publisher_count():
+                return f"no bridge publishes {subscription.topic_name}"
         others = self._outlet.missing(self._peers)
         return others or self._switches.missing() or self._link.missing()
 

@@ -76,7 +76,7 @@ def test_without_a_bridge_it_says_so(graph, setup_for):
     link = FreeLink(node, setup, world)
     shell = GazeboShell(node, setup, world, link, graph.run, peers=(), timeout=0.1)
     graph.controller(setup_for())
-    with pytest.raises(LockstepError, match="no bridge has subscribed to /snake/gz/joint_traj"):
+    with pytest.raises(LockstepError, match="no bridge publishes /snake/gz/joint_states"):
         graph.spin()
     shell.close()
     assert "no bridge" in shell.result["error"]
