@@ -1,0 +1,27 @@
+r"""Turn single joints of the Packbot by /packbot/joint_velocity_command [rad/s].
+
+ros2 launch packbot teleop.launch.py sim:=mujoco lockstep:=false
+ros2 topic pub -r 10 /packbot/joint_velocity_command sensor_msgs/msg/JointState \
+    "{name: [shoulder, wrist], velocity: [-0.2, 0.5]}"
+A joint stops when nobody has told it anything for 0.5 s.
+"""
+
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.substitutions import PathJoinSubstitution
+from launch_ros.substitutions import FindPackageShare
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Include the bring-up that all robots share; its arguments are this file's."""
+    shared = PathJoinSubstitution(
+        [FindPackageShare("roboaccord_ros"), "launch", "simulate.launch.py"]
+    )
+    return LaunchDescription(
+        [
+            IncludeLaunchDescription(
+                shared,
+                launch_arguments={"robot": "packbot", "scenario": "teleop"}.items(),
+            ),
+        ]
+    )
