@@ -15,6 +15,7 @@ LENGTH = 30  # lines; longer is a program, not an example
 # 1.066 m/s is an independent computation of the gait tracked exactly, see docs/snake.md.
 # 0.671 m is the stride that an independent simulation of the MonkeyBot found, to its last digit.
 # 0.5 m/s for 1 s, less half of both ramps of 0.2 s; the speed loops lag.
+# The point that the hand is asked for; the controller's model is exact.
 # A square of sides pi/2 r turns a ball by 120 degrees about (1, 1, -1): quarter turns composed.
 FIGURES = {
     "roll_voxel_sphere": (
@@ -23,6 +24,7 @@ FIGURES = {
         1e-6,
     ),
     "drive_roller_sphere": (r"rolled ([\d.]+) m along x$", 0.4, 0.01),
+    "reach_packbot": (r"^finger tips at ([\d.]+) -0.1200 0.6200 m$", 1.1, 1e-4),
     "run_snake": (r"^speed ([\d.]+) m/s$", 1.066, 0.03),
     "search_monkeybot": (r"^stride ([\d.]+) m ", 0.671, 0.0005 / 0.671),
 }
