@@ -59,3 +59,8 @@ class Arm:
         # pinocchio 4.1.0 forgets some of the reflected inertia in computeKineticEnergy.
         kinetic = 0.5 * float(qd @ self.mass_matrix(q) @ qd)
         return kinetic + float(pin.computePotentialEnergy(self.model, self.data, q))
+
+    def masses(self) -> dict[str, float]:
+        """Return the mass of each link that moves [kg]."""
+        links = {f.parentJoint: f.name for f in self.model.frames if f.name.endswith("_link")}
+        return {links[j]: float(self.model.inertias[j].mass) for j in range(1, self.model.njoints)}

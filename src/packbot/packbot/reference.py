@@ -14,7 +14,6 @@ import numpy as np
 import roboaccord
 from roboaccord.assembly import Setup
 from roboaccord.contact import ContactPoint
-from roboaccord.engines.model import JointFriction
 from roboaccord.engines.options import read_options
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
@@ -26,6 +25,7 @@ from packbot.arm import Arm
 from packbot.clearance import Clearance
 from packbot.contact import ArmContact
 from packbot.energy import EnergyBook
+from packbot.engines import joint_friction
 from packbot.motion import Motion
 from packbot.proximity import Proximity
 from packbot.stepping import Stepper
@@ -90,13 +90,12 @@ class PackbotReference:
         self._clearance = Clearance.of(setup)
         p = setup.parameters
         self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
-        friction = JointFriction(p.of_joints("viscous"), p.of_joints("coulomb"), p.friction_speed)
         proximity = Proximity(self._clearance, options["near"])
         touch = Touch(proximity, np.zeros(len(self._clearance.pairs)), self._limits)
         restitution = self._contact.restitution if self._contact else 0.0
         self._energy = EnergyBook(self.arm)
         self._stepper = Stepper(
-            Motion(self.arm, friction, touch), self._energy, options, restitution
+            Motion(self.arm, joint_friction(p), touch), self._energy, options, restitution
         )
         if self._contact:
             check_start(setup, self._clearance)
@@ -170,6 +169,4 @@ class PackbotReference:
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
-        model = self.arm.model
-        links = {f.parentJoint: f.name for f in model.frames if f.name.endswith("_link")}
-        return {links[j]: float(model.inertias[j].mass) for j in range(1, model.njoints)}
+        return self.arm.masses()

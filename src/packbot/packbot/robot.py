@@ -9,7 +9,7 @@ from roboaccord.interfaces import Simulator
 from roboaccord.robot import Robot
 from roboaccord.state import Array, RobotState
 
-from packbot.contact import joint_clamp, normal
+from packbot.contact import ClampContact, joint_clamp, normal
 from packbot.controllers import ReachController
 from packbot.engines import make_engine_simulator
 from packbot.environment import make_environment
@@ -42,8 +42,11 @@ def make_reference(setup: Setup) -> Simulator:
     """
     try:
         from packbot.reference import PackbotReference
+        from packbot.report_variants import JointClampReference
     except ImportError as error:
         raise AccordError(INSTALL.format(name=error.name)) from None
+    if isinstance(setup.contact, ClampContact):
+        return JointClampReference(setup, setup.contact)
     return PackbotReference(setup)
 
 
