@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
 import numpy as np
 import pytest
 from roboaccord.description import Tree
-from roboaccord.gazebo.form import matrix_rpy, start_at
+from roboaccord.gazebo.form import matrix_rpy, own_collisions, start_at
+from roboaccord.gazebo.meshes import with_normals
 from roboaccord.rotations import rpy_matrix
 from roboaccord.state import IDENTITY, ORIGIN
 
@@ -63,3 +67,39 @@ def test_angles_of_a_rotation_are_exact_about_a_right_angle(near: float) -> None
     for sign in (1.0, -1.0):
         rotation = rpy_matrix(0.7, sign * (0.5 * np.pi + near), -1.9)
         assert rpy_matrix(*matrix_rpy(rotation)) == pytest.approx(rotation, abs=2e-15)
+
+
+def test_a_mesh_without_normals_gets_those_of_its_faces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pyramid, one of whose faces has four corners; its own file stays as it is."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    given = tmp_path / "pyramid.obj"
+    given.write_text(
+        "# five corners\nv 0 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nv 1 1 3\n"
+        "f 4 3 2 1\nf 1/1 2/2 5/3\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"
+    )
+    urdf = f"<robot><visual><mesh filename='file://{given}'/></visual></robot>"
+    made = with_normals(urdf)
+    path = Path(ET.fromstring(made).find("visual/mesh").attrib["filename"][len("file://") :])  # type: ignore[union-attr]
+    rows = [line.split() for line in path.read_text().splitlines()]
+    points = np.array([row[1:] for row in rows if row[0] == "v"], float)
+    normals = np.array([row[1:] for row in rows if row[0] == "vn"], float)
+    faces = [[word.split("//") for word in row[1:]] for row in rows if row[0] == "f"]
+    assert len(faces) == 6
+    inside = np.array([1.0, 1.0, 1.0])
+    for face in faces:
+        corners = points[[int(v) - 1 for v, _ in face]]
+        (at,) = {int(n) - 1 for _, n in face}
+        assert np.linalg.norm(normals[at]) == pytest.approx(1.0)
+        assert (corners - corners[0]) @ normals[at] == pytest.approx(0.0, abs=1e-15)
+        assert normals[at] @ (corners[0] - inside) > 0.0  # outward
+    assert with_normals(made) == made  # what has normals stays
+    assert path != given
+
+
+def test_collisions_are_named_after_their_links() -> None:
+    urdf = """<robot name="r"><link name="arm"><collision name="tube"/><collision name="arm_end"/>
+        <collision/></link></robot>"""
+    named = [e.get("name") for e in ET.fromstring(own_collisions(urdf)).iter("collision")]
+    assert named == ["arm_tube", "arm_end", None]
