@@ -9,7 +9,6 @@ apart: anywhere between, the nearer of two is at most m / 2 away, and all pairs 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +22,7 @@ from packbot.reaching import MARGIN
 from packbot.trajectories import RAMP
 
 STEP = 0.5  # m of motion by which a tree grows at once
-TRIES = 20_000  # samples before a search is given up
+TRIES = 10_000  # samples before a search is given up
 SHORTCUTS = 150  # tried
 ARM = 4  # joints that place the hand; the others are drawn less often
 WANDER = 0.2  # part of the samples in which those are drawn, too
@@ -48,24 +47,34 @@ def motion_radii(clearance: Clearance) -> Array:
     return radii
 
 
-@dataclass
 class _Tree:
     """Hold angles (n, 7), and from which each was reached."""
 
-    nodes: list[Array]
-    parents: list[int] = field(default_factory=lambda: [-1])
+    def __init__(self, root: Array) -> None:
+        self._nodes = np.tile(root, (64, 1))
+        self._parents = [-1]
+
+    def __getitem__(self, i: int) -> Array:
+        return np.asarray(self._nodes[i])
 
     def add(self, q: Array, parent: int) -> int:
-        self.nodes.append(q)
-        self.parents.append(parent)
-        return len(self.nodes) - 1
+        count = len(self._parents)
+        if count == len(self._nodes):
+            self._nodes = np.concatenate([self._nodes, np.empty_like(self._nodes)])
+        self._nodes[count] = q
+        self._parents.append(parent)
+        return count
+
+    def nearest(self, q: Array, weights: Array) -> int:
+        """Return the node from which the least motion leads to q."""
+        return int((np.abs(self._nodes[: len(self._parents)] - q) @ weights).argmin())
 
     def way(self, i: int) -> list[Array]:
         """Return the angles from the root to node `i`."""
         back = []
         while i >= 0:
-            back.append(self.nodes[i])
-            i = self.parents[i]
+            back.append(self[i])
+            i = self._parents[i]
         return back[::-1]
 
 
@@ -135,14 +144,14 @@ class Planner:
 
     def _search(self, start: Array, goal: Array, rng: np.random.Generator) -> list[Array]:
         """Return a way by two trees that grow towards each other in turn."""
-        one, other = _Tree([start]), _Tree([goal])
+        from_start, from_goal = _Tree(start), _Tree(goal)
+        one, other = from_start, from_goal
         for _ in range(TRIES):
-            reached = self._grow(one, self._sample(start, goal, rng))
-            if reached is not None:
-                met = self._connect(other, one.nodes[reached])
-                if met is not None:
-                    way = one.way(reached) + other.way(met)[::-1]
-                    return way if one.nodes[0] is start else way[::-1]
+            reached = self._step(one, self._sample(start, goal, rng))
+            met = None if reached is None else self._connect(other, one[reached])
+            if reached is not None and met is not None:
+                here, there = (reached, met) if one is from_start else (met, reached)
+                return from_start.way(here) + from_goal.way(there)[::-1]
             one, other = other, one
         raise AccordError(
             f"no way found in {TRIES} tries that keeps {1e3 * self.margin:g} mm: "
@@ -156,13 +165,10 @@ class Planner:
             q[ARM:] = start[ARM:] + rng.random() * (goal - start)[ARM:]
         return q
 
-    def _grow(self, tree: _Tree, towards: Array) -> int | None:
-        """Add the node one step from the nearest one towards a sample; None if it touches."""
-        nearest = int((np.abs(np.array(tree.nodes) - towards) @ self.radii).argmin())
-        return self._step(tree, nearest, towards)
-
-    def _step(self, tree: _Tree, i: int, towards: Array) -> int | None:
-        a = tree.nodes[i]
+    def _step(self, tree: _Tree, towards: Array, i: int | None = None) -> int | None:
+        """Add the node one step from node `i`, or the nearest, towards angles; None if barred."""
+        i = tree.nearest(towards, self.radii) if i is None else i
+        a = tree[i]
         way = self.motion(a, towards)
         b: Array = towards if way <= STEP else a + STEP / way * (towards - a)
         if self.clearance.touches(b, self.margin) or not self.clear(a, b):
@@ -171,12 +177,9 @@ class Planner:
 
     def _connect(self, tree: _Tree, target: Array) -> int | None:
         """Grow a tree up to a target as far as it goes; None if it does not get there."""
-        i = int((np.abs(np.array(tree.nodes) - target) @ self.radii).argmin())
-        while not np.array_equal(tree.nodes[i], target):
-            reached = self._step(tree, i, target)
-            if reached is None:
-                return None
-            i = reached
+        i: int | None = tree.nearest(target, self.radii)
+        while i is not None and not np.array_equal(tree[i], target):
+            i = self._step(tree, target, i)
         return i
 
     def _shorten(self, way: list[Array], rng: np.random.Generator) -> list[Array]:

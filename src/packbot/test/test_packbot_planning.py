@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from packbot import planning
 from packbot.arm import Arm
 from packbot.planning import Planner, motion_radii
 from packbot.poses import pose
@@ -121,6 +122,26 @@ def test_weak_joints_make_a_way_slower_or_refuse_it(planner):
     )
     with pytest.raises(AccordError, match=r"holding still on the way takes .* N m of elbow1"):
         in_time(setup, way)
+
+
+def test_no_way_is_said_in_one_line(monkeypatch):
+    """Boards all around the arm, below which there are clear poses, and no way to them."""
+    monkeypatch.setattr(planning, "TRIES", 200)
+    around = {
+        "front": (1.35, 0.0),
+        "back": (-1.25, 0.0),
+        "left": (0.05, 1.2),
+        "right": (0.05, -1.2),
+    }
+    boxes = {
+        name: {"size": [1.0, 1.6, 0.02] if y else [1.6, 4.0, 0.02], "position": [x, y, 0.45]}
+        for name, (x, y) in around.items()
+    }
+    setup = Setup.of(load_scenario("packbot", "packbot", "reach", [f"terrain.boxes={boxes}"]))
+    caged = Planner(setup)
+    goal = Goal.read([1.3, 0.0, 0.2]).angles(setup, caged, setup.initial.q)
+    with pytest.raises(AccordError, match="no way found in 200 tries that keeps 20 mm"):
+        caged.plan(setup.initial.q, goal)
 
 
 @pytest.mark.parametrize(

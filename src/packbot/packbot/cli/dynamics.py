@@ -20,8 +20,10 @@ NONE = " ".join("0" for _ in JOINTS)
 
 def dynamics_command(
     q: Annotated[str, typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles, in rad.")],
-    qd: Annotated[str, typer.Option("--qd", metavar="..", help="Joint rates, in rad/s.")] = NONE,
-    tau: Annotated[str, typer.Option("--tau", metavar="..", help="Efforts, in N m.")] = NONE,
+    qd: Annotated[
+        str, typer.Option("--qd", metavar="V1 .. V7", help="Joint rates, in rad/s.")
+    ] = NONE,
+    tau: Annotated[str, typer.Option("--tau", metavar="T1 .. T7", help="Efforts, in N m.")] = NONE,
     changes: Changes = None,
     as_json: Json = False,
 ) -> None:

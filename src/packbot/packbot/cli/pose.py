@@ -23,7 +23,7 @@ Pitch = Annotated[
 
 
 def pose_command(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Of a pose.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of a pose.")] = "",
     target: Annotated[
         str, typer.Option("--target", metavar="X Y Z", help="For the finger tips, in m.")
     ] = "",
