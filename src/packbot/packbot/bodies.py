@@ -6,28 +6,17 @@ frame; here they are read, and volume, centre and inertia come with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import yaml
 from roboaccord.errors import AccordError
-from roboaccord.meshes import mesh_path
-from roboaccord.output import make_folder, plain, write_text
 from roboaccord.scenario import did_you_mean
 from roboaccord.state import Array
 
-from packbot.collisions import Shape, mesh_shape, read_collisions, split
-from packbot.hull_files import read_mesh
-from packbot.solids import Hull, write_obj
+from packbot.collisions import Shape, split
+from packbot.solids import Hull
 
-MESHES = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf", ".3mf")
-HEAD = """\
-# Convex hulls of links, made by `accord packbot hulls`: m, kg, kg m^2, in the links' frames.
-# Inertia is about the centre of mass; fit is the volume of a shape over its hull's.
-"""
 FAR = 0.9  # of a hull's volume: a mesh that fills less is far from convex
 
 
@@ -71,27 +60,6 @@ class Body:
         return np.asarray(self.mass * (np.trace(second) * np.eye(3) - second))
 
 
-def read_shapes(source: Path) -> list[Shape]:
-    """Return the collision shapes of a URDF, or the meshes of a folder, each a link.
-
-    Raises:
-        AccordError: if there is none, or one cannot be read.
-    """
-    if source.is_dir():
-        files = sorted(path for path in source.iterdir() if path.suffix.lower() in MESHES)
-        shapes = [mesh_shape(path.stem, path.stem, *read_mesh(path)) for path in files]
-    else:
-        try:
-            text = source.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text"
-            raise AccordError(f"cannot read {source}: {reason}") from None
-        shapes = read_collisions(text, _finder(source), source.name)
-    if not shapes:
-        raise AccordError(f"{source} has no {'mesh' if source.is_dir() else 'collision shape'}")
-    return shapes
-
-
 def make_bodies(
     shapes: Iterable[Shape],
     *,
@@ -128,42 +96,6 @@ def make_bodies(
     return bodies
 
 
-def write_bodies(bodies: Sequence[Body], folder: Path) -> dict[str, Any]:
-    """Write every hull as OBJ, and hulls.yaml with all figures; return these."""
-    make_folder(folder)
-    figures: dict[str, Any] = {}
-    names = set[str]()
-    for body in bodies:
-        files = [_file_name(shape, names) for shape in body.shapes]
-        for file, hull in zip(files, body.hulls, strict=True):
-            write_obj(hull, folder / file, f"convex hull, in the frame of {body.name}, in m")
-        figures[body.name] = figures_of(body, files)
-    head = (
-        "# Convex hulls of links, by `accord packbot hulls`: m, kg, kg m^2, in the links' frames;"
-    )
-    head += "\n# inertia about the centre of mass; fit is the volume of a shape over its hull's.\n"
-    write_text(folder / "hulls.yaml", head + yaml.safe_dump(plain(figures), sort_keys=False))
-    return figures
-
-
-def figures_of(body: Body, files: Sequence[str]) -> dict[str, Any]:
-    """Return the figures of a body whose hulls are in files."""
-    inertia = body.inertia
-    names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    lower, upper = body.box
-    return {
-        "mass": body.mass,
-        "volume": body.volume,
-        "centre": body.centre,
-        "inertia": dict(zip(names, inertia[np.triu_indices(3)], strict=True)),
-        "box": {"lower": lower, "upper": upper},
-        "hulls": [
-            {"file": file, "volume": hull.volume, "centre": hull.centre, "fit": fit(shape, hull)}
-            for file, shape, hull in zip(files, body.shapes, body.hulls, strict=True)
-        ],
-    }
-
-
 def fit(shape: Shape, hull: Hull) -> float:
     """Return how much of its hull a shape fills; nan for a mesh that is not closed."""
     return shape.volume / hull.volume
@@ -183,27 +115,3 @@ def complaints(bodies: Iterable[Body]) -> list[str]:
                     f"{100.0 * filled:.0f} % of its hull; split it"
                 )
     return lines
-
-
-def _file_name(shape: Shape, taken: set[str]) -> str:
-    """Return a file name for a hull that is not taken yet, and take it."""
-    plain_name = "".join(c if c.isalnum() or c in "-_." else "_" for c in shape.name)
-    name, number = plain_name, 1
-    while name in taken:
-        number += 1
-        name = f"{plain_name}_{number}"
-    taken.add(name)
-    return f"{name}.obj"
-
-
-def _finder(urdf: Path) -> Callable[[str], Path]:
-    """Return what finds the meshes of a URDF: beside it, in a folder above it, or in packages."""
-
-    def find(name: str) -> Path:
-        inside = name.removeprefix("package://").partition("/")[2]
-        beside = [urdf.parent / name.removeprefix("file://")]
-        if name.startswith("package://"):
-            beside = [folder / inside for folder in urdf.resolve().parents[:3]]
-        return next((path for path in beside if path.is_file()), None) or mesh_path(name)
-
-    return find

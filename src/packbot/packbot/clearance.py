@@ -13,7 +13,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 from roboaccord.assembly import Setup
-from roboaccord.contact import Fixture, Index, MeshFixture
+from roboaccord.contact import Index
 from roboaccord.description import expand
 from roboaccord.state import Array
 
@@ -21,7 +21,7 @@ from packbot.arm import Arm
 from packbot.collisions import Shape, read_collisions
 from packbot.contact import normal
 from packbot.environment import Environment
-from packbot.shapes import box_corners
+from packbot.scene import add_pairs, geometry_model, hull_of, motions, reaches
 from packbot.solids import Hull, least_overlap
 
 # m, of GJK and EPA; at coal's own 1e-6 gaps below it count as none, at 1e-10 some above it do.
@@ -79,21 +79,17 @@ class Clearance:
     ) -> None:
         self.model = model
         self._data = model.createData()
-        self._geometry = pin.GeometryModel()
-        self.hulls = [shape.hull for shape in shapes]
-        for shape, hull in zip(shapes, self.hulls, strict=True):
-            self._add(shape.name, shape.link, hull)
-        for fixture in environment.fixtures:
-            self.hulls.append(_hull_of(fixture))
-            self._add(fixture.name, "", self.hulls[-1])
-        self.names = tuple(thing.name for thing in self._geometry.geometryObjects)
-        fixtures = (fixture.name for fixture in environment.fixtures)
-        self.links = (*(shape.link for shape in shapes), *fixtures)
-        self.bodies = [thing.geometry for thing in self._geometry.geometryObjects]
-        self.pairs = self._pair(link_pairs)
-        self._moves = self._support(self.pairs[:, 1]) - self._support(self.pairs[:, 0])
+        fixtures = environment.fixtures
+        self.names = tuple(thing.name for thing in (*shapes, *fixtures))
+        self.links = (*(shape.link for shape in shapes), *(f.name for f in fixtures))
+        self.hulls = [*(shape.hull for shape in shapes), *map(hull_of, fixtures)]
+        self.bodies = [convex(hull) for hull in self.hulls]
+        self._geometry = geometry_model(model, self.names, self.links, self.bodies)
+        self.pairs = add_pairs(self._geometry, self.links, link_pairs)
+        self._moves = motions(model, self._geometry, self.pairs)
+        a, b = reaches(model, self._geometry, self.hulls)[self.pairs.T]
+        self.reaches = np.where(self._moves > 0.0, b, np.where(self._moves < 0.0, a, 0.0))
         self._results = self._measuring()
-        self.reaches = self._find_reaches()
         self._known = np.full(len(self.pairs), -np.inf)
         self._known_at = np.zeros((len(self.pairs), model.nv))
         self._checks: dict[float, pin.BroadPhaseManager_NaiveCollisionManager] = {}
@@ -117,7 +113,10 @@ class Clearance:
         return self.links[a], self.links[b]
 
     def places(self, q: Array) -> Sequence[pin.SE3]:
-        """Return where the links of all hulls are in the world; a fixture is where it is."""
+        """Return where the links of all hulls are in the world, until the next pose is asked for.
+
+        The hulls of fixtures are in the world already.
+        """
         pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found, q)
         found: Sequence[pin.SE3] = self._found.oMg
         return found
@@ -198,49 +197,6 @@ class Clearance:
             return normal
         return least_overlap(a, b)[1]
 
-    def _add(self, name: str, link: str, hull: Hull) -> None:
-        frame = self.model.getFrameId(link, pin.BODY) if link else 0
-        place = self.model.frames[frame]
-        self._geometry.addGeometryObject(
-            pin.GeometryObject(name, place.parentJoint, frame, place.placement, convex(hull))
-        )
-
-    def _pair(self, link_pairs: Sequence[tuple[str, str]]) -> Index:
-        pairs = [
-            (i, j)
-            for a, b in link_pairs
-            for i, first in enumerate(self.links)
-            for j, second in enumerate(self.links)
-            if (first, second) == (a, b)
-        ]
-        for i, j in pairs:
-            self._geometry.addCollisionPair(pin.CollisionPair(i, j))
-        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-    def _support(self, hulls: Index) -> Array:
-        """Return 1 where a joint moves a hull (k, 7)."""
-        moved = np.zeros((len(hulls), self.model.nv))
-        for row, hull in zip(moved, hulls, strict=True):
-            joint = self._geometry.geometryObjects[int(hull)].parentJoint
-            for j in list(self.model.supports[joint])[1:]:  # the first is the world
-                first = self.model.idx_vs[j]
-                row[first : first + self.model.nvs[j]] = 1.0
-        return moved
-
-    def _find_reaches(self) -> Array:
-        """Return how far from a joint a corner of the hull that it moves can be (p, 7)."""
-        far_from = np.zeros((len(self._geometry.geometryObjects), self.model.nv))
-        for hull, thing in enumerate(self._geometry.geometryObjects):
-            corners = self.hulls[hull].vertices @ thing.placement.rotation.T
-            far = np.linalg.norm(corners + thing.placement.translation, axis=1).max()
-            joint = thing.parentJoint
-            while joint > 0:
-                far_from[hull, self.model.idx_vs[joint]] = far
-                far += np.linalg.norm(self.model.jointPlacements[joint].translation)
-                joint = self.model.parents[joint]
-        a, b = far_from[self.pairs.T]
-        return np.where(self._moves > 0.0, b, np.where(self._moves < 0.0, a, 0.0))
-
     def _measuring(self) -> list[coal.DistanceResult]:
         """Make what distances are measured with, and return where they will be."""
         self._found = self._geometry.createData()
@@ -263,10 +219,3 @@ def convex(hull: Hull) -> coal.Convex:
     points.extend(list(hull.vertices))
     triangles.extend([coal.Triangle(*corners) for corners in hull.faces.tolist()])
     return coal.Convex(points, triangles)
-
-
-def _hull_of(fixture: Fixture | MeshFixture) -> Hull:
-    """Return the hull of a fixture, in the world."""
-    if isinstance(fixture, Fixture):
-        return Hull.around(box_corners(fixture.size) + fixture.position, fixture.name)
-    return Hull(fixture.vertices + fixture.position, fixture.faces)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import trimesh
 import yaml
-from packbot.bodies import make_bodies, read_shapes
+from packbot.bodies import make_bodies
+from packbot.body_files import read_shapes
 from packbot.hull_files import read_hull
 from packbot.shapes import box_corners, prism_corners, shape_vertices, write_shapes
 from packbot.solids import Hull, write_obj

@@ -12,7 +12,8 @@ from rich.table import Table
 from roboaccord.cli.console import log, out, print_json, progress
 from roboaccord.errors import AccordError
 
-from packbot.bodies import complaints, make_bodies, read_shapes, write_bodies
+from packbot.bodies import complaints, make_bodies
+from packbot.body_files import read_shapes, write_bodies
 from packbot.cli.options import Json
 
 
