@@ -7,7 +7,8 @@ import pytest
 import rigid_bodies as oracle
 from packbot.arm import Arm
 from packbot.parameters import JOINTS
-from roboaccord import Setup, load_scenario
+from roboaccord import Setup, load_scenario, make_simulator
+from roboaccord.crosscheck.acceleration import relative
 from roboaccord.description import expand
 
 STATES = 500
@@ -70,3 +71,21 @@ def test_energy_rises_by_what_the_joints_give(case):
         assert (after - before) / (2 * h) == pytest.approx(qd[i] @ effort[i], abs=2e-6 * scale)
     rest = np.array([arm.energy(angles, np.zeros(7)) for angles in q])
     assert rest == pytest.approx(oracle.potential(bodies, gravity, q), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("engine", "changes"),
+    [("reference", REFLECTED), ("dart", []), ("mujoco", []), ("mujoco", REFLECTED)],
+)
+def test_simulators_against_independent_algorithms(engine, changes):
+    """At drawn states, with the efforts of the cross-check; DART has no reflected inertia."""
+    pytest.importorskip({"reference": "pinocchio", "dart": "dartpy"}.get(engine, engine))
+    setup = Setup.of(load_scenario("packbot", "packbot", "collapse", changes))
+    simulator, p = make_simulator(setup, engine), setup.parameters
+    bodies, rng = oracle.read(expand(setup, base="fixed")), np.random.default_rng(9)
+    for i in range(50):
+        state, effort = setup.robot.draw_state(setup, rng, i)
+        expected = oracle.articulated(
+            bodies, p.gravity, state.q, state.qd, effort, p.of_joints("reflected_inertia")
+        )
+        assert relative(simulator.acceleration(state, effort).joints, expected) < 1e-8
