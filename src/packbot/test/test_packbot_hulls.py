@@ -176,8 +176,18 @@ def test_a_mesh_that_is_far_from_convex_is_told(accord_here, capsys, source, tmp
     assert "trunk" in said.out and "an OBJ of each hull" in " ".join(said.out.split())
 
 
-def test_a_folder_of_meshes(figures, source):
-    assert list(figures(["hulls", str(source.parent)])["links"]) == ["ring", "two"]
+def test_a_folder_of_meshes(accord_here, capsys, source):
+    """Each is a link; what a mesh with a hole fills of its hull is not known."""
+    box = Hull.around(box_corners(np.array([1.0, 2.0, 3.0])))
+    write_obj(Hull(box.vertices, box.faces[:-1]), source.parent / "open.obj", "a face is missing")
+    folder = str(source.parent)
+    assert accord_here(["packbot", "hulls", folder, "--out", f"{folder}/made", "--json"]) == 0
+    said = capsys.readouterr()
+    assert "open of open is not closed: its fit is not known" in said.err
+    links = json.loads(said.out)["links"]
+    assert list(links) == ["open", "ring", "two"]
+    (hull,) = links["open"]["hulls"]
+    assert hull["fit"] is None and hull["volume"] == pytest.approx(6.0)
 
 
 @pytest.mark.parametrize(
