@@ -6,6 +6,7 @@ hulls. Here it is a frustum, from all of the lens to all of the target.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import coal
@@ -56,9 +57,10 @@ class Sight:
         width: of the target [m].
     """
 
-    def __init__(self, clearance: Clearance, angle: float = np.pi, width: float = 0.0) -> None:
+    def __init__(self, clearance: Clearance, angle: float = math.pi, width: float = 0.0) -> None:
         self.clearance, self.angle, self.width = clearance, angle, width
         self._camera = clearance.links.index(CAMERA)
+        self._here, self._result = coal.Transform3s(), coal.CollisionResult()
         self._request = coal.CollisionRequest()
         # At coal's own 1e-6 a tip that is 10 um wide can be 1 mm deep in a wall unnoticed.
         self._request.gjk_tolerance = TOLERANCE
@@ -66,7 +68,7 @@ class Sight:
         self._first = {link: clearance.links.index(link) for _, link in self._others}
 
     @classmethod
-    def of(cls, setup: Setup, angle: float = np.pi, width: float = 0.0) -> Sight:
+    def of(cls, setup: Setup, angle: float = math.pi, width: float = 0.0) -> Sight:
         """Return the sight of a setup's arm in its terrain."""
         return cls(Clearance.of(setup), angle, width)
 
@@ -79,26 +81,23 @@ class Sight:
         places = self.clearance.places(q)
         camera = places[self._camera]
         lens = camera.act(LENS)
-        distance = float(np.linalg.norm(target - lens))
+        distance = math.dist(target, lens)
         if not distance > SHORT:
             raise AccordError("the target is at the lens")
         along = (target - lens) / distance
-        off_axis = float(np.arccos(np.clip(along @ camera.rotation[:, 0], -1.0, 1.0)))
+        off_axis = math.acos(min(1.0, max(-1.0, float(along @ camera.rotation[:, 0]))))
         line = convex(frustum(lens, along, distance, self.width))
-        here = coal.Transform3s()
         at = {link: _transform(places[i]) for link, i in self._first.items()}
-        blocking = [
-            i
-            for i, link in self._others
-            if coal.collide(
-                line, here, self.clearance.bodies[i], at[link], self._request,
-                coal.CollisionResult(),
-            )
-        ]  # fmt: skip
+        blocking = [i for i, link in self._others if self._meets(line, i, at[link])]
         blocking.sort(key=lambda i: self._distance_from(lens, i, places[i]))
         names = tuple(self.clearance.names[i] for i in blocking)
-        visible = not names and 2.0 * off_axis <= float(self.angle)
+        visible = not names and 2.0 * off_axis <= self.angle
         return View(visible, names, off_axis, distance)
+
+    def _meets(self, line: coal.Convex, hull: int, place: coal.Transform3s) -> bool:
+        body = self.clearance.bodies[hull]
+        self._result.clear()
+        return bool(coal.collide(line, self._here, body, place, self._request, self._result))
 
     def _distance_from(self, lens: Array, hull: int, place: pin.SE3) -> float:
         found = coal.DistanceResult()

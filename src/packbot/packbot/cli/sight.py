@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Annotated
 
-import numpy as np
 import typer
 from roboaccord.cli.console import out, print_json
 
@@ -43,7 +43,7 @@ def sight_command(
       accord packbot sight --target 0 -1 0 --q 0 1.2 -0.5 0.3 0.4 -1.5 0 --view-deg 60
     """
     setup = setup_of(scenario, changes)
-    found = Sight.of(setup, np.radians(view), width).look(angles_of(setup, q), point(target))
+    found = Sight.of(setup, math.radians(view), width).look(angles_of(setup, q), point(target))
     print_json(asdict(found)) if as_json else show(found)
 
 
@@ -52,5 +52,5 @@ def show(view: View) -> None:
     words = "visible" if view.visible else "not visible"
     if view.blocked_by:
         words += f"; in the way: {', '.join(view.blocked_by)}"
-    where = f"{view.distance:.3f} m away, {np.degrees(view.off_axis):.1f} degrees off the axis"
+    where = f"{view.distance:.3f} m away, {math.degrees(view.off_axis):.1f} degrees off the axis"
     out.print(f"{words}\n{where}", highlight=False, soft_wrap=True)
