@@ -10,6 +10,7 @@ from roboaccord.state import Array
 from packbot.arm import Arm
 from packbot.complementarity import SOLVED
 from packbot.impacts import SOFT, accelerate
+from packbot.sliding import Sliding
 from packbot.touch import Closed, Touch
 
 STILL = 1e-7  # m/s, rad/s: a gap that opens or closes slower does neither
@@ -22,6 +23,7 @@ class Motion:
         arm: dynamics.
         friction: of the joints.
         touch: measures the gaps.
+        sliding: friction where hulls touch.
 
     Attributes:
         closed: gaps that may press.
@@ -29,8 +31,8 @@ class Motion:
         efforts: held by the joints (n,) [N m].
     """
 
-    def __init__(self, arm: Arm, friction: JointFriction, touch: Touch) -> None:
-        self.arm, self.friction, self.touch = arm, friction, touch
+    def __init__(self, arm: Arm, friction: JointFriction, touch: Touch, sliding: Sliding) -> None:
+        self.arm, self.friction, self.touch, self.sliding = arm, friction, touch, sliding
         self.efforts = np.zeros(arm.model.nv)
         self.closed = Closed()
         self.forces = np.zeros(0)
@@ -47,11 +49,13 @@ class Motion:
             self.forces = np.zeros(0)
             out[n:] = self.arm.acceleration(q, v, total)
             return out
-        _, rows, _, bias = self.touch.measure_turning(closed.features, q, v)
+        _, rows, spots, bias = self.touch.measure_turning(closed.features, q, v)
+        sliding = self.sliding
+        ways = sliding.ways(closed.features, q, v, rows, spots) if sliding.any else rows
         total = total - self.arm.bias(q, v)
         self.forces = np.empty(len(rows))
         answer = accelerate(
-            self.arm.mass_matrix(q), total, rows, rows, bias, SOFT, closed.active, self.forces,
+            self.arm.mass_matrix(q), total, rows, ways, bias, SOFT, closed.active, self.forces,
             out[n:],
         )  # fmt: skip
         if answer != SOLVED:

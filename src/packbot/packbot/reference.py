@@ -28,6 +28,7 @@ from packbot.energy import EnergyBook
 from packbot.engines import joint_friction
 from packbot.motion import Motion
 from packbot.proximity import Proximity
+from packbot.sliding import Sliding
 from packbot.stepping import Stepper
 from packbot.touch import Touch
 
@@ -37,6 +38,7 @@ OPTIONS = {
     "gap_tolerance": 1e-7,  # m, rad: to which gaps are closed
     "near": 1e-2,  # m: from there on hulls are looked at feature by feature
     "rest_speed": 5e-3,  # m/s, rad/s: of approach, below which nothing bounces
+    "slip_speed": 5e-3,  # m/s: below which dry friction of contacts creeps
 }
 
 
@@ -92,10 +94,14 @@ class PackbotReference:
         self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
         proximity = Proximity(self._clearance, options["near"])
         touch = Touch(proximity, np.zeros(len(self._clearance.pairs)), self._limits)
+        contact = self._contact
+        links = map(self._clearance.pair_links, range(len(touch.margins)))
+        mu = np.array([contact.mu(pair) if contact else 0.0 for pair in links])
+        sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, options["slip_speed"])
         restitution = self._contact.restitution if self._contact else 0.0
         self._energy = EnergyBook(self.arm)
         self._stepper = Stepper(
-            Motion(self.arm, joint_friction(p), touch), self._energy, options, restitution
+            Motion(self.arm, joint_friction(p), touch, sliding), self._energy, options, restitution
         )
         if self._contact:
             check_start(setup, self._clearance)

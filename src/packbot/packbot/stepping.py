@@ -144,17 +144,20 @@ class Stepper:
         """Find what is closed, and return the state after the impacts there."""
         q, v = x[: self.n], x[self.n :]
         tolerance = self._options["gap_tolerance"]
-        gaps, rows, _ = self._touch.measure(self._features, q)
+        gaps, rows, spots = self._touch.measure(self._features, q)
         self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
         held = same(self._features, self.motion.closed.features[self.motion.forces > 0.0])
         shut = (gaps <= tolerance) | (held & (gaps <= 10 * tolerance))
-        features, rows, held = self._features[shut], rows[shut], held[shut]
+        features, rows, spots, held = self._features[shut], rows[shut], spots[shut], held[shut]
         rates = rows @ v
         if rates.min(initial=0.0) >= -STILL:
             self._close(features, (rates <= STILL) | held)
             return x
         bounce = self._restitution if -rates.min() > self._options["rest_speed"] else 0.0
-        impulses, v = impact(self.motion.arm.mass_matrix(q), rows, v, bounce)
+        mass = self.motion.arm.mass_matrix(q)
+        impulses, v = impact(mass, rows, v, bounce)
+        if self.motion.sliding.any:
+            impulses, v = self.motion.sliding.brake(mass, features, q, v, spots, rows, impulses)
         self._note(features, impulses, rates)
         # A hop lower than the tolerance is none: what presses then is held at once. Otherwise
         # contacts that share a body would throw each other up without end.
