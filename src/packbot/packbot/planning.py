@@ -24,6 +24,7 @@ from packbot.trajectories import RAMP
 STEP = 0.5  # m of motion by which a tree grows at once
 TRIES = 10_000  # samples before a search is given up
 SHORTCUTS = 150  # tried
+WAYS = 3  # found, of which the quickest is taken
 ARM = 4  # joints that place the hand; the others are drawn less often
 WANDER = 0.2  # part of the samples in which those are drawn, too
 
@@ -110,7 +111,8 @@ class Planner:
         if self.clear(start, goal):
             return np.array([start, goal])
         rng = np.random.default_rng(seed)
-        return np.array(self._shorten(self._search(start, goal, rng), rng))
+        ways = [self._shorten(self._search(start, goal, rng), rng) for _ in range(WAYS)]
+        return np.array(min(ways, key=self._duration))
 
     def clear(self, a: Array, b: Array) -> bool:
         """Return whether the straight line in joint space from a to b (7,) touches nothing.
@@ -192,13 +194,16 @@ class Planner:
                 continue
             a, b = _between(way, times, i, first), _between(way, times, j, second)
             corners = [way[i], a, b, way[j + 1]]
-            quicker = sum(map(self._time, corners, corners[1:])) < times[j + 1] - times[i]
+            quicker = self._duration(corners) < times[j + 1] - times[i]
             if quicker and not self._touch(a, b) and self.clear(a, b):
                 way = [*way[: i + 1], a, b, *way[j + 1 :]]
         return self._straighten(way)
 
     def _touch(self, *poses: Array) -> bool:
         return any(self.clearance.touches(q, self.margin) for q in poses)
+
+    def _duration(self, way: list[Array]) -> float:
+        return sum(self._time(a, b) for a, b in pairwise(way))
 
     def _time(self, a: Array, b: Array) -> float:
         """Return how long a straight line takes at least [s]."""
