@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import yaml
 from roboaccord.errors import AccordError
-from roboaccord.meshes import mesh_path
+from roboaccord.meshes import mesh_path, read_mesh
 from roboaccord.output import make_folder, plain, write_text
 
 from packbot.bodies import Body, fit
 from packbot.collisions import Shape, mesh_shape, read_collisions
-from packbot.hull_files import read_mesh
 from packbot.solids import write_obj
 
 MESHES = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf", ".3mf")

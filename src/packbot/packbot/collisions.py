@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contact import Index
 from roboaccord.errors import AccordError
-from roboaccord.meshes import mesh_path
+from roboaccord.meshes import mesh_path, read_mesh
 from roboaccord.rotations import rpy_matrix
 from roboaccord.state import Array
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from packbot.hull_files import read_mesh
 from packbot.shapes import box_corners, prism_corners
 from packbot.solids import Hull
 

@@ -117,7 +117,7 @@ def joints_chart(found: Collapses, number: str, what: str, key: str) -> tuple[Ch
         for joint in PITCHES:
             values = getattr(run, key)[:, run.joints.index(joint)]
             dashed = name != "normal"
-            word = joint if not dashed else ""
+            word = f"{joint}, clamped" if dashed else joint
             curves.append(Curve(word, run.time, values, COLOURS[joint], dashed))
             table[f"{joint}_{name}"] = _to(len(table["time_s"]), values)
     unit = "rad" if key == "q" else "rad/s"
@@ -159,7 +159,7 @@ def normals_chart() -> tuple[Chart, Table]:
     The second casing goes around the first; between round ones the vector would lie along the line
     of centres.
     """
-    angles: Array = CORNER + np.arange(-200, 201) * 0.01
+    angles = CORNER + 0.01 * np.arange(-200.0, 201.0).astype(np.float64)
     curves, table = [], {"centres_deg": angles}
     for (name, gap), colour in zip(GAPS.items(), (RED, BLUE, SOFT), strict=True):
         off = normal_errors(np.radians(angles), gap)

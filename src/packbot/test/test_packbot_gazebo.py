@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from packbot.environment import GROUND
-from packbot.hull_files import read_mesh
 from roboaccord.assembly import Setup
 from roboaccord.description import Tree
 from roboaccord.errors import AccordError
 from roboaccord.gazebo import check_file
 from roboaccord.gazebo.form import expand_for_gazebo
+from roboaccord.meshes import read_mesh
 from roboaccord.scenario import load_scenario
 
 

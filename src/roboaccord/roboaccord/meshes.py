@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -34,21 +35,44 @@ def mesh_path(name: str) -> Path:
 
 
 def read_mesh(path: Path) -> tuple[Array, Index]:
-    """Return vertices (v, 3) [m] and triangles (f, 3) of a file, OBJ or STL say.
+    """Return vertices (v, 3) [m] and triangles (f, 3) of a file.
+
+    OBJ is read here, so that it needs no library; trimesh reads STL and other forms.
 
     Raises:
         AccordError: if it cannot be read, or has no triangles in it.
     """
     try:
-        import trimesh
-    except ImportError as error:
-        raise AccordError(f"meshes need {error.name}; run: pip install trimesh") from None
-    try:
-        mesh = trimesh.load_mesh(path, process=False)
-        vertices, faces = np.array(mesh.vertices, float), np.array(mesh.faces, np.int64)
+        vertices, faces = _read_obj(path) if path.suffix.lower() == ".obj" else _read_other(path)
+    except AccordError:
+        raise
     except Exception as error:  # noqa: BLE001 - trimesh raises whatever its readers do
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise AccordError(f"cannot read {path}: {reason}") from None
     if not len(faces) or not np.isfinite(vertices).all():
         raise AccordError(f"cannot read {path}: it holds no triangles")
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise AccordError(f"cannot read {path}: a face names a vertex that is not there")
     return vertices, faces
+
+
+def _read_other(path: Path) -> tuple[Array, Index]:
+    try:
+        import trimesh
+    except ImportError as error:
+        raise AccordError(f"{path.name} needs {error.name}; run: pip install trimesh") from None
+    mesh = trimesh.load_mesh(path, process=False)
+    return np.array(mesh.vertices, float), np.array(mesh.faces, np.int64)
+
+
+def _read_obj(path: Path) -> tuple[Array, Index]:
+    points, faces = list[list[float]](), list[list[int]]()
+    for line in path.read_text(encoding="utf-8").splitlines():
+        word, *rest = line.split() or [""]
+        if word == "v":
+            points.append([float(number) for number in rest[:3]])
+        elif word == "f":
+            given = [int(corner.partition("/")[0]) for corner in rest]
+            corners = [i - 1 if i > 0 else len(points) + i for i in given]
+            faces += [[corners[0], *pair] for pair in pairwise(corners[1:])]
+    return np.array(points).reshape(-1, 3), np.array(faces, dtype=np.int64).reshape(-1, 3)
