@@ -23,6 +23,7 @@ from roboaccord.resources import share
 from roboaccord.rotations import rpy_matrix
 from roboaccord.scenario import did_you_mean
 from roboaccord.state import Array
+from roboaccord.view.solids import Faces, box, facets
 
 from packbot.hull_files import read_hull
 from packbot.solids import Hull
@@ -41,6 +42,20 @@ class Environment:
     """
 
     fixtures: tuple[Fixture | MeshFixture, ...]
+
+
+def stand_around(setup: Setup) -> list[tuple[Array, Faces]]:
+    """Return boxes and hulls as vertices (v, 3) [m] and faces, to be drawn; not the ground."""
+    return [
+        (vertices + fixture.position, faces)
+        for fixture in setup.terrain.fixtures
+        if fixture is not GROUND
+        for vertices, faces in [
+            box(fixture.size)
+            if isinstance(fixture, Fixture)
+            else (fixture.vertices, facets(fixture.vertices, fixture.faces))
+        ]
+    ]
 
 
 def make_environment(

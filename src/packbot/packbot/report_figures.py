@@ -8,17 +8,16 @@ from dataclasses import dataclass
 import coal
 import numpy as np
 from roboaccord.assembly import Setup
-from roboaccord.contact import Fixture
 from roboaccord.description import expand
 from roboaccord.report.charts import Chart, Curve, Scene, Solid
 from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
 from roboaccord.state import IDENTITY, ORIGIN, Array
 from roboaccord.view.scene import Scene as Stage
-from roboaccord.view.solids import box, facets
 
 from packbot.arm import Arm
 from packbot.clearance import convex
 from packbot.collapse import PITCHES, Collapse, EnergyBook
+from packbot.environment import stand_around
 from packbot.shapes import prism_corners
 from packbot.solids import Hull
 
@@ -26,6 +25,7 @@ Table = Mapping[str, Array]
 TIME = "time [s]"
 COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))
 HUES = ("#3366cc", "#d1495b", "#12a594", "#e0a030", "#7d5ba6", "#5d6878", "#4f9fd0", "#c2773c")
+AROUND = "#c9b48a"
 THROUGH = 1.5  # s into the fall without contact, which figure 7 shows
 RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # of figure 5's prisms: the casings of the elbows
 CORNER = 15.0  # degrees: direction of a corner of both prisms
@@ -78,13 +78,7 @@ def solids_of(setup: Setup, q: Array) -> list[Solid]:
         Solid(s.vertices @ turns[s.link].T + origins[s.link], s.faces, _hex(s.colour))
         for s in stage.shapes
     ]
-    for fixture in setup.terrain.fixtures:
-        if isinstance(fixture, Fixture):
-            vertices, faces = box(fixture.size)
-        else:
-            vertices, faces = fixture.vertices, facets(fixture.vertices, fixture.faces)
-        if fixture.name != "ground":
-            solids.append(Solid(vertices + fixture.position, faces, "#c9b48a"))
+    solids += [Solid(*solid, AROUND) for solid in stand_around(setup)]
     return solids
 
 

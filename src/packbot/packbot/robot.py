@@ -12,7 +12,7 @@ from roboaccord.state import Array, RobotState
 from packbot.contact import ClampContact, joint_clamp, normal
 from packbot.controllers import ReachController
 from packbot.engines import make_engine_simulator
-from packbot.environment import make_environment
+from packbot.environment import make_environment, stand_around
 from packbot.metrics import metrics
 from packbot.parameters import JOINTS, PackbotParameters
 from packbot.teleoperation import VelocityController
@@ -78,6 +78,7 @@ ROBOT = Robot(
     controllers={"reach": ReachController, "velocity": VelocityController},
     contacts={"normal": normal, "joint_clamp": joint_clamp},
     terrain=make_environment,
+    surroundings=stand_around,
     world=make_world,
     velocity_topic="joint_velocity_command",
     engine=make_engine_simulator,

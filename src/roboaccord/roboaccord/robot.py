@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -45,6 +45,8 @@ class Robot:
         terrain: makes what stands around the robot from `(setup, **terrain)`, the scenario's keys;
             None for a robot whose scenarios have none.
         relief: gives vertices (v, 3) [m] and faces of the terrain of a setup, to be drawn.
+        surroundings: gives the convex solids that stand around on level ground, each as vertices
+            (v, 3) [m] and faces, to be drawn beside the robot.
         world: makes the world of a setup for Gazebo, with its terrain in it, and gives its file;
             models are in ../models of that. None for the scenario's `world`.
         effort_topics: teleoperation: topics `/R/NAME` with a number, and the joint whose effort
@@ -75,6 +77,7 @@ class Robot:
     contacts: Mapping[str, Callable[..., Contact]] = field(default_factory=dict)
     terrain: Callable[..., Any] | None = None
     relief: Callable[[Setup], tuple[Array, Faces]] | None = None
+    surroundings: Callable[[Setup], Sequence[tuple[Array, Faces]]] | None = None
     world: Callable[[Setup], Path] | None = None
     effort_topics: Mapping[str, str] = field(default_factory=dict)
     velocity_topic: str = ""

@@ -15,8 +15,6 @@ from roboaccord.description import expand
 from roboaccord.errors import AccordError
 from roboaccord.robot import find_robot, robot_names
 from roboaccord.scenario import did_you_mean, load_scenario, make_scenario, scenario_names
-from roboaccord.state import Array
-from roboaccord.view.solids import Faces
 
 
 def view_command(
@@ -76,7 +74,8 @@ def view_run(path: Path, *, gif: Path | None, speed: float, port: int) -> None:
                 gif,
                 speed=speed,
                 progress=lambda done, total: bar.update(task, completed=done, total=total),
-                terrain=terrain_of(run.robot, run.scenario),
+                terrain=drawn_of("relief", run.robot, run.scenario),
+                surroundings=drawn_of("surroundings", run.robot, run.scenario) or (),
             )
         log.print(f"{gif}: {frames} frames, {gif.stat().st_size / 1e6:.1f} MB", soft_wrap=True)
         return
@@ -123,13 +122,13 @@ def described(robot: str, scenario: Mapping[str, Any], path: Path) -> str:
     return expand(Setup.of(make_scenario({"robot": robot, **scenario})))
 
 
-def terrain_of(robot: str, scenario: Mapping[str, Any]) -> tuple[Array, Faces] | None:
-    """Return the terrain of a run to be drawn, None where there is none or it cannot be had."""
+def drawn_of(hook: str, robot: str, scenario: Mapping[str, Any]) -> Any:
+    """Return the relief or the surroundings of a run, None where it has none or cannot be had."""
     if robot not in robot_names() or not scenario.get("terrain"):
         return None
-    relief = find_robot(robot).relief
+    give = getattr(find_robot(robot), hook)
     try:
-        return relief(Setup.of(make_scenario({"robot": robot, **scenario}))) if relief else None
+        return give(Setup.of(make_scenario({"robot": robot, **scenario}))) if give else None
     except AccordError as error:
         log.print(f"the terrain is not drawn: {error}", soft_wrap=True)
         return None

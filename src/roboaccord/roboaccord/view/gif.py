@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +36,7 @@ def write_gif(
     speed: float = 1.0,
     progress: Progress | None = None,
     terrain: Terrain | None = None,
+    surroundings: Sequence[Terrain] = (),
 ) -> int:
     """Write a GIF of a motion, and return its number of frames.
 
@@ -48,6 +49,7 @@ def write_gif(
         speed: how many seconds of motion a second of film shows.
         progress: called with the number of frames done and to do.
         terrain: vertices (v, 3) [m] and faces of what the robot is on; instead of a level ground.
+        surroundings: convex solids that stand around on it, likewise.
 
     Raises:
         AccordError: for figures out of range, or a file that cannot be written.
@@ -57,7 +59,9 @@ def write_gif(
     scene = Scene.parse(urdf)
     film = resample(trajectory, speed / fps)
     height = 2 * round(width / ASPECT / 2)
-    pictures = list(_render(scene, film, fps, speed, (width, height), progress, terrain))
+    pictures = list(
+        _render(scene, film, fps, speed, (width, height), progress, terrain, surroundings)
+    )
     palette = _palette(pictures)
     frames = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
     ends = np.round(100.0 * np.arange(len(frames) + 1) / fps)
@@ -110,12 +114,15 @@ def _render(
     size: tuple[int, int],
     progress: Progress | None,
     terrain: Terrain | None,
+    surroundings: Sequence[Terrain],
 ) -> list[Image.Image]:
     origins, rotations = scene.motion(film)
     bodies = [
         np.einsum("tij,vj->tvi", rotations[:, s.link], s.vertices) + origins[:, None, s.link]
         for s in scene.shapes
     ]
+    bodies += [np.tile(vertices, (len(film), 1, 1)) for vertices, _ in surroundings]
+    looks = [(s.faces, s.colour) for s in scene.shapes] + [(f, EARTH) for _, f in surroundings]
     centre = scene.centres(origins, rotations)
     if terrain is None:
         stance = stance_of(bodies, centre, fps)
@@ -134,7 +141,7 @@ def _render(
     pictures = []
     for i in range(len(film)):
         camera = Camera.aim(stance.target[i], stance.direction, stance.distance, VIEW, size)
-        solids = [(b[i], s.faces, s.colour) for b, s in zip(bodies, scene.shapes, strict=True)]
+        solids = [(b[i], *look) for b, look in zip(bodies, looks, strict=True)]
         picture = draw_frame(camera, solids, trace[: i + 1], stance.floor, stance.grid, behind)
         slow = f"   shown at {speed:g} x" if speed != 1.0 else ""
         left = f"t = {film.time[i]:.2f} s   {rates[i]:.2f} m/s{slow}"
