@@ -14,6 +14,7 @@ import numpy as np
 import roboaccord
 from roboaccord.assembly import Setup
 from roboaccord.contact import ContactPoint
+from roboaccord.description import expand
 from roboaccord.engines.options import read_options
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
@@ -23,7 +24,8 @@ from roboaccord.trajectory import Event
 
 from packbot.arm import Arm
 from packbot.clearance import Clearance
-from packbot.contact import ArmContact
+from packbot.collisions import read_collisions
+from packbot.contact import ArmContact, normal
 from packbot.energy import EnergyBook
 from packbot.engines import joint_friction
 from packbot.motion import Motion
@@ -55,6 +57,14 @@ def read_reference_options(setup: Setup) -> dict[str, float]:
     return options
 
 
+def arm_among_hulls(setup: Setup) -> tuple[Arm, Clearance]:
+    """Return the arm of a setup, and what measures its distances; the xacro is expanded once."""
+    urdf = expand(setup, base="fixed")
+    arm = Arm(urdf, setup.parameters.of_joints("reflected_inertia"), setup.parameters.gravity)
+    pairs = (setup.contact or normal(setup)).pairs
+    return arm, Clearance(arm.model, read_collisions(urdf), setup.terrain, pairs)
+
+
 def check_start(setup: Setup, clearance: Clearance) -> None:
     """Refuse to start with joints outside of their limits, or hulls in each other.
 
@@ -77,6 +87,9 @@ class PackbotReference:
     """Simulate the Packbot's arm (Simulator, Touching).
 
     Without a contact law there is neither contact nor limits of joints.
+
+    Attributes:
+        energy: book of the energy.
     """
 
     name = "reference"
@@ -85,11 +98,10 @@ class PackbotReference:
 
     def __init__(self, setup: Setup) -> None:
         options = read_reference_options(setup)
-        self.arm = Arm.of(setup)
+        self.arm, self._clearance = arm_among_hulls(setup)
         self.joints, self.effort_limits = setup.joints, setup.effort_limits
         self.physics_step = setup.scenario.physics_step
         self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None
-        self._clearance = Clearance.of(setup)
         p = setup.parameters
         self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
         proximity = Proximity(self._clearance, options["near"])
@@ -99,9 +111,10 @@ class PackbotReference:
         mu = np.array([contact.mu(pair) if contact else 0.0 for pair in links])
         sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, options["slip_speed"])
         restitution = self._contact.restitution if self._contact else 0.0
-        self._energy = EnergyBook(self.arm)
+        self.joint_friction = joint_friction(p)
+        self.energy = EnergyBook(self.arm)
         self._stepper = Stepper(
-            Motion(self.arm, joint_friction(p), touch, sliding), self._energy, options, restitution
+            Motion(self.arm, self.joint_friction, touch, sliding), self.energy, options, restitution
         )
         if self._contact:
             check_start(setup, self._clearance)
@@ -134,7 +147,7 @@ class PackbotReference:
     @property
     def energy_rise(self) -> float:
         """Sum of all rises of the energy beyond the work of the efforts, since the reset [J]."""
-        return self._energy.rise
+        return self.energy.rise
 
     @property
     def deepest(self) -> float:

@@ -23,14 +23,13 @@ from roboaccord.loop import clip_efforts
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
-from packbot.arm import Arm
 from packbot.chain import Chain
 from packbot.clearance import Clearance
 from packbot.contact import ClampContact
 from packbot.energy import EnergyBook
 from packbot.engines import joint_friction
 from packbot.integrator import Step, take_step
-from packbot.reference import check_start, read_reference_options
+from packbot.reference import arm_among_hulls, check_start, read_reference_options
 
 FIRST_STEP = 1e-4  # s: after a stop, as a solver begins anew
 STUCK = 20  # stops in a row without PROGRESS between them: no motion comes of it
@@ -53,6 +52,9 @@ class JointClampReference:
         resets: how often the joints of a pair were stopped.
         secondary: how many of these were of pairs that were held already.
         broken: pairs that are in each other because stopping their joints did not help.
+        clearance: measures distances.
+        energy: book of the energy.
+        relevant: planar joints between the bodies of each pair (p) (k,).
     """
 
     name = "reference"
@@ -61,16 +63,15 @@ class JointClampReference:
 
     def __init__(self, setup: Setup, contact: ClampContact) -> None:
         self._options = read_reference_options(setup)
-        self.arm = Arm.of(setup)
+        self.arm, self.clearance = arm_among_hulls(setup)
         self.joints, self.effort_limits = setup.joints, setup.effort_limits
         self.physics_step = setup.scenario.physics_step
         self._proximity = contact.proximity
-        self._clearance = Clearance.of(setup)
-        self._relevant = relevant_joints(self._clearance)
+        self.relevant = relevant_joints(self.clearance)
         self._friction = joint_friction(setup.parameters)
-        self._energy = EnergyBook(self.arm)
+        self.energy = EnergyBook(self.arm)
         self._effort = np.zeros(len(self.joints))
-        check_start(setup, self._clearance)
+        check_start(setup, self.clearance)
         self.reset(setup.initial)
 
     def reset(self, state: RobotState) -> RobotState:
@@ -83,7 +84,7 @@ class JointClampReference:
         self.broken = set[int]()
         self.resets = self.secondary = self._idle = 0
         self._size = FIRST_STEP
-        self._energy.start(state.q, state.qd)
+        self.energy.start(state.q, state.qd)
         return state
 
     def state(self) -> RobotState:
@@ -93,7 +94,7 @@ class JointClampReference:
     @property
     def energy_rise(self) -> float:
         """Sum of all rises of the energy beyond the work of the efforts, since the reset [J]."""
-        return self._energy.rise
+        return self.energy.rise
 
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under a held command."""
@@ -120,7 +121,7 @@ class JointClampReference:
         """Take one step, and stop joints before it if hulls intersect after it."""
         step = self._try(min(self._size, left, self._options["max_step"]))
         n = len(self.joints)
-        distances = self._clearance.distances(step.end[:n])
+        distances = self.clearance.distances(step.end[:n])
         self.broken = {pair for pair in self.broken if distances[pair] < 0.0}
         met = np.array([i for i in np.flatnonzero(distances < 0.0) if i not in self.broken], int)
         if len(met):
@@ -131,7 +132,7 @@ class JointClampReference:
         self._x = step.end
         self._time += step.size
         self._size = step.next_size
-        self._energy.note(self._x[:n], self._x[n:], self._effort)
+        self.energy.note(self._x[:n], self._x[n:], self._effort)
 
     def _try(self, size: float) -> Step:
         first = self._slope(self._x)
@@ -148,7 +149,7 @@ class JointClampReference:
         x = self._x.copy()
         for pair in met.tolist():
             again = pair in self._active
-            joints = self._relevant[pair]
+            joints = self.relevant[pair]
             if not again:
                 self._active[pair] = Collision(joints, np.sign(v[joints]))
             x[n + joints] = 0.0
@@ -157,7 +158,7 @@ class JointClampReference:
             self._tell("secondary_intersection" if again else "joint_clamp", pair)
         self._x = x
         self._size = FIRST_STEP
-        self._energy.note(x[:n], x[n:], self._effort)
+        self.energy.note(x[:n], x[n:], self._effort)
         if self._time - self._progress > PROGRESS:
             self._progress, self._idle = self._time, 0
         self._idle += 1
@@ -168,7 +169,7 @@ class JointClampReference:
                 self._tell("broken", pair)
 
     def _tell(self, kind: str, pair: int) -> None:
-        links, names = self._clearance.pair_links(pair), self._clearance.pair_names(pair)
+        links, names = self.clearance.pair_links(pair), self.clearance.pair_names(pair)
         subject = " ".join(f"{link}/{name}" for link, name in zip(links, names, strict=True))
         self._events.append(Event(float(self._time), kind, subject))
 
@@ -180,10 +181,10 @@ class JointClampReference:
     def contacts(self) -> Sequence[ContactPoint]:
         """Return where the pairs that are held are closest; forces there are unknown."""
         n = len(self.joints)
-        w = self._clearance.witness(self._x[:n], sorted(self._active))
+        w = self.clearance.witness(self._x[:n], sorted(self._active))
         rows = zip(w.pairs.tolist(), w.distances, w.on_a, w.on_b, w.normals, strict=True)
         return [
-            ContactPoint(self._clearance.pair_links(pair), 0.5 * (a + b), normal, 0.0, -float(d))
+            ContactPoint(self.clearance.pair_links(pair), 0.5 * (a + b), normal, 0.0, -float(d))
             for pair, d, a, b, normal in rows
         ]
 

@@ -1,0 +1,83 @@
+"""The complementarity solver against enumeration, least squares and the definition."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from packbot.complementarity import FAILED, SOLVED, check_lcp, solve_lcp
+from roboaccord.state import Array
+from scipy.optimize import nnls
+
+sizes = st.integers(1, 10)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def solve(w: Array, b: Array, guess: Array | None = None) -> Array:
+    x = np.full(len(b), np.nan)
+    active = np.zeros(len(b), dtype=np.bool_) if guess is None else guess
+    assert solve_lcp(w, b, active, x) == SOLVED
+    return x
+
+
+def enumerated(w: Array, b: Array) -> Array:
+    """Return the solution by trying every set of positive entries."""
+    n = len(b)
+    for chosen in itertools.product((False, True), repeat=n):
+        on = np.array(chosen)
+        x = np.zeros(n)
+        if on.any():
+            x[on] = np.linalg.solve(w[np.ix_(on, on)], -b[on])
+        if x.min() >= -1e-12 and (w @ x + b).min() >= -1e-9:
+            return x
+    raise AssertionError("no solution")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 6), seeds)
+def test_it_finds_the_solution_of_a_p_matrix(n: int, seed: int) -> None:
+    """A matrix with a positive definite symmetric part is a P-matrix: there is one solution."""
+    rng = np.random.default_rng(seed)
+    root, twist = rng.normal(size=(n, n)), rng.normal(size=(n, n))
+    w, b = root @ root.T + 0.1 * np.eye(n) + twist - twist.T, rng.normal(size=n)
+    guess = rng.integers(0, 2, n).astype(np.bool_)
+    assert solve(w, b, guess) == pytest.approx(enumerated(w, b), rel=1e-7, abs=1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(sizes, sizes, st.booleans(), seeds)
+def test_redundant_contacts_push_as_least_squares_say(
+    n: int, rank: int, repeated: bool, seed: int
+) -> None:
+    """With W = J J^T and b = J c, J^T x + c is the shortest such vector: what moves is unique."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, rank))
+    if repeated:
+        rows = rows[rng.integers(0, n, size=n)]
+    c = rng.normal(size=rank)
+    w = rows @ rows.T
+    w[np.diag_indices(n)] *= 1.0 + 1e-10
+    x = solve(w, rows @ c)
+    expected, _ = nnls(rows.T, -c)
+    assert rows.T @ x == pytest.approx(rows.T @ expected, abs=1e-6)
+    assert x.min() >= 0.0
+
+
+def test_one_row_has_the_closed_form() -> None:
+    assert solve(np.array([[4.0]]), np.array([-2.0])) == pytest.approx([0.5])
+    assert solve(np.array([[4.0]]), np.array([2.0])) == pytest.approx([0.0])
+
+
+def test_it_says_where_there_is_no_solution() -> None:
+    x = np.zeros(1)
+    assert solve_lcp(np.array([[-1.0]]), np.array([-1.0]), np.zeros(1, np.bool_), x) == FAILED
+
+
+def test_the_check_finds_what_is_wrong() -> None:
+    w, b = np.eye(2), np.array([-1.0, 1.0])
+    assert check_lcp(w, b, np.array([1.0, 0.0])) == 0.0
+    for wrong in ([1.1, 0.0], [0.9, 0.0], [1.0, 0.1], [1.0, -0.1]):
+        assert check_lcp(w, b, np.array(wrong)) > 0.05

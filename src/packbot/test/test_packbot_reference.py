@@ -1,0 +1,295 @@
+"""The event-driven reference: smooth motion, impacts, rest, friction, and its refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from packbot.arm import Arm
+from packbot.clearance import Clearance
+from packbot.collapse import collapse_setup
+from packbot.features import LOWER
+from packbot.impacts import impact
+from packbot.proximity import Proximity
+from packbot.reference import PackbotReference
+from packbot.sliding import Sliding
+from packbot.touch import Touch
+from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.contact import ContactPoint, Touching
+from roboaccord.errors import AccordError
+from roboaccord.loop import simulate
+from roboaccord.state import Array, Command, RobotState
+from roboaccord.trajectory import Trajectory
+from scipy.integrate import solve_ivp
+
+JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
+MARGIN = 5e-4  # m: the law's own
+GAP = 1e-7  # m: tolerance of a gap, the reference's own
+LOSSLESS = [f"parameters.viscous_{name}=0" for name in JOINTS]
+
+
+def run(
+    duration: float, changes: list[str] | None = None, contact: str = "normal"
+) -> tuple[PackbotReference, Trajectory]:
+    setup = collapse_setup(contact, duration, changes or [])
+    simulator = make_simulator(setup)
+    assert isinstance(simulator, PackbotReference)
+    trajectory = simulate(
+        simulator=simulator,
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=duration,
+        control_period=0.01,
+    )
+    return simulator, trajectory
+
+
+@pytest.fixture(scope="module")
+def setup() -> Setup:
+    return collapse_setup("normal", 5.0)
+
+
+@pytest.fixture(scope="module")
+def arm(setup: Setup) -> Arm:
+    return Arm.of(setup)
+
+
+@pytest.fixture(scope="module")
+def fall() -> tuple[PackbotReference, Trajectory]:
+    """The collapse until nothing moves but pan and wrist, which creep."""
+    return run(2.5)
+
+
+def draw_touch(setup: Setup, count: int) -> list[tuple[Touch, Array, np.ndarray]]:
+    """Return poses with hulls that nearly touch: what measures, angles, features."""
+    clearance = Clearance.of(setup)
+    rng, poses = np.random.default_rng(7), []
+    while len(poses) < count:
+        q = rng.uniform(*np.array([setup.parameters.of_joints(k) for k in ("lower", "upper")]))
+        distances = clearance.distances(q)
+        if not 1e-4 < distances.min() < 5e-3:
+            continue
+        proximity = Proximity(clearance, near=0.02)
+        proximity.restart(distances)
+        touch = Touch(proximity, np.zeros(len(distances)), np.array([q - 9.0, q + 9.0]))
+        poses.append((touch, q, touch.features(q)))
+    return poses
+
+
+def test_without_contact_it_moves_as_another_integrator_has_it(arm: Arm) -> None:
+    """SciPy's DOP853 at its finest, on the same equations; viscous friction included."""
+    simulator, trajectory = run(1.0, contact="none")
+    viscous = simulator.joint_friction.viscous
+
+    def slope(_: float, x: Array) -> Array:
+        return np.concatenate([x[7:], arm.acceleration(x[:7], x[7:], -viscous * x[7:])])
+
+    start = np.concatenate([trajectory.q[0], trajectory.qd[0]])
+    exact = solve_ivp(slope, (0.0, 1.0), start, method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
+    off = np.concatenate([trajectory.q[-1], trajectory.qd[-1]]) - exact
+    assert np.abs(off).max() < 1e-6  # a hundred steps' tolerances of 1e-8
+
+
+def test_without_contact_and_friction_it_keeps_its_energy(arm: Arm) -> None:
+    _, trajectory = run(0.5, LOSSLESS, "none")
+    energies = [arm.energy(q, v) for q, v in zip(trajectory.q, trajectory.qd, strict=True)]
+    assert np.ptp(energies) < 1e-6
+    assert np.abs(trajectory.qd[-1]).max() > 1.0
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_impacts_obey_their_law(arm: Arm, restitution: float) -> None:
+    """Momentum, complementarity, and -(1 - e) / (1 + e) L^T W L / 2 of energy; W = J M^-1 J^T."""
+    rng = np.random.default_rng(3)
+    for count in (1, 2, 4, 9):  # nine rows of seven joints are redundant
+        mass = arm.mass_matrix(rng.uniform(-1.0, 1.0, 7))
+        rows, v = rng.normal(size=(count, 7)), rng.normal(size=7)
+        if count == 9:
+            rows = np.abs(rows)  # of one mind: some motion opens them all
+        impulses, after = impact(mass, rows, v, restitution)
+        speeds = rows @ after + restitution * (rows @ v)
+        assert mass @ (after - v) == pytest.approx(rows.T @ impulses, abs=1e-9)
+        assert impulses.min() >= 0.0
+        assert speeds.min() > -1e-7
+        assert impulses @ speeds == pytest.approx(0.0, abs=1e-7)
+        w = rows @ np.linalg.solve(mass, rows.T)
+        lost = 0.5 * (1.0 - restitution) / (1.0 + restitution) * impulses @ w @ impulses
+        gained = 0.5 * (after @ mass @ after - v @ mass @ v)
+        assert gained == pytest.approx(-lost, abs=1e-7)
+        if count == 1 and rows[0] @ v < 0.0:
+            assert impulses[0] == pytest.approx(-(1.0 + restitution) * (rows[0] @ v) / w[0, 0])
+
+
+def test_features_have_the_distances_of_their_hulls(setup: Setup) -> None:
+    """The least of the features' distances is that of the hulls, which coal measures."""
+    for touch, q, features in draw_touch(setup, 40):
+        gaps, _, _ = touch.measure(features, q)
+        distances = touch.proximity.clearance.distances(q)
+        for pair in np.flatnonzero(distances < 0.02):
+            least = gaps[features[:, 5] == pair].min()
+            assert least == pytest.approx(distances[pair], abs=1e-7)
+
+
+def test_rows_are_the_slopes_of_gaps(setup: Setup) -> None:
+    """And dJ/dt v that of the rows, both by differences of the angles."""
+    step = 1e-6
+    rng = np.random.default_rng(4)
+    for touch, q, features in draw_touch(setup, 5):
+        v = rng.normal(size=7)
+        _, rows, _, bias = touch.measure_turning(features, q, v)
+        ahead, rows_ahead, _ = touch.measure(features, q + step * v)
+        back, rows_back, _ = touch.measure(features, q - step * v)
+        assert (ahead - back) / (2.0 * step) == pytest.approx(rows @ v, abs=1e-6)
+        assert (rows_ahead - rows_back) @ v / (2.0 * step) == pytest.approx(bias, abs=1e-6)
+
+
+def test_the_collapse_feeds_no_energy_and_keeps_its_margin(
+    fall: tuple[PackbotReference, Trajectory], setup: Setup
+) -> None:
+    simulator, trajectory = fall
+    assert 0.0 <= simulator.energy_rise < 1e-4
+    assert simulator.deepest < 10 * GAP
+    clearance = Clearance.of(setup)
+    closest = min(clearance.closest(q)[1] for q in trajectory.q)
+    assert MARGIN - 10 * GAP < closest < MARGIN + 10 * GAP
+    lower, upper = (setup.parameters.of_joints(k) for k in ("lower", "upper"))
+    assert (trajectory.q > lower - 10 * GAP).all()
+    assert (trajectory.q < upper + 10 * GAP).all()
+    subjects = {(event.kind, event.subject) for event in trajectory.events}
+    assert ("impact", "base_link/chassis link1_link/elbow1_casing") in subjects
+    assert ("impact", "turret_link/shoulder_casing link2_link/tube_2") in subjects
+    assert ("joint_stop", "tilt") in subjects
+
+
+def push_of(arm: Arm, point: ContactPoint, q: Array) -> Array:
+    """Return the efforts (7,) of a contact's force, by pinocchio's Jacobians of its links."""
+    total = np.zeros(7)
+    for link, sign in zip(point.pair, (-1.0, 1.0), strict=True):
+        frame = arm.model.getFrameId(link)
+        jacobian = pin.computeFrameJacobian(arm.model, arm.data, q, frame, pin.LOCAL_WORLD_ALIGNED)
+        offset = point.position - arm.data.oMf[frame].translation
+        linear = jacobian[:3] - pin.skew(offset) @ jacobian[3:]
+        total += sign * point.force * point.normal @ linear
+    return total
+
+
+def test_at_rest_contacts_carry_the_arm(
+    fall: tuple[PackbotReference, Trajectory], arm: Arm
+) -> None:
+    simulator, trajectory = fall
+    assert isinstance(simulator, Touching)
+    points = simulator.contacts()
+    q, v = trajectory.q[-1], trajectory.qd[-1]
+    assert min(point.force for point in points) >= 0.0
+    assert max(point.force for point in points) > 10.0
+    assert max(abs(point.depth + MARGIN) for point in points) < 10 * GAP
+    carried = sum(push_of(arm, point, q) for point in points)
+    missing = arm.bias(q, v) + simulator.joint_friction.viscous * v - carried
+    assert np.abs(missing).max() < 1e-3  # of 50 N m of gravity; what creeps still accelerates
+
+
+def test_trajectories_converge_with_the_tolerances() -> None:
+    """Through the first impacts, as the tolerances of steps and of gaps shrink together."""
+    key = "engine_options.reference"
+    ends = [
+        run(0.22, [f"{key}.tolerance={size!r}", f"{key}.gap_tolerance={10 * size!r}"])[1].q[-1]
+        for size in (1e-6, 1e-8, 1e-10)
+    ]
+    coarse, fine = (np.abs(end - ends[2]).max() for end in ends[:2])
+    assert fine < 0.1 * coarse
+    assert fine < 1e-6
+
+
+def test_the_same_run_has_the_same_hash(fall: tuple[PackbotReference, Trajectory]) -> None:
+    assert run(0.25)[1].sha256() == fall[1].window(0.0, 0.25).sha256()
+
+
+def test_what_bounces_fully_keeps_its_energy(arm: Arm) -> None:
+    """Until 0.3 s there are bounces of the elbow's casing and of link 2."""
+    _, trajectory = run(0.3, ["friction.restitution=1", *LOSSLESS])
+    energies = [arm.energy(q, v) for q, v in zip(trajectory.q, trajectory.qd, strict=True)]
+    assert len(trajectory.events) > 1
+    assert np.ptp(energies) < 1e-4
+    parted = np.diff(np.sign(trajectory.qd[:, 1]))  # the shoulder turns round
+    assert parted.any()
+
+
+def test_friction_takes_what_coulomb_says(setup: Setup) -> None:
+    """The power is -mu lambda |s|^2 / sqrt(|s|^2 + eps^2), s from velocities of the points."""
+    rng, slow = np.random.default_rng(5), 0.01
+    arm = Arm.of(setup)
+    for touch, q, features in draw_touch(setup, 5):
+        v = rng.normal(size=7)
+        proximity = touch.proximity
+        mu = np.full(len(touch.margins), 0.4)
+        sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, slow)
+        _, rows, spots = touch.measure(features, q)
+        ways = sliding.ways(features, q, v, rows, spots)
+        pin.forwardKinematics(arm.model, arm.data, q, v)
+        for feature, row, way, spot in zip(features, rows, ways, spots, strict=True):
+            if feature[0] >= LOWER:
+                assert (row == way).all()
+                continue
+            speeds = []
+            for hull, x in ((feature[1], spot[:3]), (feature[3], spot[3:6])):
+                body = int(proximity.owner[hull])
+                twist = pin.getVelocity(arm.model, arm.data, body, pin.LOCAL_WORLD_ALIGNED)
+                arms = x - arm.data.oMi[body].translation
+                speeds.append(twist.linear + np.cross(twist.angular, arms) if body else 0.0 * x)
+            relative, normal = speeds[1] - speeds[0], spot[6:]
+            square = relative @ relative - (relative @ normal) ** 2
+            power = (way - row) @ v
+            assert power == pytest.approx(-0.4 * square / np.sqrt(square + slow**2), abs=1e-9)
+
+
+def test_friction_at_impacts_takes_energy_within_its_cone(setup: Setup, arm: Arm) -> None:
+    rng = np.random.default_rng(6)
+    for touch, q, features in draw_touch(setup, 10):
+        proximity, v = touch.proximity, 3.0 * rng.normal(size=7)
+        features = features[features[:, 0] < LOWER]
+        mu = np.full(len(touch.margins), 0.4)
+        sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, 0.01)
+        _, rows, spots = touch.measure(features, q)
+        mass = arm.mass_matrix(q)
+        impulses, parted = impact(mass, rows, v)
+        more, braked = sliding.brake(mass, features, q, parted, spots, rows, impulses)
+        assert braked @ mass @ braked <= parted @ mass @ parted + 1e-12
+        assert (rows @ braked).min() > -1e-7
+        assert more.min() >= 0.0
+
+
+def test_with_friction_the_collapse_feeds_no_energy() -> None:
+    simulator, trajectory = run(0.5, ["friction.mu=0.3"])
+    assert simulator.energy_rise < 1e-4
+    assert simulator.deepest < 10 * GAP
+    assert len(trajectory.events) > 1
+
+
+def test_states_of_other_simulators_may_overlap(setup: Setup) -> None:
+    """The cross-check puts the reference in them: nothing leaps, and no energy comes of it."""
+    simulator = make_simulator(setup)
+    assert isinstance(simulator, PackbotReference)
+    clearance = Clearance.of(setup)
+    q = setup.initial.q.copy()
+    while clearance.closest(q)[1] > -1e-3:  # the shoulder, back until 1 mm deep
+        q[1] += 1e-3
+    simulator.reset(RobotState(0.0, q, np.zeros(7), np.zeros(7)))
+    after = simulator.step(Command(np.zeros(7)), 0.01)
+    assert np.abs(after.qd).max() < 1.0  # falling freely it has 0.3 rad/s by then
+    assert simulator.energy_rise < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("initial.q.tilt=2", "initial.q.tilt: 2 rad is outside -1.7 to 1.7"),
+        ("initial.q.shoulder=3.3", "start in collision: base_link/chassis is 16.2 mm deep in"),
+        ("engine_options.reference.tolerence=1", "did you mean tolerance?"),
+        ("engine_options.reference.max_step=0", "max_step: 0 is no positive number"),
+    ],
+)
+def test_wrong_starts_and_options_are_refused(change: str, said: str) -> None:
+    with pytest.raises(AccordError) as caught:
+        make_simulator(collapse_setup("normal", 0.1, [change]))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
