@@ -8,7 +8,7 @@ bodies (RNEA) and f of the joints' friction,
 so that e'' = -2 w e' - w^2 e.
 
 Efforts are held for a period T, in which the friction b of a light joint with the inertia m can
-brake it wholly (x = b T / m is 7 for the wrist). Friction is therefore taken at the rate by which
+brake it wholly (x = b T / m is 8 for the wrist). Friction is therefore taken at the rate by which
 qd changes by T a in a period exactly: k = 1 / (1 - exp(-x)) - 1 / x, between 1/2 and 1.
 """
 
