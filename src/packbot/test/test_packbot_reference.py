@@ -24,6 +24,7 @@ from scipy.integrate import solve_ivp
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
 MARGIN = 5e-4  # m: the law's own
+Near = tuple[Touch, Array, np.ndarray]
 GAP = 1e-7  # m: tolerance of a gap, the reference's own
 LOSSLESS = [f"parameters.viscous_{name}=0" for name in JOINTS]
 
@@ -60,11 +61,12 @@ def fall() -> tuple[PackbotReference, Trajectory]:
     return run(2.5)
 
 
-def draw_touch(setup: Setup, count: int) -> list[tuple[Touch, Array, np.ndarray]]:
-    """Return poses with hulls that nearly touch: what measures, angles, features."""
+@pytest.fixture(scope="module")
+def near(setup: Setup) -> list[Near]:
+    """Poses with hulls that nearly touch: what measures, angles, features."""
     clearance = Clearance.of(setup)
-    rng, poses = np.random.default_rng(7), []
-    while len(poses) < count:
+    rng, poses = np.random.default_rng(7), list[Near]()
+    while len(poses) < 20:
         q = rng.uniform(*np.array([setup.parameters.of_joints(k) for k in ("lower", "upper")]))
         distances = clearance.distances(q)
         if not 1e-4 < distances.min() < 5e-3:
@@ -120,9 +122,9 @@ def test_impacts_obey_their_law(arm: Arm, restitution: float) -> None:
             assert impulses[0] == pytest.approx(-(1.0 + restitution) * (rows[0] @ v) / w[0, 0])
 
 
-def test_features_have_the_distances_of_their_hulls(setup: Setup) -> None:
+def test_features_have_the_distances_of_their_hulls(near: list[Near]) -> None:
     """The least of the features' distances is that of the hulls, which coal measures."""
-    for touch, q, features in draw_touch(setup, 40):
+    for touch, q, features in near:
         gaps, _, _ = touch.measure(features, q)
         distances = touch.proximity.clearance.distances(q)
         for pair in np.flatnonzero(distances < 0.02):
@@ -130,11 +132,11 @@ def test_features_have_the_distances_of_their_hulls(setup: Setup) -> None:
             assert least == pytest.approx(distances[pair], abs=1e-7)
 
 
-def test_rows_are_the_slopes_of_gaps(setup: Setup) -> None:
+def test_rows_are_the_slopes_of_gaps(near: list[Near]) -> None:
     """And dJ/dt v that of the rows, both by differences of the angles."""
     step = 1e-6
     rng = np.random.default_rng(4)
-    for touch, q, features in draw_touch(setup, 5):
+    for touch, q, features in near[:5]:
         v = rng.normal(size=7)
         _, rows, _, bias = touch.measure_turning(features, q, v)
         ahead, rows_ahead, _ = touch.measure(features, q + step * v)
@@ -214,11 +216,10 @@ def test_what_bounces_fully_keeps_its_energy(arm: Arm) -> None:
     assert parted.any()
 
 
-def test_friction_takes_what_coulomb_says(setup: Setup) -> None:
+def test_friction_takes_what_coulomb_says(near: list[Near], arm: Arm) -> None:
     """The power is -mu lambda |s|^2 / sqrt(|s|^2 + eps^2), s from velocities of the points."""
     rng, slow = np.random.default_rng(5), 0.01
-    arm = Arm.of(setup)
-    for touch, q, features in draw_touch(setup, 5):
+    for touch, q, features in near[:5]:
         v = rng.normal(size=7)
         proximity = touch.proximity
         mu = np.full(len(touch.margins), 0.4)
@@ -242,9 +243,9 @@ def test_friction_takes_what_coulomb_says(setup: Setup) -> None:
             assert power == pytest.approx(-0.4 * square / np.sqrt(square + slow**2), abs=1e-9)
 
 
-def test_friction_at_impacts_takes_energy_within_its_cone(setup: Setup, arm: Arm) -> None:
+def test_friction_at_impacts_takes_energy_alone(near: list[Near], arm: Arm) -> None:
     rng = np.random.default_rng(6)
-    for touch, q, features in draw_touch(setup, 10):
+    for touch, q, features in near[:10]:
         proximity, v = touch.proximity, 3.0 * rng.normal(size=7)
         features = features[features[:, 0] < LOWER]
         mu = np.full(len(touch.margins), 0.4)
