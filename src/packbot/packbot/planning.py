@@ -20,6 +20,7 @@ from packbot.clearance import Clearance
 from packbot.parameters import JOINTS
 from packbot.reaching import MARGIN
 from packbot.trajectories import RAMP
+from packbot.tree import Tree
 
 STEP = 0.5  # m of motion by which a tree grows at once
 TRIES = 10_000  # samples before a search is given up
@@ -46,37 +47,6 @@ def motion_radii(clearance: Clearance) -> Array:
             far += float(np.linalg.norm(model.jointPlacements[joint].translation))
             joint = model.parents[joint]
     return radii
-
-
-class _Tree:
-    """Hold angles (n, 7), and from which each was reached."""
-
-    def __init__(self, root: Array) -> None:
-        self._nodes = np.tile(root, (64, 1))
-        self._parents = [-1]
-
-    def __getitem__(self, i: int) -> Array:
-        return np.asarray(self._nodes[i])
-
-    def add(self, q: Array, parent: int) -> int:
-        count = len(self._parents)
-        if count == len(self._nodes):
-            self._nodes = np.concatenate([self._nodes, np.empty_like(self._nodes)])
-        self._nodes[count] = q
-        self._parents.append(parent)
-        return count
-
-    def nearest(self, q: Array, weights: Array) -> int:
-        """Return the node from which the least motion leads to q."""
-        return int((np.abs(self._nodes[: len(self._parents)] - q) @ weights).argmin())
-
-    def way(self, i: int) -> list[Array]:
-        """Return the angles from the root to node `i`."""
-        back = []
-        while i >= 0:
-            back.append(self[i])
-            i = self._parents[i]
-        return back[::-1]
 
 
 class Planner:
@@ -146,7 +116,7 @@ class Planner:
 
     def _search(self, start: Array, goal: Array, rng: np.random.Generator) -> list[Array]:
         """Return a way by two trees that grow towards each other in turn."""
-        from_start, from_goal = _Tree(start), _Tree(goal)
+        from_start, from_goal = Tree(start), Tree(goal)
         one, other = from_start, from_goal
         for _ in range(TRIES):
             reached = self._step(one, self._sample(start, goal, rng))
@@ -167,7 +137,7 @@ class Planner:
             q[ARM:] = start[ARM:] + rng.random() * (goal - start)[ARM:]
         return q
 
-    def _step(self, tree: _Tree, towards: Array, i: int | None = None) -> int | None:
+    def _step(self, tree: Tree, towards: Array, i: int | None = None) -> int | None:
         """Add the node one step from node `i`, or the nearest, towards angles; None if barred."""
         i = tree.nearest(towards, self.radii) if i is None else i
         a = tree[i]
@@ -177,7 +147,7 @@ class Planner:
             return None
         return tree.add(b, i)
 
-    def _connect(self, tree: _Tree, target: Array) -> int | None:
+    def _connect(self, tree: Tree, target: Array) -> int | None:
         """Grow a tree up to a target as far as it goes; None if it does not get there."""
         i: int | None = tree.nearest(target, self.radii)
         while i is not None and not np.array_equal(tree[i], target):

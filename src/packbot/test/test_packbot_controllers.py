@@ -124,7 +124,7 @@ def test_velocities_are_followed_and_clipped(engine):
 
 def test_nothing_asked_is_held_against_gravity():
     setup = made("teleop")
-    trajectory = run(setup, "mujoco", 2.0)
+    trajectory = run(setup, "mujoco", 0.5)
     assert np.abs(trajectory.q - setup.initial.q).max() < 1e-6
     assert np.abs(trajectory.effort[-1]).max() > 5.0  # N m; the arm hangs on its motors
 
@@ -144,10 +144,10 @@ def test_joints_stop_short_of_their_limits():
 
 def test_velocities_into_the_ground_are_refused():
     """The arm stops at the clearance, goes no closer, and can be driven away again."""
-    setup = made("teleop")
+    setup = made("teleop", "initial.q.shoulder=1.5")
     clearance = Clearance.of(setup)
     down = np.array([0, -0.5, 0, 0, 0, 0, 0])
-    trajectory = run(setup, "mujoco", 6.0, down)
+    trajectory = run(setup, "mujoco", 2.0, down)
     distances = [clearance.closest(q)[1] for q in trajectory.q[::5]]
     assert min(distances) > 0.018  # m; of 0.02, less what a period moves
     assert distances[-1] < 0.03

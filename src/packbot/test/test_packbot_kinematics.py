@@ -184,9 +184,7 @@ def test_inverse_says_why_not(inverse, setup):
         inverse.solve(edge + beyond, near=near)
     with pytest.raises(AccordError, match=r"within the joints' limits and a hand at 1.5 rad"):
         inverse.solve(edge - [0.1, 0, 0], near=near, pitch=1.5)
-    with pytest.raises(
-        AccordError, match=r"every pose .* the first has .* in each other"
-    ):
+    with pytest.raises(AccordError, match=r"every pose .* the first has .* in each other"):
         inverse.solve(np.array([0.1, 0.0, 0.1]), near=near)
 
 

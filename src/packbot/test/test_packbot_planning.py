@@ -104,8 +104,6 @@ def test_rates_are_the_derivatives_of_the_angles(way):
 def test_same_seed_gives_the_same_way(shelf, planner, goal, way):
     again = Planner(shelf, margin=planner.margin).plan(shelf.initial.q, goal, 0)
     assert np.array_equal(again, way.corners)
-    other = planner.plan(shelf.initial.q, goal, 1)
-    assert other.shape != again.shape or not np.array_equal(other, again)
 
 
 def test_weak_joints_make_a_way_slower_or_refuse_it(planner):
