@@ -10,15 +10,15 @@ from roboaccord.robot import Robot
 from roboaccord.state import Array, RobotState
 
 from packbot.contact import ClampContact, joint_clamp, normal
+from packbot.contact_points import contact_points
 from packbot.controllers import ReachController
 from packbot.engines import make_engine_simulator
 from packbot.environment import make_environment, stand_around
+from packbot.libraries import compiled
 from packbot.metrics import metrics
 from packbot.parameters import JOINTS, PackbotParameters
 from packbot.teleoperation import VelocityController
 from packbot.world_file import make_world
-
-INSTALL = "the Packbot's reference needs {name}; run: pip install pin coal"
 
 
 def joints(setup: Setup) -> tuple[str, ...]:
@@ -40,11 +40,9 @@ def make_reference(setup: Setup) -> Simulator:
     Raises:
         AccordError: without pinocchio and coal.
     """
-    try:
+    with compiled("the Packbot's reference"):
         from packbot.reference import PackbotReference
         from packbot.report_variants import JointClampReference
-    except ImportError as error:
-        raise AccordError(INSTALL.format(name=error.name)) from None
     if isinstance(setup.contact, ClampContact):
         return JointClampReference(setup, setup.contact)
     return PackbotReference(setup)
@@ -77,6 +75,7 @@ ROBOT = Robot(
     reference=make_reference,
     controllers={"reach": ReachController, "velocity": VelocityController},
     contacts={"normal": normal, "joint_clamp": joint_clamp},
+    contact_points=contact_points,
     terrain=make_environment,
     surroundings=stand_around,
     world=make_world,

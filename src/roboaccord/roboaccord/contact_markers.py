@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from roboaccord.assembly import Setup
 from roboaccord.cdr import encode_contacts
-from roboaccord.contact import Touching
+from roboaccord.contact import ContactPoint, Touching
 from roboaccord.interfaces import Simulator
 from roboaccord.state import Command, RobotState
 from roboaccord.trajectory import Event
@@ -15,27 +15,46 @@ PERIOD = 1.0 / 30.0  # s of simulated time
 _ROUND_OFF = 1e-9  # s
 
 
-def touching(setup: Setup, simulator: Simulator) -> Touching | None:
-    """Return a simulator that tells of contacts; None where it does not, or nothing touches."""
-    return simulator if isinstance(simulator, Touching) and setup.contact is not None else None
+Find = Callable[[RobotState], Sequence[ContactPoint]]
+
+
+def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
+    """Return what finds the contacts of a state.
+
+    They are the simulator's own. Where there is no simulator, but Gazebo that tells of none, they
+    are those that the robot's geometry shows.
+
+    Args:
+        setup: robot and scenario.
+        simulator: that is in the state, or None.
+
+    Returns:
+        None where nothing touches, or nobody can tell.
+    """
+    if setup.contact is None:
+        return None
+    if isinstance(simulator, Touching):
+        return lambda _: simulator.contacts()
+    by_geometry = setup.robot.contact_points
+    return by_geometry(setup) if simulator is None and by_geometry else None
 
 
 class ContactMarkers:
     """Give the contacts when they are due; an observer.
 
     Args:
-        simulator: in the state that is observed.
+        find: finds the contacts of the state that is observed.
         send: takes the state and message bytes.
         wanted: whether anybody listens.
     """
 
     def __init__(
         self,
-        simulator: Touching,
+        find: Find,
         send: Callable[[RobotState, bytes], None],
         wanted: Callable[[], object] = lambda: True,
     ) -> None:
-        self._simulator, self._send, self._wanted = simulator, send, wanted
+        self._find, self._send, self._wanted = find, send, wanted
         self._next = self._last = 0.0
 
     def on_state(self, state: RobotState) -> None:
@@ -44,7 +63,7 @@ class ContactMarkers:
         self._last = state.time
         if (again or state.time >= self._next - _ROUND_OFF) and self._wanted():
             self._next = state.time + PERIOD
-            self._send(state, encode_contacts(state.time, self._simulator.contacts()))
+            self._send(state, encode_contacts(state.time, self._find(state)))
 
     def on_command(self, state: RobotState, command: Command) -> None:
         """Do nothing."""

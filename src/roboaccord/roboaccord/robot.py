@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from roboaccord.assembly import Setup
-    from roboaccord.contact import Contact
+    from roboaccord.contact import Contact, ContactPoint
     from roboaccord.interfaces import Controller, ForceLaw, Odometry, Simulator
     from roboaccord.state import Array, RobotState
     from roboaccord.trajectory import Trajectory
@@ -42,6 +42,8 @@ class Robot:
         controllers: by name; a controller is made with `(setup, **parameters)`.
         friction_laws: by name; a force law is made with `(setup, **parameters)`.
         contacts: by name, beside the laws: what an engine's own contact solver is to deal with.
+        contact_points: makes what finds contacts by geometry alone, without forces, where a
+            simulator, Gazebo, tells of none.
         terrain: makes what stands around the robot from `(setup, **terrain)`, the scenario's keys;
             None for a robot whose scenarios have none.
         relief: gives vertices (v, 3) [m] and faces of the terrain of a setup, to be drawn.
@@ -75,6 +77,7 @@ class Robot:
     controllers: Mapping[str, Callable[..., Controller]]
     friction_laws: Mapping[str, Callable[..., ForceLaw]] = field(default_factory=dict)
     contacts: Mapping[str, Callable[..., Contact]] = field(default_factory=dict)
+    contact_points: Callable[[Setup], Callable[[RobotState], Sequence[ContactPoint]]] | None = None
     terrain: Callable[..., Any] | None = None
     relief: Callable[[Setup], tuple[Array, Faces]] | None = None
     surroundings: Callable[[Setup], Sequence[tuple[Array, Faces]]] | None = None

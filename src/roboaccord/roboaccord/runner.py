@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roboaccord.assembly import Setup, make_controller, make_simulator
 from roboaccord.bag.writer import BagWriter
-from roboaccord.contact_markers import ContactMarkers, touching
+from roboaccord.contact_markers import ContactMarkers, contact_finder
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Observer
 from roboaccord.loop import simulate
@@ -61,8 +61,8 @@ def run_direct(request: RunRequest) -> RunResult:
     simulator = make_simulator(setup, request.engine)
     controller = make_controller(setup, request.controller)
     with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
-        touches = touching(setup, simulator)
-        seen = [ContactMarkers(touches, bag.write_contacts)] if touches else []
+        find = contact_finder(setup, simulator)
+        seen = [ContactMarkers(find, bag.write_contacts)] if find else []
         started = time.perf_counter()
         trajectory = simulate(
             simulator=simulator,

@@ -27,7 +27,7 @@ from roboaccord_ros.gazebo import BaseTwist, World, gazebo_version, refuse_rates
 from roboaccord_ros.gazebo_link import FreeLink, Link, LockstepLink
 from roboaccord_ros.gz_switches import GazeboSwitches
 from roboaccord_ros.inlet import Inlet
-from roboaccord_ros.outlet import Outlet
+from roboaccord_ros.outlet import Outlet, contact_markers
 from roboaccord_ros.parameters import declare, setup_of
 from roboaccord_ros.shell import POLL, Run, report_main_of
 from roboaccord_ros.switch_services import SwitchServices
@@ -64,6 +64,7 @@ class GazeboShell:
         self._period_ns = round(period * NANOSECONDS)
         self._robot, self._joints = setup.robot.name, setup.joints
         self._outlet = Outlet(node, setup, "gz", gazebo_version(), "ros_gz", clock=False)
+        self._markers = contact_markers(node, setup)
         self._codec, self._inlet = EffortCodec(setup.joints), Inlet(setup.joints)
         self._effort = np.zeros(len(setup.joints))
         self._base = BaseTwist(setup.initial, world.physics_step)
@@ -205,6 +206,8 @@ class GazeboShell:
     def _publish(self, state: RobotState) -> None:
         check_state(state, self._joints, "gz")
         self._motion.append(state)
+        for markers in self._markers:
+            markers.on_state(state)
         self._outlet.state(state)
 
     def _finish(self, error: str = "") -> None:

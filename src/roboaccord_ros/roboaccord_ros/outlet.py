@@ -17,8 +17,9 @@ from roboaccord.cdr import (
     encode_event,
     encode_string,
 )
-from roboaccord.contact_markers import ContactMarkers, touching
+from roboaccord.contact_markers import ContactMarkers, contact_finder
 from roboaccord.description import expand
+from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
 from roboaccord.state import RobotState
 from roboaccord.trajectory import Event
@@ -101,10 +102,16 @@ class Outlet:
         graph.deliver(*self._state_publishers, self._events, self._result)
 
 
-def contact_markers(node: Node, setup: Setup, simulator: Simulator) -> list[ContactMarkers]:
-    """Return the observer that publishes contacts, if the simulator tells of any."""
-    touches = touching(setup, simulator)
-    if touches is None:
+def contact_markers(
+    node: Node, setup: Setup, simulator: Simulator | None = None
+) -> list[ContactMarkers]:
+    """Return the observer that publishes contacts, if anybody can tell of any."""
+    try:
+        find = contact_finder(setup, simulator)
+    except AccordError as error:
+        node.get_logger().warning(f"no contacts are shown: {error}")
+        return []
+    if find is None:
         return []
     publisher, send = graph.advertise(node, setup.robot.name, graph.CONTACTS)
-    return [ContactMarkers(touches, lambda _, data: send(data), publisher.get_subscription_count)]
+    return [ContactMarkers(find, lambda _, data: send(data), publisher.get_subscription_count)]
