@@ -30,9 +30,10 @@ def first_closing(
     targets = np.minimum(ends[0], 0.0) - 0.5 * tolerance
     before, after = ends[0] - targets, ends[1] - targets
     part = 2.0
-    for i in range(len(targets)):
-        end = 1.0 if after[i] < 0.0 else 2.0
-        if end > 1.0 and rates[0][i] < 0.0 < rates[1][i]:
+    dips = (rates[0] < 0.0) & (rates[1] > 0.0)
+    for i in np.flatnonzero((after < 0.0) | dips).tolist():
+        end = 1.0
+        if after[i] >= 0.0:
             end = _dip(step, gaps, i, (before[i], after[i]), (rates[0][i], rates[1][i]), targets[i])
         if end <= 1.0:
             part = min(part, _closing(step, gaps, i, end, targets[i], tolerance))

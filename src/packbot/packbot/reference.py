@@ -36,7 +36,7 @@ from packbot.touch import Touch
 
 OPTIONS = {
     "tolerance": 1e-8,  # of a step: rad, rad/s
-    "max_step": 5e-3,  # s
+    "max_step": 4e-3,  # s: explicit steps above bear the friction of the light wrist no more
     "gap_tolerance": 1e-7,  # m, rad: to which gaps are closed
     "near": 1e-2,  # m: from there on hulls are looked at feature by feature
     "rest_speed": 5e-3,  # m/s, rad/s: of approach, below which nothing bounces

@@ -90,8 +90,11 @@ class Stepper:
         return self.motion.slope(self.x)
 
     def _try(self, first: Array, left: float) -> Step:
-        """Return a step that is exact, and short enough for no contact to be missed."""
-        size = min(self._size, left, self._options["max_step"])
+        """Return a step that is exact, and short enough for no contact to be missed.
+
+        Steps share the time that is left evenly: none is a crumb.
+        """
+        size = left / math.ceil(left / min(self._size, self._options["max_step"]))
         near = self._options["near"]
         while size > LEAST_STEP:
             step = self._take(first, size)

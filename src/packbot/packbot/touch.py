@@ -47,7 +47,7 @@ class Touch:
         stops[:, 1] = np.concatenate([joints, joints])
         stops[:, 5] = -1
         gaps = np.concatenate([q - self.limits[0], self.limits[1] - q])
-        return np.concatenate([near, stops[gaps < 0.5]])
+        return np.concatenate([near, stops[np.isfinite(gaps)]])
 
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
         """Return gaps (m,) [m, rad], their rows (m, n), and points and normals (m, 9)."""
