@@ -1,7 +1,9 @@
 """Linear complementarity problems: 0 <= x, 0 <= W x + b, one of each pair zero.
 
 First the set of positive x of a nearby problem is tried, then Lemke's method [Cottle, Pang, Stone
-1992, 4.4]. What is returned has been checked against the definition.
+1992, 4.4]. Where rows are nearly redundant rounding may leave some entry of that on the wrong side;
+entries are then turned one by one, the worst first. What is returned has been checked against the
+definition.
 """
 
 from __future__ import annotations
@@ -26,11 +28,15 @@ def solve_lcp(w, b, active, x):  # type: ignore[no-untyped-def]
     Returns:
         SOLVED, or FAILED where nothing that passes the check was found.
     """
-    for attempt in range(2):
-        if attempt:
+    n = len(b)
+    for attempt in range(2 + 2 * n):
+        if attempt == 1:
             _lemke(w, b, active)
-        if _settle(w, b, active, x):
+        wrong = _settle(w, b, active, x)
+        if wrong < 0:
             return SOLVED
+        if attempt > 0 and wrong < n:
+            active[wrong] = not active[wrong]
     return FAILED
 
 
@@ -57,7 +63,11 @@ def check_lcp(w, b, x):  # type: ignore[no-untyped-def]
 
 @kernel
 def _settle(w, b, active, x):  # type: ignore[no-untyped-def]
-    """Fill x for a set of positive entries, and return whether that solves the problem."""
+    """Fill x for a set of positive entries.
+
+    Returns:
+        -1 where that solves the problem, else the entry that is worst off; n if there is no x.
+    """
     n = len(b)
     count = 0
     where = np.empty(n, dtype=np.int64)
@@ -73,13 +83,27 @@ def _settle(w, b, active, x):  # type: ignore[no-untyped-def]
             for k in range(count):
                 a[i, k] = w[where[i], where[k]]
         if not eliminate(a, y):
-            return False
+            return n
         for i in range(count):
             x[where[i]] = y[i]
+    most = 0.0
+    for i in range(n):
+        most = max(most, abs(x[i]))
+    wrong, worst = n, 0.0
+    for i in range(n):
+        y, size = b[i], abs(b[i])
+        for k in range(n):
+            y += w[i, k] * x[k]
+            size = max(size, abs(w[i, k] * x[k]))
+        miss = -x[i] / most if active[i] and most > 0.0 else 0.0
+        if not active[i] and size > 0.0:
+            miss = -y / size
+        if miss > worst:
+            wrong, worst = i, miss
     # A hair below 0 is rounding: it is cut, and the whole is checked as it is returned.
     for i in range(n):
         x[i] = max(x[i], 0.0)
-    return check_lcp(w, b, x) <= EXACT
+    return -1 if check_lcp(w, b, x) <= EXACT else wrong
 
 
 @kernel

@@ -18,7 +18,7 @@ from roboaccord.state import Array
 
 from packbot.complementarity import SOLVED, solve_lcp
 
-SOFT = 1e-10  # part of its diagonal that is added to J M^-1 J^T: redundant contacts leave no rank
+SOFT = 1e-9  # part of its diagonal that is added to J M^-1 J^T: redundant contacts leave no rank
 
 
 @kernel
