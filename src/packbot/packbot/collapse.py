@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from roboaccord.assembly import Setup, make_controller, make_simulator
-from roboaccord.interfaces import Observer
+from roboaccord.interfaces import Observer, Simulator
 from roboaccord.loop import simulate
 from roboaccord.scenario import load_scenario
 from roboaccord.state import Array
@@ -22,6 +23,15 @@ PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane; their angles 
 AT_REST = 0.01  # rad/s: no joint is faster than this any more
 
 
+@runtime_checkable
+class Booked(Protocol):
+    """A simulator that keeps a book of its energy."""
+
+    @property
+    def energy_rise(self) -> float:
+        """Sum of all rises beyond the work of the efforts [J]."""
+
+
 @dataclass(frozen=True)
 class Collapse:
     """Hold what came of a collapse.
@@ -30,7 +40,8 @@ class Collapse:
         trajectory: at the control ticks.
         absolute_deg: of the links over the horizontal at the end [degrees].
         settle_time: from when on no joint is faster than 0.01 rad/s [s]; None where it moves on.
-        energy_rise: sum of all rises of kinetic and potential energy [J]; damping allows none.
+        energy_rise: sum of all rises of kinetic and potential energy [J]; damping allows none. The
+            reference adds them up step by step; of an engine they are seen at the control ticks.
         worst_penetration: depth of the deepest overlap of two hulls at a control tick [m].
     """
 
@@ -60,7 +71,6 @@ def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) 
     """Let the arm of a setup fall in an engine, and look at what came of it."""
     scenario = setup.scenario
     simulator = make_simulator(setup, engine)
-    energies = EnergyBook(Arm.of(setup))
     trajectory = simulate(
         simulator=simulator,
         controller=make_controller(setup),
@@ -75,7 +85,7 @@ def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) 
         trajectory=trajectory,
         absolute_deg=absolute_angles(trajectory.joints, trajectory.q[-1]),
         settle_time=settle_time(trajectory),
-        energy_rise=getattr(simulator, "energy_rise", None) or energies.rise(trajectory),
+        energy_rise=energy_rise(setup, simulator, trajectory),
         worst_penetration=max(clearance.depth(q) for q in trajectory.q),
     )
 
@@ -95,21 +105,14 @@ def settle_time(trajectory: Trajectory) -> float | None:
     return float(trajectory.time[after]) if after < len(trajectory) else None
 
 
-class EnergyBook:
-    """Add up the rises of the energy between samples.
+def energies(arm: Arm, trajectory: Trajectory) -> Array:
+    """Return kinetic and potential energy at each sample (k,) [J]."""
+    rows = zip(trajectory.q, trajectory.qd, strict=True)
+    return np.array([arm.energy(q, qd) for q, qd in rows])
 
-    Args:
-        arm: whose energy it is.
-    """
 
-    def __init__(self, arm: Arm) -> None:
-        self._arm = arm
-
-    def of(self, trajectory: Trajectory) -> Array:
-        """Return kinetic and potential energy at each sample (k,) [J]."""
-        rows = zip(trajectory.q, trajectory.qd, strict=True)
-        return np.array([self._arm.energy(q, qd) for q, qd in rows])
-
-    def rise(self, trajectory: Trajectory) -> float:
-        """Return the sum of all rises [J]."""
-        return float(np.maximum(np.diff(self.of(trajectory)), 0.0).sum())
+def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> float:
+    """Return the sum of all rises [J], by the simulator's own book if it keeps one."""
+    if isinstance(simulator, Booked):
+        return simulator.energy_rise
+    return float(np.maximum(np.diff(energies(Arm.of(setup), trajectory)), 0.0).sum())

@@ -16,7 +16,7 @@ from roboaccord.view.scene import Scene as Stage
 
 from packbot.arm import Arm
 from packbot.clearance import convex
-from packbot.collapse import PITCHES, Collapse, EnergyBook
+from packbot.collapse import PITCHES, Collapse, energies
 from packbot.environment import stand_around
 from packbot.shapes import prism_corners
 from packbot.solids import Hull
@@ -128,12 +128,12 @@ def joints_chart(found: Collapses, number: str, what: str, key: str) -> tuple[Ch
 
 def energy_chart(setup: Setup, found: Collapses) -> tuple[Chart, Table]:
     """Return the energy of each collapse, which nothing feeds."""
-    book = EnergyBook(Arm.of(setup))
+    arm = Arm.of(setup)
     runs = {"normal": found.normal, "joint_clamp": found.joint_clamp, "none": found.none}
     colours = {"normal": BLUE, "joint_clamp": RED, "none": SOFT}
     curves, table = [], {"time_s": found.normal.trajectory.time}
     for name, collapse in runs.items():
-        values = book.of(collapse.trajectory)
+        values = energies(arm, collapse.trajectory)
         curves.append(Curve(name, collapse.trajectory.time, values, colours[name]))
         table[f"{name}_J"] = _to(len(table["time_s"]), values)
     chart = Chart(
