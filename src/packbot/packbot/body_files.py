@@ -54,11 +54,7 @@ def write_bodies(bodies: Sequence[Body], folder: Path) -> dict[str, Any]:
         for file, hull in zip(files, body.hulls, strict=True):
             write_obj(hull, folder / file, f"convex hull, in the frame of {body.name}, in m")
         figures[body.name] = figures_of(body, files)
-    head = (
-        "# Convex hulls of links, by `accord packbot hulls`: m, kg, kg m^2, in the links' frames;"
-    )
-    head += "\n# inertia about the centre of mass; fit is the volume of a shape over its hull's.\n"
-    write_text(folder / "hulls.yaml", head + yaml.safe_dump(plain(figures), sort_keys=False))
+    write_text(folder / "hulls.yaml", HEAD + yaml.safe_dump(plain(figures), sort_keys=False))
     return figures
 
 

@@ -11,6 +11,7 @@ from roboaccord.cli.console import ProgressObserver, out, print_json, progress
 from roboaccord.errors import AccordError
 from roboaccord.scenario import did_you_mean
 
+from packbot.cli.options import Changes, Json
 from packbot.collapse import CONTACTS, LINKS, Collapse, collapse_setup, run_collapse
 from packbot.perturb import Draw, run_draws, spread
 
@@ -31,11 +32,8 @@ def collapse_command(
         int, typer.Option(metavar="N", min=0, help="Let N arms fall, with drawn parameters.")
     ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    changes: Changes = None,
+    as_json: Json = False,
 ) -> None:
     """Let the arm fall from its drive pose, all joints without torque.
 

@@ -16,6 +16,7 @@ from roboaccord.report.plots import render_plots
 from roboaccord.versions import made_with
 
 from packbot.cli.collapse import figures_of
+from packbot.cli.options import Json
 from packbot.collapse import CONTACTS, Collapse, collapse_setup, run_collapse
 from packbot.report_figures import Collapses, figures
 
@@ -27,7 +28,7 @@ def figures_command(
         Path, typer.Option("--out", metavar="DIR", help="Folder for pictures, data and page.")
     ] = Path("runs/packbot_figures"),
     duration: Annotated[float, typer.Option(metavar="S", help="Of the collapses, in s.")] = 5.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Draw the report's figures 3 and 5 to 10, and the energy of the arm.
 
