@@ -16,7 +16,7 @@ def joint_values(words: str, option: str) -> Array:
     """Return the values of all joints (7,): of 7 numbers, or of NAME=VALUE,.. and 0 else.
 
     Raises:
-        AccordError: naming the joint that is missing, unknown or without a finite value.
+        AccordError: naming the joint that is missing, unknown, there twice or no finite number.
     """
     parts = words.replace(",", " ").split()
     if any("=" in part for part in parts):
@@ -24,6 +24,8 @@ def joint_values(words: str, option: str) -> Array:
         for name, _ in pairs:
             if name not in JOINTS:
                 raise AccordError(f"{option}: unknown joint {name}{did_you_mean(name, JOINTS)}")
+            if [other for other, _ in pairs].count(name) > 1:
+                raise AccordError(f"{option}: {name} is given twice")
     else:
         if len(parts) != len(JOINTS):
             lacks = f"; {JOINTS[len(parts)]} is missing" if len(parts) < len(JOINTS) else ""
