@@ -31,7 +31,7 @@ WORLD = """<?xml version="1.0"?>
       <max_step_size>{step!r}</max_step_size>
       <real_time_factor>1</real_time_factor>
     </physics>
-    <gravity>0 0 -9.81</gravity>
+    <gravity>0 0 {fall!r}</gravity>
 
     <plugin filename="gz-sim-physics-system" name="gz::sim::systems::Physics"/>
     <plugin filename="gz-sim-user-commands-system" name="gz::sim::systems::UserCommands"/>
@@ -85,7 +85,8 @@ def make_world(setup: Setup) -> Path:
         raise AccordError(f"Gazebo has no contact law {law}; try friction.law=normal")
     environment: Environment = setup.terrain
     models = "".join(_model(fixture) for fixture in environment.fixtures)
-    text = WORLD.format(name=NAME, step=setup.scenario.physics_step, models=models)
+    fall = -float(setup.parameters.gravity)
+    text = WORLD.format(name=NAME, step=setup.scenario.physics_step, fall=fall, models=models)
     digest = hashlib.sha256(text.encode())
     hulls = [fixture for fixture in environment.fixtures if isinstance(fixture, MeshFixture)]
     for hull in hulls:
