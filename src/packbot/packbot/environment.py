@@ -26,6 +26,7 @@ from roboaccord.state import Array
 from roboaccord.view.solids import Faces, box, facets
 
 from packbot.hull_files import read_hull
+from packbot.shapes import box_corners
 from packbot.solids import Hull
 
 GROUND = Fixture(
@@ -71,6 +72,9 @@ def make_environment(
     """
     if not isinstance(ground, bool):
         raise AccordError(f"terrain.ground: {ground!r} is neither true nor false")
+    for key, given in (("boxes", boxes), ("hulls", hulls)):
+        if not isinstance(given, Mapping | None):
+            raise AccordError(f"terrain.{key}: {given!r} gives no names")
     fixtures: list[Fixture | MeshFixture] = [GROUND] if ground else []
     fixtures += [_box(name, given) for name, given in (boxes or {}).items()]
     fixtures += [_hull(name, given) for name, given in (hulls or {}).items()]
@@ -89,8 +93,7 @@ def _box(name: str, given: Mapping[str, Any]) -> Fixture | MeshFixture:
         raise AccordError(f"{key}.size: three positive lengths [m] are needed")
     if not rpy.any():
         return Fixture(name=name, size=size, position=position)
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    return _fixture(name, Hull.around(0.5 * size * corners), position, rpy)
+    return _fixture(name, Hull.around(box_corners(size), name), position, rpy)
 
 
 def _hull(name: str, given: Mapping[str, Any]) -> MeshFixture:

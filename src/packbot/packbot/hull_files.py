@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 from roboaccord.errors import AccordError
 from roboaccord.meshes import read_mesh
 from roboaccord.state import Array
@@ -30,8 +29,6 @@ def read_hull(path: Path) -> Hull:
 
 def _deepest(points: Array, hull: Hull) -> float:
     """Return how deep the deepest of points (m, 3) lies inside a hull [m]."""
-    a, b, c = hull.vertices[hull.faces].transpose(1, 0, 2)
-    normals = np.cross(b - a, c - a)
-    normals /= np.linalg.norm(normals, axis=1)[:, None]
-    depths = np.einsum("fi,fi->f", normals, a)[:, None] - normals @ points.T
+    normals, on_faces = hull.normals, hull.vertices[hull.faces[:, 0]]
+    depths = (normals * on_faces).sum(axis=1)[:, None] - normals @ points.T
     return float(depths.min(axis=0).max())
