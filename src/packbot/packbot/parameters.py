@@ -9,6 +9,8 @@ import numpy as np
 from roboaccord.state import Array
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
+POSITIVE = ("_mass", "_radius", "_speed", "_length", "_a")  # ends of names
+LIMITS = ("effort_limit", "speed_limit")  # beginnings of names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +127,7 @@ class PackbotParameters:
             value = getattr(self, field.name)
             if not math.isfinite(value):
                 raise ValueError(f"{field.name} is {value}, and must be finite")
-            must = field.name.endswith(("_mass", "_radius", "_speed")) or field.name.startswith(
-                ("effort_limit", "speed_limit")
-            )
+            must = field.name.endswith(POSITIVE) or field.name.startswith(LIMITS)
             if must and not value > 0:
                 raise ValueError(f"{field.name} is {value:g}, and must be positive")
             least = field.name.startswith(("viscous", "coulomb", "stiction", "reflected"))
