@@ -47,10 +47,13 @@ def read_mesh(path: Path) -> tuple[Array, Index]:
     except AccordError:
         raise
     except Exception as error:  # noqa: BLE001 - trimesh raises whatever its readers do
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        said = getattr(error, "strerror", None) or str(error)
+        reason = (said.splitlines() or [type(error).__name__])[0]
         raise AccordError(f"cannot read {path}: {reason}") from None
-    if not len(faces) or not np.isfinite(vertices).all():
+    if not len(faces):
         raise AccordError(f"cannot read {path}: it holds no triangles")
+    if not np.isfinite(vertices).all():
+        raise AccordError(f"cannot read {path}: a vertex is not finite")
     if faces.min() < 0 or faces.max() >= len(vertices):
         raise AccordError(f"cannot read {path}: a face names a vertex that is not there")
     return vertices, faces

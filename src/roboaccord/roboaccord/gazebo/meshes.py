@@ -14,11 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from roboaccord.contact import Index
-from roboaccord.errors import AccordError
+from roboaccord.meshes import FILE, read_mesh
 from roboaccord.output import make_folder
 from roboaccord.state import Array
-
-FILE = "file://"
 
 
 def cache(name: str) -> Path:
@@ -68,22 +66,12 @@ def write_faceted(path: Path, vertices: Array, faces: Index) -> None:
 
 def _with_normals(path: Path) -> Path:
     """Return an OBJ file with normals: the given one, or a copy named after what is in it."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        rows = [line.split() for line in text.splitlines() if line.strip()]
-        vertices = [[float(word) for word in row[1:4]] for row in rows if row[0] == "v"]
-        polygons = [[_corner(word) for word in row[1:]] for row in rows if row[0] == "f"]
-    except (OSError, ValueError) as error:
-        raise AccordError(f"cannot read {path}: {error}") from None
-    if any(row[0] == "vn" for row in rows):
+    vertices, faces = read_mesh(path)
+    data = path.read_bytes()
+    if any(line.startswith(b"vn ") for line in data.splitlines()):
         return path
-    triangles = [(p[0], p[i], p[i + 1]) for p in polygons for i in range(1, len(p) - 1)]
-    copy = cache("gazebo") / hashlib.sha256(text.encode()).hexdigest()[:12] / path.name
+    copy = cache("gazebo") / hashlib.sha256(data).hexdigest()[:12] / path.name
     if not copy.is_file():
         make_folder(copy.parent)
-        write_faceted(copy, np.array(vertices), np.array(triangles) - 1)
+        write_faceted(copy, vertices, faces)
     return copy
-
-
-def _corner(word: str) -> int:
-    return int(word.partition("/")[0])
