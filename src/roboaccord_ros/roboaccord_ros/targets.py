@@ -53,6 +53,7 @@ class Targets:
     def reset(self) -> None:
         """Forget velocities that were sent before the simulation was reset."""
         self._since[:] = -math.inf
+        self._new.clear()
 
     def at(self, time: float) -> Target | None:
         """Return the target for the state of a time [s], or None where nobody asks for anything."""
