@@ -38,9 +38,10 @@ class Hull:
         """
         try:
             hull = ConvexHull(points)
-        except (QhullError, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            raise AccordError(f"{name} has no hull with a volume: {reason}") from None
+        except (QhullError, ValueError):
+            raise AccordError(
+                f"{name} has no hull with a volume: its points lie in a plane, or are too few"
+            ) from None
         corners = np.sort(hull.vertices)
         place = np.full(len(points), -1)
         place[corners] = np.arange(len(corners))
