@@ -41,11 +41,14 @@ def draw_changes(count: int, seed: int) -> list[list[str]]:
 def run_draws(
     count: int, seed: int, *, engine: str, contact: str, duration: float, changes: Sequence[str]
 ) -> Iterator[Draw]:
-    """Let the arm fall once with each draw, on all cores, in the order of the draws."""
+    """Let the arm fall once with each draw, on all cores, in the order of the draws.
+
+    What `changes` set stays as they set it, whatever is drawn.
+    """
     from joblib import Parallel, delayed
 
     tasks = (
-        delayed(_run)([*changes, *drawn], engine, contact, duration)
+        delayed(_run)([*drawn, *changes], engine, contact, duration)
         for drawn in draw_changes(count, seed)
     )
     yield from Parallel(n_jobs=-1, return_as="generator")(tasks)
