@@ -67,7 +67,8 @@ def test_the_world_holds_what_stands_around() -> None:
     assert check_file(path, []) == []
     models = {model.attrib["name"]: model for model in root.findall("world/model")}
     assert list(models) == [
-        "ground", "lower_board", "upper_board", "left_wall", "right_wall", "back", "bracket",
+        "ground", "lower_board", "upper_board", "left_wall", "right_front_post", "right_back_post",
+        "back", "bracket",
     ]  # fmt: skip
     size = models["ground"].findtext("link/collision/geometry/box/size", "")
     assert [float(word) for word in size.split()] == GROUND.size.tolist()
