@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ from roboaccord.interfaces import Acceleration
 from roboaccord.rotations import quaternion_matrix, quaternion_yaw, yaw_matrix, yaw_quaternion
 from roboaccord.scenario import did_you_mean
 from roboaccord.state import Array, RobotState
+
+_log = logging.getLogger(__name__)
 
 INTEGRATORS = {
     "euler": mujoco.mjtIntegrator.mjINT_EULER,
@@ -58,6 +61,10 @@ class MujocoSimulator(EngineSimulator):
         self._model.opt.timestep = self.physics_step
         self._model.opt.integrator = INTEGRATORS[integrator]
         self._model.opt.gravity = (0.0, 0.0, -model.gravity)
+        # MuJoCo would begin anew from zeros where numbers run away: that is not to pass unnoticed.
+        self._model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        # Else it writes to stderr, and MUJOCO_LOG.TXT where the command runs.
+        mujoco.set_mju_user_warning(_log.info)
         # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
         self._model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         # The default stop is a spring of 20 ms: strong efforts push joints through it.
