@@ -13,6 +13,7 @@ from roboaccord.output import make_folder
 from roboaccord.state import Array
 
 from packbot.environment import Environment
+from packbot.start import refuse_bad_start
 
 NAME = "packbot"  # of the world
 # Which links can touch the ground, and everything else: urdf/gazebo.xacro has the links' masks.
@@ -78,11 +79,13 @@ def make_world(setup: Setup) -> Path:
     """Return the file of the world of a scenario; what it names lies beside it.
 
     Raises:
-        AccordError: if Gazebo does not have the scenario's contact law, or nothing can be written.
+        AccordError: if Gazebo does not have the scenario's contact law, the arm cannot start so, or
+            nothing can be written.
     """
     law = setup.scenario.friction.get("law", "none")
     if law not in ("normal", "none"):
         raise AccordError(f"Gazebo has no contact law {law}; try friction.law=normal")
+    refuse_bad_start(setup)
     environment: Environment = setup.terrain
     models = "".join(_model(fixture) for fixture in environment.fixtures)
     fall = -float(setup.parameters.gravity)
