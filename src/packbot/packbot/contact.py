@@ -15,6 +15,8 @@ from roboaccord.resources import share
 
 from packbot.environment import Environment
 
+LEAST_MARGIN = 1e-4  # m: the least at which the reference keeps hulls apart
+
 
 @dataclass(frozen=True, kw_only=True)
 class ArmContact(Contact):
@@ -54,8 +56,11 @@ def normal(
         raise ValueError("mu is negative")
     if not 0 <= restitution <= 1:
         raise ValueError(f"restitution is {restitution:g}, and must be between 0 and 1")
-    if not margin > 0:
-        raise ValueError("margin must be positive: hulls that overlap have no steady normal")
+    if not margin >= LEAST_MARGIN:
+        raise ValueError(
+            f"margin is {margin:g} m, and must be at least {LEAST_MARGIN:g}: nearer to touching, "
+            "hulls have no steady normals"
+        )
     return ArmContact(margin=margin, restitution=restitution, **_touching(setup, mu))
 
 

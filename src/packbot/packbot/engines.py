@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from roboaccord.assembly import Setup
+from roboaccord.description import expand
 from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.errors import AccordError
@@ -13,6 +14,7 @@ from roboaccord.interfaces import Simulator
 
 from packbot.contact import ClampContact
 from packbot.parameters import PackbotParameters
+from packbot.start import refuse_bad_start
 
 
 def joint_friction(parameters: PackbotParameters) -> JointFriction:
@@ -32,15 +34,18 @@ def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, fl
     """Make the arm of an engine.
 
     Raises:
-        AccordError: for the report's contact, which the reference alone has.
+        AccordError: for the report's contact, which the reference alone has, or a bad start.
     """
     if isinstance(setup.contact, ClampContact):
         raise AccordError(f"{engine} has no contact joint_clamp; use --engine reference")
+    refuse_bad_start(setup)
     parameters: PackbotParameters = setup.parameters
     armature = parameters.of_joints("reflected_inertia")
+    stops = "false" if setup.contact is None else "true"  # as in the reference
     model = EngineModel.of(
         setup,
         mass_scale,
+        urdf=expand(setup, mass_scale, more={"stops": stops}),
         friction=joint_friction(parameters),
         armature=armature if armature.any() else None,
         contact_events=True,

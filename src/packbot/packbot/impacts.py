@@ -125,3 +125,22 @@ def impact(mass: Array, rows: Array, v: Array, restitution: float = 0.0) -> tupl
     if push(root, rows, rows, bounds, SOFT, active, impulses, change) != SOLVED:
         raise DivergedError("the impulses of an impact were not found: its contacts contradict")
     return impulses, v + change
+
+
+def open_gaps(mass: Array, rows: Array, wanted: Array) -> Array:
+    """Return the displacement (n,), least in the metric of M, that opens gaps enough.
+
+    Args:
+        mass: mass matrix (n, n).
+        rows: of the gaps (m, n).
+        wanted: by how much each must open at least (m,); it may close where that is negative.
+
+    Raises:
+        DivergedError: if no displacement opens all of them.
+    """
+    m, n = rows.shape
+    root, pushes, change = np.zeros((n, n)), np.empty(m), np.empty(n)
+    factor(mass, root)
+    if push(root, rows, rows, -wanted, SOFT, wanted > 0.0, pushes, change) != SOLVED:
+        raise DivergedError("hulls that overlap cannot be parted: their contacts contradict")
+    return change

@@ -9,6 +9,7 @@ event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dy
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import roboaccord
@@ -25,10 +26,11 @@ from roboaccord.trajectory import Event
 from packbot.arm import Arm
 from packbot.clearance import Clearance
 from packbot.collisions import read_collisions
-from packbot.contact import ArmContact, normal
+from packbot.contact import LEAST_MARGIN, ArmContact, normal
 from packbot.energy import EnergyBook
 from packbot.engines import joint_friction
 from packbot.motion import Motion
+from packbot.parting import part
 from packbot.proximity import Proximity
 from packbot.sliding import Sliding
 from packbot.stepping import Stepper
@@ -37,7 +39,7 @@ from packbot.touch import Touch
 OPTIONS = {
     "tolerance": 1e-8,  # of a step: rad, rad/s
     "max_step": 4e-3,  # s: explicit steps above bear the friction of the light wrist no more
-    "gap_tolerance": 1e-7,  # m, rad: to which gaps are closed
+    "gap_tolerance": 1e-9,  # m, rad: to which gaps are closed; hops lower than that are none
     "near": 1e-2,  # m: from there on hulls are looked at feature by feature
     "rest_speed": 5e-3,  # m/s, rad/s: of approach, below which nothing bounces
     "slip_speed": 5e-3,  # m/s: below which dry friction of contacts creeps
@@ -125,10 +127,11 @@ class PackbotReference:
 
         A pair that is closer than the margin has its distance as its margin from then on, and a
         joint outside of its limits its angle as its limit: another simulator's states can be so.
+        Hulls that overlap, or are closer than `LEAST_MARGIN`, are first moved apart that far.
         """
-        self._state = state
         touch = self._stepper.motion.touch
         if self._contact:
+            state = replace(state, q=part(self.arm, self._clearance, state.q, LEAST_MARGIN))
             distances = self._clearance.distances(state.q)
             touch.margins = np.minimum(self._contact.margin, distances)
             lower, upper = self._limits
@@ -137,6 +140,7 @@ class PackbotReference:
             distances = np.full(len(touch.margins), np.inf)
             touch.limits = np.outer([-1.0, 1.0], np.full(len(self.joints), np.inf))
         touch.proximity.restart(distances)
+        self._state = state
         self._stepper.start(state.q, state.qd, state.time)
         return state
 

@@ -27,7 +27,7 @@ def collapse_command(
             help="normal; joint_clamp, the report's, in the reference alone; or none.",
         ),
     ] = "normal",
-    duration: Annotated[float, typer.Option(metavar="S", help="In s.")] = 5.0,
+    duration: Annotated[float, typer.Option(metavar="S", help="In s.")] = 15.0,
     perturb: Annotated[
         int, typer.Option(metavar="N", min=0, help="Let N arms fall, with drawn parameters.")
     ] = 0,

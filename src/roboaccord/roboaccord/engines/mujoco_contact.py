@@ -42,7 +42,7 @@ def collide(spec: Any, contact: Contact, contact_time: float) -> None:
             spec.add_pair(
                 geomname1=first,
                 geomname2=second,
-                condim=3,
+                condim=3 if mu > 0.0 else 1,
                 friction=[mu, mu, 0.0, 0.0, 0.0],
                 solref=[contact_time, 1.0],
                 solimp=CONTACT_IMPEDANCE,
