@@ -9,7 +9,7 @@ import numpy as np
 from roboaccord.state import Array
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
-POSITIVE = ("_mass", "_radius", "_speed", "_length", "_a")  # ends of names
+POSITIVE = ("_mass", "_radius", "_speed", "_length")  # ends of names
 LIMITS = ("effort_limit", "speed_limit")  # beginnings of names
 
 
