@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.errors import AccordError
 from roboaccord.interfaces import Observer, Simulator
 from roboaccord.loop import simulate
 from roboaccord.scenario import load_scenario
@@ -20,7 +21,7 @@ from packbot.clearance import Clearance
 CONTACTS = ("normal", "joint_clamp", "none")
 LINKS = ("link1", "link2", "link3")
 PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane; their angles add up
-AT_REST = 0.01  # rad/s: no joint is faster than this any more
+AT_REST = 0.01  # rad/s
 
 
 @runtime_checkable
@@ -39,7 +40,10 @@ class Collapse:
     Args:
         trajectory: at the control ticks.
         absolute_deg: of the links over the horizontal at the end [degrees].
-        settle_time: from when on no joint is faster than 0.01 rad/s [s]; None where it moves on.
+        settle_time: from when on none of the three planar joints, those of the report's figures 9
+            and 10, is faster than 0.01 rad/s [s]; None where one moves on. The others may: without
+            friction at its contacts the arm rocks on the turret.
+        last_speed: of the fastest joint at the end [rad/s].
         energy_rise: sum of all rises of kinetic and potential energy [J]; damping allows none. The
             reference adds them up step by step; of an engine they are seen at the control ticks.
         worst_penetration: depth of the deepest overlap of two hulls at a control tick [m].
@@ -48,6 +52,7 @@ class Collapse:
     trajectory: Trajectory
     absolute_deg: dict[str, float]
     settle_time: float | None
+    last_speed: float
     energy_rise: float
     worst_penetration: float
 
@@ -64,7 +69,11 @@ def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -
         AccordError: for a change that does not fit.
     """
     every = [f"friction.law={contact}", f"duration={duration!r}", *changes]
-    return Setup.of(load_scenario("packbot", "packbot", "collapse", every))
+    setup = Setup.of(load_scenario("packbot", "packbot", "collapse", every))
+    law = setup.scenario.friction.get("law")
+    if law != contact:
+        raise AccordError(f"--contact says {contact}, and friction.law {law}: leave one out")
+    return setup
 
 
 def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) -> Collapse:
@@ -85,6 +94,7 @@ def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) 
         trajectory=trajectory,
         absolute_deg=absolute_angles(trajectory.joints, trajectory.q[-1]),
         settle_time=settle_time(trajectory),
+        last_speed=float(np.abs(trajectory.qd[-1]).max()),
         energy_rise=energy_rise(setup, simulator, trajectory),
         worst_penetration=max(clearance.depth(q) for q in trajectory.q),
     )
@@ -97,8 +107,9 @@ def absolute_angles(joints: Sequence[str], q: Array) -> dict[str, float]:
 
 
 def settle_time(trajectory: Trajectory) -> float | None:
-    """Return from when on no joint is faster than `AT_REST` [s], or None."""
-    fast = np.flatnonzero(np.abs(trajectory.qd).max(axis=1) > AT_REST)
+    """Return from when on no planar joint is faster than `AT_REST` [s], or None."""
+    planar = [trajectory.joints.index(name) for name in PITCHES]
+    fast = np.flatnonzero(np.abs(trajectory.qd[:, planar]).max(axis=1) > AT_REST)
     if not len(fast):
         return float(trajectory.time[0])
     after = int(fast[-1]) + 1

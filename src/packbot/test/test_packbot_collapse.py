@@ -86,6 +86,7 @@ def test_the_reference_feeds_no_energy_and_keeps_hulls_apart(falls: dict[str, Co
     found = falls["reference"]
     assert 0.0 <= found.energy_rise < 1e-3
     assert found.worst_penetration == 0.0  # the margin is kept
+    assert found.settle_time == pytest.approx(0.9, abs=0.1)  # link 3 lands at 0.76 s, and stays
     assert [event.kind for event in found.trajectory.events].count("impact") > 1
 
 
@@ -128,7 +129,7 @@ def test_drawn_arms_keep_to_their_uncertainties(figures: Figures) -> None:
     assert first["count"] == 2
     # The angles start alike, and masses and lengths then part them.
     assert 0.0 < first["absolute_deg"]["link3"]["std"] < 1.0
-    assert figures(words)["perturbed"] == first
+    assert draw_changes(5, seed=1)[:3] == draw_changes(3, seed=1)
 
 
 def test_figures_come_as_files(tmp_path: Path, figures: Figures) -> None:
@@ -159,6 +160,7 @@ def test_figures_come_as_files(tmp_path: Path, figures: Figures) -> None:
         (["--set", "terrain.boxes.crate={position: [1, 0, 0]}"], "terrain.boxes.crate.size"),
         (["--set", "terrain.hulls.rock={file: no.obj}"], "no.obj"),
         (["--duration", "-1"], "duration"),
+        (["--set", "friction.law=none"], "--contact says normal, and friction.law none"),
     ],
 )
 def test_mistakes_are_told_in_one_line(

@@ -19,6 +19,7 @@ from roboaccord.loop import count_steps
 from roboaccord.resources import share
 
 Base = Literal["fixed", "planar", "free", "ball"]
+MANY = 24  # names that a line of choices has at most
 
 
 class Initial(BaseModel, extra="forbid", frozen=True):
@@ -185,7 +186,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a mistyped word, or what there is to choose from."""
     options = sorted(known)
     close = difflib.get_close_matches(word, options, n=1)
-    return f"; did you mean {close[0]}?" if close else f"; there is {', '.join(options) or 'none'}"
+    if close:
+        return f"; did you mean {close[0]}?"
+    more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
+    return f"; there is {', '.join(options[:MANY]) or 'none'}{more}"
 
 
 def scenario_names(package: str) -> list[str]:

@@ -27,7 +27,7 @@ def collapse_command(
             help="normal; joint_clamp, the report's, in the reference alone; or none.",
         ),
     ] = "normal",
-    duration: Annotated[float, typer.Option(metavar="S", help="In s.")] = 15.0,
+    duration: Annotated[float, typer.Option(metavar="S", help="In s.")] = 5.0,
     perturb: Annotated[
         int, typer.Option(metavar="N", min=0, help="Let N arms fall, with drawn parameters.")
     ] = 0,
@@ -72,7 +72,10 @@ def collapse_command(
     data = figures_of(found)
     if draws:
         data["perturbed"] = perturbed(draws, seed)
-    print_json(data) if as_json else show(data, f"collapse in {engine}, contact {contact}")
+    if as_json:
+        print_json(data)
+    else:
+        show(data, f"collapse in {engine}, contact {contact}", found.last_speed)
 
 
 def figures_of(found: Collapse) -> dict[str, Any]:
@@ -98,8 +101,8 @@ def perturbed(draws: list[Draw], seed: int) -> dict[str, Any]:
     }
 
 
-def show(data: dict[str, Any], title: str) -> None:
-    """Print the figures for people."""
+def show(data: dict[str, Any], title: str, last_speed: float) -> None:
+    """Print the figures for people; `last_speed` is that of the fastest joint [rad/s]."""
     angles, drawn = data["absolute_deg"], data.get("perturbed")
     out.print(title, highlight=False)
     table = Table("link", "degrees", box=None)
@@ -110,9 +113,10 @@ def show(data: dict[str, Any], title: str) -> None:
         table.add_row(link, f"{angles[link]:.2f}", *(f"{value:.2f}" for value in row))
     out.print(table)
     settled = data["settle_time"]
-    rest = f"at rest after {settled:.2f} s" if settled is not None else "not at rest at the end"
+    rest = f"links at rest after {settled:.2f} s" if settled is not None else "links not at rest"
     out.print(
-        f"{rest}; {len(data['events'])} events; energy rose by {data['energy_rise']:.2g} J in all; "
+        f"{rest}, the fastest joint at {last_speed:.2g} rad/s in the end; "
+        f"{len(data['events'])} events; energy rose by {data['energy_rise']:.2g} J in all; "
         f"hulls overlapped by {1e3 * data['worst_penetration']:.3g} mm at most",
         highlight=False, soft_wrap=True,
     )  # fmt: skip

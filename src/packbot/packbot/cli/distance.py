@@ -30,8 +30,7 @@ def distance_command(
 
       accord packbot distance --scenario shelf --json
 
-      accord packbot distance --q 0 0 0 0 0 0 0
-      --set "terrain.boxes={wall: {size: [0.1, 1, 1], position: [2.2, 0, 0.3]}}"
+      accord packbot distance --set "terrain.boxes.wall={size: [0.1, 1, 1], position: [1.5, 0, 0]}"
     """
     setup = setup_of(scenario, changes)
     clearance = Clearance.of(setup)
