@@ -19,6 +19,9 @@ from roboaccord.state import Array
 from packbot.complementarity import SOLVED, solve_lcp
 
 SOFT = 1e-9  # part of its diagonal that is added to J M^-1 J^T: redundant contacts leave no rank
+# The same at rest: dJ/dt v has 1e-10 m/s^2 of rounding in it, of which redundant contacts at 1e-9
+# would make 0.1 N, and their friction steps of microseconds. It opens gaps by 1e-11 m a step.
+GIVE = 1e-7
 
 
 @kernel

@@ -9,7 +9,7 @@ from roboaccord.state import Array
 
 from packbot.arm import Arm
 from packbot.complementarity import SOLVED
-from packbot.impacts import SOFT, accelerate
+from packbot.impacts import GIVE, SOFT, accelerate
 from packbot.sliding import Sliding
 from packbot.touch import Closed, Touch
 
@@ -55,7 +55,7 @@ class Motion:
         total = total - self.arm.bias(q, v)
         self.forces = np.empty(len(rows))
         answer = accelerate(
-            self.arm.mass_matrix(q), total, rows, ways, bias, SOFT, closed.active, self.forces,
+            self.arm.mass_matrix(q), total, rows, ways, bias, GIVE, closed.active, self.forces,
             out[n:],
         )  # fmt: skip
         if answer != SOLVED:
