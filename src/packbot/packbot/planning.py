@@ -30,25 +30,6 @@ ARM = 4  # joints that place the hand; the others are drawn less often
 WANDER = 0.2  # part of the samples in which those are drawn, too
 
 
-def motion_radii(clearance: Clearance) -> Array:
-    """Return how far what a joint carries can be from its axis, r_i (7,) [m].
-
-    That is at most the lengths of the links on the way to a hull, and its furthest corner.
-    """
-    model = clearance.model
-    radii = np.zeros(model.nv)
-    for hull, link in zip(clearance.hulls, clearance.links, strict=True):
-        if not model.existBodyName(link):
-            continue
-        joint = model.frames[model.getFrameId(link)].parentJoint
-        far = float(np.linalg.norm(hull.vertices, axis=1).max())
-        while joint > 0:
-            radii[joint - 1] = max(radii[joint - 1], far)
-            far += float(np.linalg.norm(model.jointPlacements[joint].translation))
-            joint = model.parents[joint]
-    return radii
-
-
 class Planner:
     """Plan ways of a setup's arm in its terrain; the same seed gives the same way.
 
@@ -65,7 +46,8 @@ class Planner:
             raise AccordError(f"margin is {margin:g}, and must be positive")
         self.clearance = clearance or Clearance.of(setup)
         self.margin = margin
-        self.radii = motion_radii(self.clearance)
+        # How far what a joint carries can be from its axis (7,) [m].
+        self.radii = self.clearance.reaches.max(axis=0)
         self._lower = setup.parameters.of_joints("lower")
         self._upper = setup.parameters.of_joints("upper")
         self._speeds = setup.parameters.of_joints("speed_limit")

@@ -28,7 +28,7 @@ class Proximity:
         links = set(clearance.links)
         bodies = {f.name: f.parentJoint for f in model.frames if f.name in links}
         self.owner = np.array([bodies.get(name, 0) for name in clearance.links], dtype=np.int64)
-        self.reach = self._reaches()
+        self.reach = clearance.reaches
         self.bounds = np.zeros(len(clearance.pairs))
         self._found = np.zeros((ROOM, WIDTH), dtype=np.int64)
 
@@ -67,22 +67,3 @@ class Proximity:
             self._found,
         )  # fmt: skip
         return self._found[:count].copy()
-
-    def _reaches(self) -> Array:
-        """Return the most that a joint can move the hulls of a pair towards each other (p, n).
-
-        That is the length of the chain from the joint to the farthest corner of the hull [m/rad],
-        for joints that move one of the two alone.
-        """
-        chain, shapes = self.chain, self.shapes
-        lengths = np.linalg.norm(chain.places, axis=1)
-        reaches = np.zeros((len(self.owner), chain.moved.shape[1]))
-        for hull, body in enumerate(self.owner):
-            corners = shapes.vertices[shapes.vertex_start[hull] : shapes.vertex_start[hull + 1]]
-            length = float(np.linalg.norm(corners, axis=1).max())
-            while body > 0:
-                reaches[hull, body - 1] = length
-                length += lengths[body]
-                body = chain.parents[body]
-        a, b = reaches[self.clearance.pairs.T]
-        return np.where((a > 0.0) != (b > 0.0), a + b, 0.0)

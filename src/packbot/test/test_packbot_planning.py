@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from packbot import planning
 from packbot.arm import Arm
-from packbot.planning import Planner, motion_radii
+from packbot.planning import Planner
 from packbot.poses import pose
 from packbot.reaching import Goal
 from packbot.sight import Sight
@@ -47,7 +47,7 @@ def test_distances_change_by_less_than_the_motion(shelf, planner):
         change = np.abs(clearance.distances(b) - clearance.distances(a))[apart]
         assert change.max(initial=0.0) <= planner.motion(a, b) + 1e-7
     # By hand: what the wrist turns is within 0.2 m of it, its fingers' corner a little further.
-    radii = motion_radii(clearance)
+    radii = planner.radii
     assert radii[6] == pytest.approx(np.linalg.norm([0.2, 0.018, 0.0125]))
     assert radii[3] == pytest.approx(0.56 + radii[6])
     to_elbow1, to_elbow2 = np.hypot(0.52, 0.06), np.hypot(0.58, 0.06)
