@@ -40,7 +40,7 @@ OPTIONS = {
     "tolerance": 1e-8,  # of a step: rad, rad/s
     "max_step": 4e-3,  # s: explicit steps above bear the friction of the light wrist no more
     "gap_tolerance": 1e-9,  # m, rad: to which gaps are closed; hops lower than that are none
-    "near": 1e-2,  # m: from there on hulls are looked at feature by feature
+    "near": 5e-3,  # m: from there on hulls are looked at feature by feature
     "rest_speed": 5e-3,  # m/s, rad/s: of approach, below which nothing bounces
     "slip_speed": 5e-3,  # m/s: below which dry friction of contacts creeps
 }

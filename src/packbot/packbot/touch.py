@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 from roboaccord.contact import ContactPoint, Index
 from roboaccord.state import Array
 
-from packbot.features import EDGE, LOWER, VERTEX, WIDTH, measure, measure_turning
+from packbot.features import EDGE, LOWER, UPPER, VERTEX, WIDTH, measure, measure_turning
 from packbot.proximity import Proximity
 
 
@@ -37,17 +38,14 @@ class Touch:
     def __init__(self, proximity: Proximity, margins: Array, limits: Array) -> None:
         self.proximity, self.margins, self.limits = proximity, margins, limits
         self._fixed = (proximity.chain.arrays, proximity.shapes.arrays, proximity.owner)
+        kinds = ((LOWER, UPPER), range(limits.shape[1]))
+        rows = [(kind, joint, 0, 0, 0, -1) for kind, joint in product(*kinds)]
+        self._stops = np.array(rows, dtype=np.int64)
 
     def features(self, q: Array) -> Index:
         """Return the features that are near, and the limits (m, 6)."""
-        near = self.proximity.features(q)
-        joints = np.arange(len(q))
-        stops = np.zeros((2 * len(q), WIDTH), dtype=np.int64)
-        stops[:, 0] = LOWER + np.repeat([0, 1], len(q))
-        stops[:, 1] = np.concatenate([joints, joints])
-        stops[:, 5] = -1
-        gaps = np.concatenate([q - self.limits[0], self.limits[1] - q])
-        return np.concatenate([near, stops[np.isfinite(gaps)]])
+        stops = self._stops[np.isfinite(self.limits).ravel()]
+        return np.concatenate([self.proximity.features(q), stops])
 
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
         """Return gaps (m,) [m, rad], their rows (m, n), and points and normals (m, 9)."""
@@ -94,7 +92,5 @@ class Touch:
 
 def same(features: Index, others: Index) -> np.ndarray:
     """Return where features (m, 6) are among others (k, 6), as booleans (m,)."""
-    if not len(features) or not len(others):
-        return np.zeros(len(features), dtype=np.bool_)
-    found = (features[:, None, :] == others[None, :, :]).all(axis=2).any(axis=1)
-    return np.asarray(found)
+    known = set(map(tuple, others.tolist()))
+    return np.array([tuple(row) in known for row in features.tolist()], dtype=np.bool_)
