@@ -16,6 +16,10 @@ from packbot.touch import Closed, Touch
 STILL = 1e-7  # m/s, rad/s: a gap that opens or closes slower does neither
 
 
+class JammedError(DivergedError):
+    """No forces, or none that are finite, hold the contacts together with their friction."""
+
+
 class Motion:
     """Give the slope of a state x = (q, v) while gaps are closed.
 
@@ -59,8 +63,16 @@ class Motion:
             out[n:],
         )  # fmt: skip
         if answer != SOLVED:
-            raise DivergedError("no contact forces were found: the contacts contradict each other")
+            raise JammedError("no contact forces were found: the contacts contradict each other")
         return out
+
+    def stop(self, x: Array) -> Array:
+        """Return a state whose closed gaps neither slip nor close."""
+        n = len(x) // 2
+        q, v = x[:n], x[n:]
+        features, mass = self.closed.features, self.arm.mass_matrix(q)
+        _, rows, spots = self.touch.measure(features, q)
+        return np.concatenate([q, self.sliding.stop(mass, features, q, v, spots, rows)])
 
     def project(self, x: Array, tolerance: float) -> Array:
         """Return a state whose pressing gaps are 0, and stay so.

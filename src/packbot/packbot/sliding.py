@@ -21,6 +21,7 @@ from packbot.features import LOWER
 from packbot.impacts import impact
 
 ROUNDS = 50  # of friction and normal impulses at one impact, at most
+RANK = 1e-9  # redundant contacts leave singular values below that, relative to the largest
 SETTLED = 1e-9  # m/s: change of the joint rates in a round that ends them
 
 
@@ -118,6 +119,21 @@ class Sliding:
             if np.abs(v - before).max() < SETTLED:
                 break
         return impulses, v
+
+    def stop(
+        self, mass: Array, features: Index, q: Array, v: Array, spots: Array, rows: Array
+    ) -> Array:  # fmt: skip
+        """Return the velocities (n,) next to v, in the metric of M, without slip.
+
+        Where friction turns the push of a contact into its closing, no finite force holds it
+        [Painleve 1895]; the impulse that arises ends with the slip [Genot, Brogliato 1999].
+        """
+        past = self._across(features, q, spots)[self._coefficients(features) > 0.0]
+        held = np.concatenate([rows, past.reshape(-1, len(q))])
+        moves = np.linalg.solve(mass, held.T)
+        return np.asarray(
+            v - moves @ (np.linalg.pinv(held @ moves, RANK, hermitian=True) @ held @ v)
+        )
 
     def _coefficients(self, features: Index) -> Array:
         return np.where(features[:, 0] < LOWER, self.mu[features[:, 5]], 0.0)

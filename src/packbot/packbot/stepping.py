@@ -16,10 +16,11 @@ from packbot.events import first_closing
 from packbot.features import LOWER
 from packbot.impacts import impact
 from packbot.integrator import Step, take_step
-from packbot.motion import STILL, Motion
+from packbot.motion import STILL, JammedError, Motion
 from packbot.touch import Closed, same
 
 LEAST_STEP = 1e-12  # s
+JAM = 1e-6  # s: contacts that jam in that time jam now
 STANDARD_GRAVITY = 9.81  # m/s^2
 APPROACH = 1e-4  # m/s, rad/s: slower impacts are not told
 
@@ -66,9 +67,12 @@ class Stepper:
 
     def run(self, end: float) -> None:
         """Advance to the time `end` [s], with the efforts that `motion` has."""
-        slope = self.motion.slope(self.x)
+        self.x, slope = self._unjammed(self.x)
         while (left := end - self.time) > LEAST_STEP:
-            slope = self._advance(slope, left)
+            try:
+                slope = self._advance(slope, left)
+            except JammedError:
+                self.x, slope = self._stopped(self.x)
 
     def _advance(self, first: Array, left: float) -> Array:
         """Take one step, at most `left` [s] long; return the slope after it."""
@@ -86,8 +90,21 @@ class Stepper:
         x = self.motion.project(step.end, self._options["gap_tolerance"])
         self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)
         self._features = self._look(x[: self.n])
-        self.x = self._settle(x)
-        return self.motion.slope(self.x)
+        self.x, slope = self._unjammed(self._settle(x))
+        return slope
+
+    def _unjammed(self, x: Array) -> tuple[Array, Array]:
+        """Return a state and its slope; where friction jams, one without slip."""
+        try:
+            return x, self.motion.slope(x)
+        except JammedError:
+            return self._stopped(x)
+
+    def _stopped(self, x: Array) -> tuple[Array, Array]:
+        """Return a state with the slip of its contacts stopped, and its slope."""
+        x = self.motion.stop(x)
+        self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)
+        return x, self.motion.slope(x)
 
     def _try(self, first: Array, left: float) -> Step:
         """Return a step that is exact, and short enough for no contact to be missed.
@@ -97,7 +114,13 @@ class Stepper:
         size = left / math.ceil(left / min(self._size, self._options["max_step"]))
         near = self._options["near"]
         while size > LEAST_STEP:
-            step = self._take(first, size)
+            try:
+                step = self._take(first, size)
+            except JammedError:
+                if size < JAM:
+                    raise
+                size *= 0.5
+                continue
             far = self._touch.proximity.fastest(self._angles(step))
             if step.error <= 1.0 and far <= near:
                 return step
@@ -165,8 +188,7 @@ class Stepper:
         # A hop lower than the tolerance is none: what presses then is held at once. Otherwise
         # contacts that share a body would throw each other up without end.
         self._close(features, rows @ v <= math.sqrt(2.0 * STANDARD_GRAVITY * tolerance))
-        x = np.concatenate([q, v])
-        self.motion.slope(x)
+        x, _ = self._unjammed(np.concatenate([q, v]))
         x = self.motion.project(x, tolerance)
         self._close(features, rows @ x[self.n :] <= STILL)
         self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)

@@ -258,6 +258,40 @@ def test_friction_at_impacts_takes_energy_alone(near: list[Near], arm: Arm) -> N
         assert more.min() >= 0.0
 
 
+def test_what_jams_is_stopped_with_a_loss(near: list[Near], arm: Arm) -> None:
+    """No slip and no closing are left; what is taken is the energy of the change (Kelvin)."""
+    rng = np.random.default_rng(8)
+    for touch, q, features in near[:10]:
+        proximity, v = touch.proximity, rng.normal(size=7)
+        features = features[features[:, 0] < LOWER][:3]
+        mu = np.full(len(touch.margins), 0.4)
+        sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, 1e-9)
+        _, rows, spots = touch.measure(features, q)
+        mass = arm.mass_matrix(q)
+        after = sliding.stop(mass, features, q, v, spots, rows)
+        ways = sliding.ways(features, q, after, rows, spots)
+        assert np.abs(rows @ after).max() < 1e-7
+        assert np.abs((ways - rows) @ after).max() < 1e-7
+        lost = 0.5 * (v @ mass @ v - after @ mass @ after)
+        assert lost == pytest.approx(0.5 * (v - after) @ mass @ (v - after), abs=1e-9)
+        assert np.abs(v - after).max() > 1e-3
+
+
+def test_a_joint_is_parked_at_its_limit_and_pressed_on_it(setup: Setup, arm: Arm) -> None:
+    """Steps stay as long as they may: three of 4 ms or less in each tick of 10 ms."""
+    simulator = make_simulator(setup)
+    assert isinstance(simulator, PackbotReference)
+    upper = setup.parameters.upper_turret
+    for beyond in (0.0, 5e-8):
+        q = np.array([upper + beyond, 1.2, 0.3, -0.5, 0.0, 0.0, 0.0])
+        state = simulator.reset(RobotState(0.0, q, np.zeros(7), np.zeros(7)))
+        for _ in range(50):  # gravity is carried, and the turret pushed with 5 N m
+            effort = arm.bias(state.q, np.zeros(7)) + np.array([5.0, 0, 0, 0, 0, 0, 0])
+            state = simulator.step(Command(effort), 0.01)
+        assert simulator.steps <= 160
+        assert abs(state.q[0] - q[0]) < 2 * GAP
+
+
 def test_with_friction_the_collapse_feeds_no_energy() -> None:
     simulator, trajectory = run(0.5, ["friction.mu=0.3"])
     assert simulator.energy_rise < 1e-4
