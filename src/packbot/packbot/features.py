@@ -18,6 +18,7 @@ VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3
 WIDTH = 6  # of a row of features
 PARALLEL = 1e-6  # sine of the angle below which two edges have no crossing
 LOOK_AHEAD = 1e-6  # s: rows are differenced over it; hulls turn by far less than their margins
+PLAIN, TURNING = np.array([0.0]), np.array([1.0, -1.0, 0.0])
 ROOM = 400  # most features of one pair; two faces of 12 corners have 24, and crossings
 
 
@@ -73,8 +74,12 @@ def edge_gap(shape, owner, turn, place, a, edge_a, b, edge_b, work, on_a, on_b, 
 
 
 @kernel
-def measure(chain, shape, owner, limits, margins, features, q, gaps, rows, spots):  # type: ignore[no-untyped-def]
+def measure(chain, shape, owner, limits, margins, features, q, v, shifts, gaps, rows, spots, bias):  # type: ignore[no-untyped-def]
     """Fill in the gaps (m,) of features, how joints change them (m, n), and where they are.
+
+    With `shifts` of `TURNING` also the change of the rows with time, times v, by a central
+    difference along the motion, which has the turning normals in it. One kernel does both: another
+    that calls it would be compiled with all of it anew.
 
     Args:
         chain, shape: arrays of `Chain` and `Polyhedra`.
@@ -82,52 +87,39 @@ def measure(chain, shape, owner, limits, margins, features, q, gaps, rows, spots
         limits: lower and upper angles (2, n) [rad].
         margins: of each pair (p,) [m].
         features: (m, 6).
-        q: joint angles (n,) [rad].
+        q, v: joint angles [rad] and their rates [rad/s] (n,).
+        shifts: `PLAIN` or `TURNING`: times from now, the last 0, in parts of `LOOK_AHEAD`.
         gaps, rows: filled.
         spots: filled with the points on a and b and the normal from a to b (m, 9).
+        bias: filled with dJ/dt v (m,); 0 with `PLAIN`.
     """
     bodies = len(chain[0])
     turn, place, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
     work = np.empty((6, 3))
-    place_bodies(chain, q, turn, place, axis)
     for f in range(len(features)):
-        kind, a, i, b, j, pair = features[f]
-        for k in range(len(q)):
-            rows[f, k] = 0.0
-        if kind == LOWER:
-            gaps[f], rows[f, a] = q[a] - limits[0, a], 1.0
-            continue
-        if kind == UPPER:
-            gaps[f], rows[f, a] = limits[1, a] - q[a], -1.0
-            continue
-        on_a, on_b, normal = spots[f, :3], spots[f, 3:6], spots[f, 6:]
-        if kind == VERTEX:
-            distance = vertex_gap(shape, owner, turn, place, a, i, b, work, on_a, on_b, normal)
-        else:
-            distance = edge_gap(shape, owner, turn, place, a, i, b, j, work, on_a, on_b, normal)
-        gaps[f] = distance - margins[pair]
-        add_row(chain, place, axis, owner[b], on_b, normal, 1.0, rows[f])
-        add_row(chain, place, axis, owner[a], on_a, normal, -1.0, rows[f])
-
-
-@kernel
-def measure_turning(chain, shape, owner, limits, margins, features, q, v, gaps, rows, spots, bias):  # type: ignore[no-untyped-def]
-    """Do what `measure` does, and fill in `bias` (m,): the change of the rows with time, times v.
-
-    By a central difference along the motion, which has the turning normals in it.
-    """
-    n = len(q)
-    for sign in (1.0, -1.0):
-        measure(
-            chain, shape, owner, limits, margins, features, q + sign * LOOK_AHEAD * v, gaps, rows,
-            spots,
-        )  # fmt: skip
+        bias[f] = 0.0
+    for shift in shifts:
+        place_bodies(chain, q + shift * LOOK_AHEAD * v, turn, place, axis)
         for f in range(len(features)):
-            if sign > 0.0:
-                bias[f] = 0.0
-            for k in range(n):
-                bias[f] += sign * rows[f, k] * v[k] / (2.0 * LOOK_AHEAD)
-    measure(chain, shape, owner, limits, margins, features, q, gaps, rows, spots)
+            kind, a, i, b, j, pair = features[f]
+            for k in range(len(q)):
+                rows[f, k] = 0.0
+            if kind == LOWER:
+                gaps[f], rows[f, a] = q[a] - limits[0, a], 1.0
+                continue
+            if kind == UPPER:
+                gaps[f], rows[f, a] = limits[1, a] - q[a], -1.0
+                continue
+            on_a, on_b, normal = spots[f, :3], spots[f, 3:6], spots[f, 6:]
+            if kind == VERTEX:
+                distance = vertex_gap(shape, owner, turn, place, a, i, b, work, on_a, on_b, normal)
+            else:
+                distance = edge_gap(shape, owner, turn, place, a, i, b, j, work, on_a, on_b, normal)
+            gaps[f] = distance - margins[pair]
+            add_row(chain, place, axis, owner[b], on_b, normal, 1.0, rows[f])
+            add_row(chain, place, axis, owner[a], on_a, normal, -1.0, rows[f])
+            for k in range(len(q)):
+                bias[f] += shift * rows[f, k] * v[k] / (2.0 * LOOK_AHEAD)
 
 
 @kernel

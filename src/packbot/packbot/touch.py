@@ -9,7 +9,7 @@ import numpy as np
 from roboaccord.contact import ContactPoint, Index
 from roboaccord.state import Array
 
-from packbot.features import EDGE, LOWER, UPPER, VERTEX, WIDTH, measure, measure_turning
+from packbot.features import EDGE, LOWER, PLAIN, TURNING, UPPER, VERTEX, WIDTH, measure
 from packbot.proximity import Proximity
 
 
@@ -49,19 +49,21 @@ class Touch:
 
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
         """Return gaps (m,) [m, rad], their rows (m, n), and points and normals (m, 9)."""
-        m, n = len(features), len(q)
-        gaps, rows, spots = np.empty(m), np.empty((m, n)), np.zeros((m, 9))
-        measure(*self._fixed, self.limits, self.margins, features, q, gaps, rows, spots)
-        return gaps, rows, spots
+        return self._measure(features, q, q, PLAIN)[:3]
 
     def measure_turning(
         self, features: Index, q: Array, v: Array
     ) -> tuple[Array, Array, Array, Array]:
         """Return gaps, rows and spots, and dJ/dt v (m,) [m/s^2, rad/s^2]."""
+        return self._measure(features, q, v, TURNING)
+
+    def _measure(
+        self, features: Index, q: Array, v: Array, shifts: Array
+    ) -> tuple[Array, Array, Array, Array]:
         m, n = len(features), len(q)
         gaps, rows, spots, bias = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
-        measure_turning(
-            *self._fixed, self.limits, self.margins, features, q, v, gaps, rows, spots, bias
+        measure(
+            *self._fixed, self.limits, self.margins, features, q, v, shifts, gaps, rows, spots, bias
         )
         return gaps, rows, spots, bias
 
