@@ -91,13 +91,36 @@ class Inverse:
             turret = np.arctan2(y, x) - np.arctan2(aside, r)
             first = np.arctan2(height, r)  # a stretched arm points there, and has no other pitch
             turns = first + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
-            pitches = turns if pitch is None else np.array([pitch])
+            ends = self._pitches_at_limits(complex(r, height))
+            pitches = np.concatenate([turns, ends]) if pitch is None else np.array([pitch])
             planar = self._planar(float(r), float(height), pitches)
             found.append(np.column_stack([np.full(len(planar), turret), planar]))
         lower, upper = (p.of_joints(kind)[:4] for kind in ("lower", "upper"))
         q = np.concatenate(found)
         q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
         return np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper)
+
+    def _pitches_at_limits(self, target: complex) -> Array:
+        """Return the pitches (k,) at which shoulder, elbow 1 or elbow 2 are at a limit.
+
+        The pitches within all limits are intervals between these; one can be a single point.
+
+        Args:
+            target: from the shoulder in the arm's plane, ahead and up [m].
+        """
+        p = self.parameters
+        a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
+        (s, e, w), (s_up, e_up, w_up) = (p.of_joints(k)[1:4] for k in ("lower", "upper"))
+        found = list[float]()
+        for shoulder in (s, s_up):
+            found += _bends(target - a * np.exp(1j * shoulder), b, hand)
+        for elbow1 in (e, e_up):
+            found += _bends(target, abs(a + b * np.exp(1j * elbow1)), hand)
+        for elbow2 in (w, w_up):
+            fore = b + hand * np.exp(1j * elbow2)
+            turn = elbow2 - float(np.angle(fore))
+            found += [end + turn for end in _bends(target, a, abs(fore))]
+        return np.array(found)
 
     def _planar(self, r: float, height: float, pitches: Array) -> Array:
         """Return shoulder, elbow 1 and elbow 2 (k, 3) for pitches, by the law of cosines."""
@@ -124,6 +147,16 @@ class Inverse:
             return f": it is {away:.3f} m from the shoulder, and the arm reaches {reach(p):.3f} m"
         hand = "" if pitch is None else f" and a hand at {pitch:g} rad"
         return f" within the joints' limits{hand}"
+
+
+def _bends(target: complex, first: float, second: float) -> list[float]:
+    """Return the directions [rad] of the second of two lengths [m] that reach a point together."""
+    cosine = (abs(target) ** 2 - first**2 - second**2) / (2.0 * first * second)
+    if abs(cosine) > 1.0 + ROUND_OFF:
+        return []
+    bend = float(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    turns = (bend, -bend)
+    return [float(np.angle(target / (first + second * np.exp(1j * t)))) + t for t in turns]
 
 
 def looking(setup: Setup, clearance: Clearance, q: Array, target: Array, margin: float) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import rigid_bodies as oracle
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from packbot.clearance import Clearance
 from packbot.dh import camera_table, hand_table
@@ -142,6 +142,8 @@ def kinematics(setup):
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.floats(0.0, 1.0), min_size=7, max_size=7))
+@example([0.0, 0.0, 0.25, 0.5, 0.0, 0.0, 0.0])  # the shoulder at a limit, and all else stretched
+@example([0.5, 1.0, 0.75, 0.5, 0.5, 0.5, 0.5])
 def test_inverse_undoes_forward(inverse, kinematics, setup, parts):
     """Wherever finger tips can be they are found, with the hand's pitch given or not."""
     p = setup.parameters
