@@ -178,7 +178,7 @@ def test_inverse_chooses_the_nearest_that_is_clear(inverse, setup):
 
 def test_inverse_says_why_not(inverse, setup):
     near = setup.initial.q
-    assert reach(setup.parameters) == pytest.approx(1.86)  # the facts'
+    assert reach(setup.parameters) == pytest.approx(1.86)  # over 6 ft, as is public
     edge = np.array([0.2 + 1.86 * np.cos(0.3), 0.0, 0.285 + 1.86 * np.sin(0.3)])
     beyond = np.array([1e-6, 0.0, 0.0])
     inverse.solve(edge - beyond, near=near)

@@ -56,7 +56,7 @@ def test_relevant_joints_follow_from_the_tree(
 
 
 def test_one_stop_adds_energy(short: tuple[JointClampReference, Trajectory]) -> None:
-    """2.6 J, as the facts of the robot have it from another program."""
+    """2.6 J, as another program found it, too."""
     simulator, trajectory = short
     (event,) = trajectory.events
     assert event.subject == "base_link/chassis link1_link/elbow1_casing"
