@@ -28,7 +28,7 @@ def test_a_twist_turns_the_snake_to_its_side(graph, setup_for):
             publisher.publish(twist)
             sent.append(shell.stepper.state.time)
 
-    teleop.create_timer(0.001, command)
+    teleop.create_timer(0.02, command)
     graph.spin()
     assert sent
     assert sent[0] < 2.0
