@@ -76,8 +76,10 @@ def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -
     return setup
 
 
-def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) -> Collapse:
-    """Let the arm of a setup fall in an engine, and look at what came of it."""
+def fall(
+    setup: Setup, engine: str = "reference", observers: Sequence[Observer] = ()
+) -> tuple[Simulator, Trajectory]:
+    """Let the arm of a setup fall in an engine."""
     scenario = setup.scenario
     simulator = make_simulator(setup, engine)
     trajectory = simulate(
@@ -89,6 +91,12 @@ def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) 
         seed=scenario.seed,
         observers=observers,
     )
+    return simulator, trajectory
+
+
+def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) -> Collapse:
+    """Let the arm of a setup fall in an engine, and look at what came of it."""
+    simulator, trajectory = fall(setup, engine, observers)
     clearance = Clearance.of(setup)
     return Collapse(
         trajectory=trajectory,

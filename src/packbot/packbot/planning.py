@@ -17,7 +17,8 @@ from roboaccord.errors import AccordError
 from roboaccord.state import Array
 
 from packbot.clearance import Clearance
-from packbot.parameters import JOINTS
+from packbot.parameters import PackbotParameters
+from packbot.poses import check_limits
 from packbot.reaching import MARGIN
 from packbot.trajectories import RAMP
 from packbot.tree import Tree
@@ -48,6 +49,7 @@ class Planner:
         self.margin = margin
         # How far what a joint carries can be from its axis (7,) [m].
         self.radii = self.clearance.reaches.max(axis=0)
+        self._parameters: PackbotParameters = setup.parameters
         self._lower = setup.parameters.of_joints("lower")
         self._upper = setup.parameters.of_joints("upper")
         self._speeds = setup.parameters.of_joints("speed_limit")
@@ -83,11 +85,7 @@ class Planner:
         return float(self.radii @ np.abs(b - a))
 
     def _check(self, name: str, q: Array) -> None:
-        for joint, angle, low, high in zip(JOINTS, q, self._lower, self._upper, strict=True):
-            if not low <= angle <= high:
-                raise AccordError(
-                    f"{name}: {joint} at {angle:g} rad is outside its limits, {low:g} to {high:g}"
-                )
+        check_limits(self._parameters, q, f"{name}: ")
         if self.clearance.touches(q, self.margin):
             pair, distance = self.clearance.closest(q)
             a, b = self.clearance.pair_names(pair)

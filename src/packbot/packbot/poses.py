@@ -37,8 +37,13 @@ def named_poses() -> dict[str, tuple[float, ...]]:
     return poses
 
 
-def check_limits(parameters: PackbotParameters, q: Array) -> None:
+def check_limits(parameters: PackbotParameters, q: Array, where: str = "") -> None:
     """Refuse joint angles (7,) [rad] outside the limits.
+
+    Args:
+        parameters: with the limits.
+        q: angles (7,) [rad].
+        where: what stands before the joint's name in the message.
 
     Raises:
         AccordError: naming the first joint that is outside.
@@ -46,4 +51,6 @@ def check_limits(parameters: PackbotParameters, q: Array) -> None:
     lower, upper = parameters.of_joints("lower"), parameters.of_joints("upper")
     for name, angle, low, high in zip(JOINTS, q, lower, upper, strict=True):
         if not low <= angle <= high:
-            raise AccordError(f"{name}: {angle:g} rad is outside its limits, {low:g} to {high:g}")
+            raise AccordError(
+                f"{where}{name}: {angle:g} rad is outside its limits, {low:g} to {high:g}"
+            )

@@ -8,31 +8,25 @@ event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dy
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import roboaccord
 from roboaccord.assembly import Setup
 from roboaccord.contact import ContactPoint
-from roboaccord.description import expand
 from roboaccord.engines.options import read_options
 from roboaccord.errors import AccordError
-from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts
-from roboaccord.state import Array, Command, RobotState
+from roboaccord.state import Command, RobotState
 from roboaccord.trajectory import Event
 
-from packbot.arm import Arm
-from packbot.clearance import Clearance
-from packbot.collisions import read_collisions
-from packbot.contact import LEAST_MARGIN, ArmContact, normal
-from packbot.energy import EnergyBook
-from packbot.engines import joint_friction
+from packbot.arm_simulator import ArmSimulator
+from packbot.contact import LEAST_MARGIN, ArmContact
 from packbot.motion import Motion
 from packbot.parting import part
 from packbot.proximity import Proximity
 from packbot.sliding import Sliding
+from packbot.start import check_start
 from packbot.stepping import Stepper
 from packbot.touch import Touch
 
@@ -59,33 +53,7 @@ def read_reference_options(setup: Setup) -> dict[str, float]:
     return options
 
 
-def arm_among_hulls(setup: Setup) -> tuple[Arm, Clearance]:
-    """Return the arm of a setup, and what measures its distances; the xacro is expanded once."""
-    urdf = expand(setup, base="fixed")
-    arm = Arm(urdf, setup.parameters.of_joints("reflected_inertia"), setup.parameters.gravity)
-    pairs = (setup.contact or normal(setup)).pairs
-    return arm, Clearance(arm.model, read_collisions(urdf), setup.terrain, pairs)
-
-
-def check_start(setup: Setup, clearance: Clearance) -> None:
-    """Refuse to start with joints outside of their limits, or hulls in each other.
-
-    Raises:
-        AccordError: naming the joint, or the pair and its depth.
-    """
-    p, q = setup.parameters, setup.initial.q
-    for name, angle in zip(setup.joints, q.tolist(), strict=True):
-        lower, upper = getattr(p, f"lower_{name}"), getattr(p, f"upper_{name}")
-        if not lower <= angle <= upper:
-            raise AccordError(f"initial.q.{name}: {angle:g} rad is outside {lower:g} to {upper:g}")
-    pair, distance = clearance.closest(q)
-    if distance < 0.0:
-        links, names = clearance.pair_links(pair), clearance.pair_names(pair)
-        a, b = (f"{link}/{name}" for link, name in zip(links, names, strict=True))
-        raise AccordError(f"start in collision: {a} is {-1e3 * distance:.3g} mm deep in {b}")
-
-
-class PackbotReference:
+class PackbotReference(ArmSimulator):
     """Simulate the Packbot's arm (Simulator, Touching).
 
     Without a contact law there is neither contact nor limits of joints.
@@ -94,32 +62,24 @@ class PackbotReference:
         energy: book of the energy.
     """
 
-    name = "reference"
-    version = f"roboaccord-packbot {roboaccord.__version__}"
-    order = 5
-
     def __init__(self, setup: Setup) -> None:
         options = read_reference_options(setup)
-        self.arm, self._clearance = arm_among_hulls(setup)
-        self.joints, self.effort_limits = setup.joints, setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
+        super().__init__(setup)
         self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None
         p = setup.parameters
         self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
-        proximity = Proximity(self._clearance, options["near"])
-        touch = Touch(proximity, np.zeros(len(self._clearance.pairs)), self._limits)
+        proximity = Proximity(self.clearance, options["near"])
+        touch = Touch(proximity, np.zeros(len(self.clearance.pairs)), self._limits)
         contact = self._contact
-        links = map(self._clearance.pair_links, range(len(touch.margins)))
+        links = map(self.clearance.pair_links, range(len(touch.margins)))
         mu = np.array([contact.mu(pair) if contact else 0.0 for pair in links])
         sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, options["slip_speed"])
         restitution = self._contact.restitution if self._contact else 0.0
-        self.joint_friction = joint_friction(p)
-        self.energy = EnergyBook(self.arm)
         self._stepper = Stepper(
             Motion(self.arm, self.joint_friction, touch, sliding), self.energy, options, restitution
         )
         if self._contact:
-            check_start(setup, self._clearance)
+            check_start(setup, self.clearance)
         self.reset(setup.initial)
 
     def reset(self, state: RobotState) -> RobotState:
@@ -131,8 +91,8 @@ class PackbotReference:
         """
         touch = self._stepper.motion.touch
         if self._contact:
-            state = replace(state, q=part(self.arm, self._clearance, state.q, LEAST_MARGIN))
-            distances = self._clearance.distances(state.q)
+            state = replace(state, q=part(self.arm, self.clearance, state.q, LEAST_MARGIN))
+            distances = self.clearance.distances(state.q)
             touch.margins = np.minimum(self._contact.margin, distances)
             lower, upper = self._limits
             touch.limits = np.array([np.minimum(lower, state.q), np.maximum(upper, state.q)])
@@ -143,15 +103,6 @@ class PackbotReference:
         self._state = state
         self._stepper.start(state.q, state.qd, state.time)
         return state
-
-    def state(self) -> RobotState:
-        """Return the present state."""
-        return self._state
-
-    @property
-    def energy_rise(self) -> float:
-        """Sum of all rises of the energy beyond the work of the efforts, since the reset [J]."""
-        return self.energy.rise
 
     @property
     def deepest(self) -> float:
@@ -185,11 +136,3 @@ class PackbotReference:
         motion, x = self._stepper.motion, self._stepper.x
         motion.slope(x)
         return motion.touch.points(motion.closed, x[: len(self.joints)], motion.forces)
-
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without contact or friction."""
-        return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
-
-    def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link [kg]."""
-        return self.arm.masses()

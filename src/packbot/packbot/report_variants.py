@@ -11,25 +11,23 @@ the report does not say: its code would stop there for good.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import roboaccord
 from roboaccord.assembly import Setup
 from roboaccord.contact import ContactPoint, Index
-from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
+from packbot.arm_simulator import ArmSimulator
 from packbot.chain import Chain
 from packbot.clearance import Clearance
 from packbot.contact import ClampContact
-from packbot.energy import EnergyBook
-from packbot.engines import joint_friction
 from packbot.integrator import Step, take_step
-from packbot.reference import arm_among_hulls, check_start, read_reference_options
+from packbot.reference import read_reference_options
+from packbot.start import check_start
 
 FIRST_STEP = 1e-4  # s: after a stop, as a solver begins anew
 STUCK = 20  # stops in a row without PROGRESS between them: no motion comes of it
@@ -45,31 +43,21 @@ class Collision:
     directions: Array
 
 
-class JointClampReference:
+class JointClampReference(ArmSimulator):
     """Simulate the Packbot's arm as the report does (Simulator).
 
     Attributes:
         resets: how often the joints of a pair were stopped.
         secondary: how many of these were of pairs that were held already.
         broken: pairs that are in each other because stopping their joints did not help.
-        clearance: measures distances.
-        energy: book of the energy.
         relevant: planar joints between the bodies of each pair (p) (k,).
     """
 
-    name = "reference"
-    version = f"roboaccord-packbot {roboaccord.__version__}"
-    order = 5
-
     def __init__(self, setup: Setup, contact: ClampContact) -> None:
         self._options = read_reference_options(setup)
-        self.arm, self.clearance = arm_among_hulls(setup)
-        self.joints, self.effort_limits = setup.joints, setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
+        super().__init__(setup)
         self._proximity = contact.proximity
         self.relevant = relevant_joints(self.clearance)
-        self._friction = joint_friction(setup.parameters)
-        self.energy = EnergyBook(self.arm)
         self._effort = np.zeros(len(self.joints))
         check_start(setup, self.clearance)
         self.reset(setup.initial)
@@ -87,15 +75,6 @@ class JointClampReference:
         self.energy.start(state.q, state.qd)
         return state
 
-    def state(self) -> RobotState:
-        """Return the present state."""
-        return self._state
-
-    @property
-    def energy_rise(self) -> float:
-        """Sum of all rises of the energy beyond the work of the efforts, since the reset [J]."""
-        return self.energy.rise
-
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under a held command."""
         self._effort = clip_efforts(command.effort, self.effort_limits)
@@ -111,7 +90,7 @@ class JointClampReference:
         """Return (v, a), where a has no entry that a collision does not allow (cdyn2)."""
         n = len(self.joints)
         q, v = x[:n], x[n:]
-        a = self.arm.acceleration(q, v, self._effort + self._friction.efforts(v))
+        a = self.arm.acceleration(q, v, self._effort + self.joint_friction.efforts(v))
         for collision in self._active.values():
             held = collision.joints[a[collision.joints] * collision.directions > 0.0]
             a[held] = 0.0
@@ -187,14 +166,6 @@ class JointClampReference:
             ContactPoint(self.clearance.pair_links(pair), 0.5 * (a + b), normal, 0.0, -float(d))
             for pair, d, a, b, normal in rows
         ]
-
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without contact or friction."""
-        return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
-
-    def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link [kg]."""
-        return self.arm.masses()
 
 
 def relevant_joints(clearance: Clearance) -> list[Index]:

@@ -154,7 +154,10 @@ def test_figures_come_as_files(tmp_path: Path, figures: Figures) -> None:
         (["--set", "initial.q.shoulder=4"], "shoulder"),
         (["--set", "initial.q.shoulder=3.3"], "base_link/chassis is 16.2 mm deep in link1_link"),
         (["--engine", "dart", "--set", "initial.q.shoulder=3.3"], "base_link/chassis is 16.2 mm"),
-        (["--engine", "mujoco", "--set", "initial.q.shoulder=4"], "4 rad is outside -0.35 to 3.4"),
+        (
+            ["--engine", "mujoco", "--set", "initial.q.shoulder=4"],
+            "4 rad is outside its limits, -0.35 to 3.4",
+        ),
         (["--set", "friction.restitution=2"], "restitution is 2"),
         (["--set", "friction.margin=1e-6"], "margin is 1e-06 m, and must be at least 0.0001"),
         (["--set", "terrain.boxes.crate={position: [1, 0, 0]}"], "terrain.boxes.crate.size"),

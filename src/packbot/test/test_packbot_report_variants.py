@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from packbot import collapse
 from packbot.collapse import collapse_setup
 from packbot.report_variants import JointClampReference
-from roboaccord.assembly import make_controller, make_simulator
-from roboaccord.loop import simulate
 from roboaccord.trajectory import Event, Trajectory
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
@@ -24,15 +23,8 @@ RELEVANT = {
 
 def fall(duration: float) -> tuple[JointClampReference, Trajectory]:
     setup = collapse_setup("joint_clamp", duration)
-    simulator = make_simulator(setup)
+    simulator, trajectory = collapse.fall(setup)
     assert isinstance(simulator, JointClampReference)
-    trajectory = simulate(
-        simulator=simulator,
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=duration,
-        control_period=0.01,
-    )
     return simulator, trajectory
 
 
