@@ -39,6 +39,7 @@ class ArmSimulator:
     def __init__(self, setup: Setup) -> None:
         urdf = expand(setup, base="fixed")  # once: the xacro takes its time
         p = setup.parameters
+        self._base_mass: float = p.base_mass
         self.arm = Arm(urdf, p.of_joints("reflected_inertia"), p.gravity)
         pairs = (setup.contact or normal(setup)).pairs
         shapes = read_collisions(urdf)
@@ -63,5 +64,5 @@ class ArmSimulator:
         return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
 
     def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link [kg]."""
-        return self.arm.masses()
+        """Return the mass of each link [kg], that of the chassis, which stands, among them."""
+        return {"base_link": self._base_mass, **self.arm.masses()}

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 import coal
 import numpy as np
 from roboaccord.assembly import Setup
-from roboaccord.description import expand
+from roboaccord.description import Tree, expand
 from roboaccord.report.charts import Chart, Curve, Scene, Solid
 from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
 from roboaccord.state import IDENTITY, ORIGIN, Array
 from roboaccord.view.scene import Scene as Stage
+from roboaccord.view.solids import facets
 
 from packbot.arm import Arm
 from packbot.clearance import convex
 from packbot.collapse import PITCHES, Collapse, energies
+from packbot.collisions import read_collisions
 from packbot.environment import stand_around
 from packbot.shapes import prism_corners
 from packbot.solids import Hull
@@ -83,11 +85,16 @@ def solids_of(setup: Setup, q: Array) -> list[Solid]:
 
 
 def hulls_scene(setup: Setup, q: Array) -> Scene:
-    """Return figure 3: every hull in a colour of its own."""
-    solids = [
-        Solid(solid.vertices, solid.faces, HUES[i % len(HUES)])
-        for i, solid in enumerate(solids_of(setup, q))
-    ]
+    """Return figure 3: every hull in a colour of its own, and nothing that is drawn alone."""
+    urdf = expand(setup)
+    tree = Tree.parse(urdf)
+    names = [link.name for link in tree.links]
+    origins, turns = tree.forward(setup.joints, q, ORIGIN, IDENTITY)
+    solids = []
+    for number, shape in enumerate(read_collisions(urdf)):
+        hull, link = shape.hull, names.index(shape.link)
+        place = hull.vertices @ turns[link].T + origins[link]
+        solids.append(Solid(place, facets(hull.vertices, hull.faces), HUES[number % len(HUES)]))
     return Scene(
         "figure_3",
         "Figure 3: Packbot approximated by polyhedra",

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from packbot.collapse import Collapse, collapse_setup, run_collapse
 from packbot.perturb import draw_changes, uncertain
+from roboaccord.assembly import make_simulator
 from roboaccord.state import Array
 from scipy.optimize import brentq
 
@@ -88,6 +89,13 @@ def test_the_reference_feeds_no_energy_and_keeps_hulls_apart(falls: dict[str, Co
     assert found.worst_penetration == 0.0  # the margin is kept
     assert found.settle_time == pytest.approx(0.9, abs=0.1)  # link 3 lands at 0.76 s, and stays
     assert [event.kind for event in found.trajectory.events].count("impact") > 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_simulator_has_the_public_weight(engine: str) -> None:
+    """68 lb with the arm."""
+    masses = make_simulator(collapse_setup("normal", 1.0), engine).masses()
+    assert sum(masses.values()) == pytest.approx(68.0 * 0.45359237, abs=0.01)
 
 
 def test_the_turret_rocks_on_alike(falls: dict[str, Collapse]) -> None:

@@ -12,6 +12,7 @@ from roboaccord.report.plots import Plot
 from roboaccord.report.scene_picture import EYE, ball_lines
 
 FAR = 1.9  # of the eye, in Plotly's units
+FARTHER = 2.6  # where there are solids, which fill their box
 DASHES = {False: "solid", True: "dash"}
 BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
 ABOVE = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
@@ -62,7 +63,8 @@ def plot_of_scene(figure: Scene) -> Plot:
         f"{name}axis": {**axis(title), "visible": bool(title)}
         for name, title in zip("xyz", figure.axes or ("", "", ""), strict=True)
     }
-    camera = {"eye": dict(zip("xyz", (FAR * EYE).tolist(), strict=True))}
+    far = FARTHER if figure.solids else FAR
+    camera = {"eye": dict(zip("xyz", (far * EYE).tolist(), strict=True))}
     scene: dict[str, Any] = {**sides, "camera": camera, "aspectmode": "data"}
     if (figure.stretch != 1.0).any():
         points = np.concatenate([path.points for path in figure.paths]) * figure.stretch
