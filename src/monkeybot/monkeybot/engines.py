@@ -18,6 +18,7 @@ from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts, count_steps
+from roboaccord.perturbation import Perturbations
 from roboaccord.scenario import did_you_mean
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
@@ -27,11 +28,12 @@ from monkeybot.coordinates import MAGNETS, Mode, mode_of, pack, unpack
 from monkeybot.parameters import MonkeyBotParameters
 
 HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}
+IMPACT = "impact"
 MOVING = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
 PLANE = [1, 2, 3, 6]  # y, z, roll and elbow of a free base's three, three, and the joint
 
 
-def model_of(setup: Setup, mode: Mode, mass_scale: Mapping[str, float]) -> EngineModel:
+def model_of(setup: Setup, mode: Mode, perturbations: Perturbations) -> EngineModel:
     """Return the model of a mode: a hinge at the held hand and the elbow, or a free base."""
     p: MonkeyBotParameters = setup.parameters
     hinge = HINGES.get(mode)
@@ -43,7 +45,7 @@ def model_of(setup: Setup, mode: Mode, mass_scale: Mapping[str, float]) -> Engin
     )
     root = "world" if hinge else "base_link"
     return EngineModel(
-        urdf=expand(setup, mass_scale, base=hinge or "free", root=root),
+        urdf=expand(setup, base=hinge or "free", root=root),
         base="fixed" if hinge else "free",
         joints=(hinge, *setup.joints) if hinge else setup.joints,
         effort_limits=np.array([0.0, *setup.effort_limits])[keep],
@@ -52,6 +54,7 @@ def model_of(setup: Setup, mode: Mode, mass_scale: Mapping[str, float]) -> Engin
         root=root,
         friction=None if p.frictionless else friction,
         options=setup.scenario.engine_options,
+        perturbations=[p for p in perturbations if p.kind != IMPACT],
     )
 
 
@@ -61,16 +64,17 @@ class EngineMonkeyBot:
     Args:
         setup: robot and scenario.
         engine: `dart` or `mujoco`.
-        mass_scale: factors on the masses of links; a deliberate error for cross-checks.
+        perturbations: deliberate errors; `impact` makes the impulses of grips larger by its part.
     """
 
-    def __init__(self, setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> None:
+    def __init__(self, setup: Setup, engine: str, perturbations: Perturbations = ()) -> None:
         self._models: dict[Mode, EngineSimulator] = {
-            mode: simulate_model(model_of(setup, mode, mass_scale), engine) for mode in MOVING
+            mode: simulate_model(model_of(setup, mode, perturbations), engine) for mode in MOVING
         }
         flight = self._models[Mode.FLIGHT]
         self.name, self.version, self.order = flight.name, flight.version, flight.order
-        self.joints, self.effort_limits = setup.joints, setup.effort_limits
+        self.joints, self.effort_limits = setup.joints, flight.effort_limits
+        self._restitution = sum(p.value for p in perturbations if p.kind == IMPACT)
         self.physics_step = setup.scenario.physics_step
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
         self._events: list[Event] = []
@@ -126,6 +130,10 @@ class EngineMonkeyBot:
             base[1:3] = -self._arm.jacobian(u) @ angles - self._arm.turning(u)
         return Acceleration(base, found[1:])
 
+    def parts(self) -> Sequence[EngineSimulator]:
+        """Return the simulators of its modes."""
+        return tuple(self._models.values())
+
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as the engine has it [kg]."""
         return self._models[Mode.FLIGHT].masses()
@@ -172,7 +180,10 @@ class EngineMonkeyBot:
         u, impulses = self._u, dict[str, float]()
         if any(after[name] for name in changed):
             held = [name for name in MAGNETS if after[name]]
-            u, impulses = self._arm.grip(u, self.mass_matrix(self.state()), held)
+            gripped, impulses = self._arm.grip(u, self.mass_matrix(self.state()), held)
+            if self._restitution:
+                gripped[2:4] += self._restitution * (gripped[2:4] - u[2:4])
+            u = gripped
         for name in sorted(changed, key=lambda name: after[name]):  # releases first
             kind = "magnet_on" if after[name] else "magnet_off"
             impulse = impulses[name] if after[name] else 0.0

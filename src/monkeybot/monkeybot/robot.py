@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
+from roboaccord.perturbation import Perturbations
 from roboaccord.robot import Robot
 from roboaccord.state import Array, RobotState
 
@@ -62,11 +61,11 @@ def draw_state(setup: Setup, rng: np.random.Generator, index: int) -> tuple[Robo
     return state, rng.uniform(-5.0, 5.0, 1)
 
 
-def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
+def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
     """Make the MonkeyBot of an engine: one model a mode."""
     from monkeybot.engines import EngineMonkeyBot
 
-    return EngineMonkeyBot(setup, engine, mass_scale)
+    return EngineMonkeyBot(setup, engine, perturbations)
 
 
 def _stop_hand_b(parameters: MonkeyBotParameters, u: Array) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from roboaccord.assembly import Setup
 from roboaccord.description import expand
@@ -11,6 +9,7 @@ from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
+from roboaccord.perturbation import Perturbations
 
 from packbot.contact import ClampContact
 from packbot.parameters import PackbotParameters
@@ -30,7 +29,7 @@ def joint_friction(parameters: PackbotParameters) -> JointFriction:
     )
 
 
-def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
+def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
     """Make the arm of an engine.
 
     Raises:
@@ -44,8 +43,8 @@ def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, fl
     stops = "false" if setup.contact is None else "true"  # as in the reference
     model = EngineModel.of(
         setup,
-        mass_scale,
-        urdf=expand(setup, mass_scale, more={"stops": stops}),
+        perturbations,
+        urdf=expand(setup, more={"stops": stops}),
         friction=joint_friction(parameters),
         armature=armature if armature.any() else None,
         contact_events=True,

@@ -18,6 +18,7 @@ from roboaccord.contact import Contact
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Controller, ForceLaw, Simulator
 from roboaccord.parameters import load_parameters
+from roboaccord.perturbation import Perturbations, of_engine
 from roboaccord.robot import Robot, find_robot
 from roboaccord.rotations import rpy_quaternion
 from roboaccord.scenario import Scenario, did_you_mean
@@ -181,7 +182,7 @@ def make_simulator(
     engine: str = "reference",
     *,
     physics_step: float | None = None,
-    mass_scale: Mapping[str, float] | None = None,
+    perturbations: Perturbations = (),
 ) -> Simulator:
     """Make a simulator of a setup.
 
@@ -189,8 +190,8 @@ def make_simulator(
         setup: robot and scenario.
         engine: `reference`, `dart` or `mujoco`.
         physics_step: [s]; the scenario's where None.
-        mass_scale: factors on the masses of links, `*` for all; a deliberate error, by which
-            the cross-check is itself checked. Engines only.
+        perturbations: deliberate errors, by which the cross-check is itself checked; those of
+            other engines are left out.
 
     Raises:
         AccordError: for an unknown engine, one that is not installed, or a broken description.
@@ -202,7 +203,7 @@ def make_simulator(
         return setup.robot.reference(setup)
     from roboaccord.engines import make_engine
 
-    return make_engine(setup, engine, mass_scale or {})
+    return make_engine(setup, engine, of_engine(perturbations, engine))
 
 
 def _import_factory(path: str) -> Callable[..., Any]:

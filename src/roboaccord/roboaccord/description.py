@@ -27,7 +27,6 @@ NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 def expand(
     setup: Setup,
-    mass_scale: Mapping[str, float] | None = None,
     *,
     base: str = "",
     root: str = "base_link",
@@ -39,13 +38,12 @@ def expand(
 
     Args:
         setup: robot and scenario.
-        mass_scale: factors on the masses of links by name, `*` for every link.
         base: instead of the scenario's.
         root: link on which all others hang; `world` where that is a hinge to the world.
         more: further arguments of the xacro.
 
     Raises:
-        AccordError: if the xacro or the URDF is broken, or a link is unknown.
+        AccordError: if the xacro or the URDF is broken.
     """
     import xacro
 
@@ -64,7 +62,7 @@ def expand(
     except Exception as error:  # noqa: BLE001 - xacro raises whatever its expressions do
         raise AccordError(f"broken description {path.name}: {str(error).splitlines()[0]}") from None
     Tree.parse(text, path.name, root=root)
-    return scale_masses(text, mass_scale) if mass_scale else text
+    return text
 
 
 def local_files(urdf: str) -> str:
@@ -86,23 +84,6 @@ def local_files(urdf: str) -> str:
         if not name.removeprefix(PACKAGE).partition("/")[0].isidentifier():
             raise AccordError(f"the description names mesh {name}, which is in no package")
         mesh.set("filename", f"{FILE}{mesh_path(name)}")
-    return ET.tostring(root, encoding="unicode")
-
-
-def scale_masses(urdf: str, factors: Mapping[str, float]) -> str:
-    """Return a URDF with masses scaled, inertias kept.
-
-    Raises:
-        AccordError: for an unknown link.
-    """
-    root = ET.fromstring(urdf)
-    masses = {link.get("name", ""): link.find("inertial/mass") for link in root.iter("link")}
-    for name, factor in factors.items():
-        if name != "*" and masses.get(name) is None:
-            raise AccordError(f"no link {name} with a mass in the description")
-        for link, mass in masses.items():
-            if mass is not None and name in ("*", link):
-                mass.set("value", repr(float(mass.get("value", "0")) * factor))
     return ET.tostring(root, encoding="unicode")
 
 

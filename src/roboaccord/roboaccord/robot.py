@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from roboaccord.assembly import Setup
     from roboaccord.contact import Contact, ContactPoint
     from roboaccord.interfaces import Controller, ForceLaw, Odometry, Simulator
+    from roboaccord.perturbation import Perturbations
     from roboaccord.state import Array, RobotState
     from roboaccord.trajectory import Trajectory
     from roboaccord.view.solids import Faces
@@ -56,7 +57,7 @@ class Robot:
         velocity_topic: teleoperation: the topic `/R/NAME` with velocities of some of the joints,
             `joint_velocity_command`, or ""; it makes `Target.velocity`.
         switches: names of what commands can switch, a magnet say, with the state to start from.
-        engine: makes the simulator of an engine from `(setup, engine, mass_scale)`, for a robot
+        engine: makes the simulator of an engine from `(setup, engine, perturbations)`, for a robot
             that is more than one model; None where the description says it all.
         draw_state: gives a random state and efforts (n,) [N m] from `(setup, rng, index)` for the
             cross-check, which counts the index up from 0; None draws every joint and the base.
@@ -85,7 +86,7 @@ class Robot:
     effort_topics: Mapping[str, str] = field(default_factory=dict)
     velocity_topic: str = ""
     switches: Mapping[str, bool] = field(default_factory=dict)
-    engine: Callable[[Setup, str, Mapping[str, float]], Simulator] | None = None
+    engine: Callable[[Setup, str, Perturbations], Simulator] | None = None
     draw_state: Callable[[Setup, Generator, int], tuple[RobotState, Array]] | None = None
     odometry: Callable[[Setup], Odometry | None] | None = None
     initial: Callable[[Setup, RobotState], RobotState] | None = None

@@ -6,6 +6,7 @@ The models keep to what pydantic 1 and 2 have in common, because ROS machines ca
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,9 @@ from roboaccord.errors import AccordError
 from roboaccord.loop import count_steps
 from roboaccord.resources import share
 
+Level = Literal["acceleration", "one_step", "trajectory", "statistics"]
 Base = Literal["fixed", "planar", "free", "ball"]
+ONE_STEP = 1e-3  # of the change of the rates in a control period
 MANY = 24  # names that a line of choices has at most
 
 
@@ -41,25 +44,34 @@ class Initial(BaseModel, extra="forbid", frozen=True):
     spread_q: float = Field(0.0, ge=0, lt=float("inf"))
 
 
+class Allowance(BaseModel, extra="forbid", frozen=True):
+    """A tolerance that is looser than the measured one, with the reason why."""
+
+    limit: float = Field(gt=0)
+    reason: str = Field(min_length=1)
+
+
 class Tolerances(BaseModel, extra="forbid", frozen=True):
     """What the cross-check accepts. Each default says where it comes from.
 
+    A plain number tightens what is measured; what loosens it is `{limit: NUMBER, reason: TEXT}`.
+
     Args:
         acceleration: relative; round-off of a forward-dynamics solve of a long chain.
-        order: allowed distance of the observed order of convergence from the expected one.
+        order: allowed distance of the observed order of convergence from the expected one, as a
+            part of that.
         mass: relative, of any link.
         one_step: error of one control period, relative to the change; above it the error must
             fall with the physics step by order 1, less `one_step_order`.
-        trajectory: largest distance of any link [m] after `duration`, by engine; for engines
-            whose integrator is of high order, where an order cannot be observed.
+        trajectory: largest distance of any link [m] at the scenario's physics step, by engine.
     """
 
     acceleration: float = Field(1e-8, gt=0)
     mass: float = Field(1e-6, gt=0)
-    one_step: float = Field(1e-3, gt=0)
+    one_step: float | Allowance = Field(ONE_STEP)
     one_step_order: float = Field(0.3, gt=0)
     order: float = Field(0.1, gt=0)
-    trajectory: dict[str, float] = {}
+    trajectory: dict[str, float | Allowance] = {}
 
 
 class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
@@ -82,12 +94,14 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
 
     With `statistics` the motion counts as chaotic: engines are compared by a figure's median over
     seeds, in runs of the scenario's own duration, and not by steps and trajectories.
+    `excuse` names, by level and engine, why what is found there does not count against the engine.
     """
 
     duration: float = Field(5.0, gt=0)
     states: int = Field(100, ge=1)
     statistics: StatisticsSpec | None = None
     tolerances: Tolerances = Tolerances()
+    excuse: dict[Level, dict[str, str]] = {}
 
 
 class Scenario(BaseModel, extra="forbid", frozen=True):
@@ -167,14 +181,28 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     except ValidationError as error:
         first = error.errors()[0]
         # pydantic ends the place in a union with the type that it tried.
-        place = [str(part) for part in first["loc"] if part not in ("float", "int")]
+        place = [str(part) for part in first["loc"] if part not in ("float", "int", "Allowance")]
         key = ".".join(place)
         if "extra" in first["type"]:
             raise AccordError(f"unknown key {key}{did_you_mean(key, data_keys())}") from None
         raise AccordError(f"{key}: {first['msg'].lower()}") from None
+    _check_tolerances(scenario.crosscheck.tolerances)
     count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
     count_steps(scenario.duration, scenario.control_period, "duration over control_period")
     return scenario
+
+
+def _check_tolerances(tolerances: Tolerances) -> None:
+    """Refuse numbers that are no tolerance, and one that loosens a level without a reason."""
+    place = "crosscheck.tolerances"
+    numbers = {f"trajectory.{engine}": v for engine, v in tolerances.trajectory.items()}
+    for key, value in {"one_step": tolerances.one_step, **numbers}.items():
+        if isinstance(value, float) and not 0.0 < value < math.inf:
+            raise AccordError(f"{place}.{key}: {value:g} is no tolerance")
+    if isinstance(tolerances.one_step, float) and tolerances.one_step > ONE_STEP:
+        raise AccordError(
+            f"{place}.one_step: what loosens {ONE_STEP:g} takes {{limit: NUMBER, reason: TEXT}}"
+        )
 
 
 def data_keys() -> list[str]:

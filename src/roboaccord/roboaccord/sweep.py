@@ -14,6 +14,7 @@ from roboaccord.assembly import Setup, make_controller, make_simulator
 from roboaccord.errors import AccordError, DivergedError
 from roboaccord.loop import simulate
 from roboaccord.metrics import metrics_of
+from roboaccord.perturbation import Perturbations
 from roboaccord.scenario import did_you_mean, make_scenario
 from roboaccord.statistics import Statistics, statistics_of
 
@@ -54,7 +55,7 @@ def sweep(
     engines: Sequence[str] = ("reference",),
     physics_steps: Sequence[float] = (),
     seeds: int = 20,
-    mass_scale: Mapping[str, Mapping[str, float]] | None = None,
+    perturbations: Perturbations = (),
     workers: int = 0,
     done: Callable[[str, float, int], None] = lambda engine, step, seed: None,
 ) -> list[Cell]:
@@ -67,7 +68,7 @@ def sweep(
         engines: names.
         physics_steps: [s]; the scenario's where empty.
         seeds: number of runs in each cell.
-        mass_scale: by engine, factors on link masses: a deliberate error.
+        perturbations: deliberate errors of engines.
         workers: processes; one for each core where 0.
         done: told of each run as it ends.
 
@@ -78,14 +79,13 @@ def sweep(
     if not engines:
         raise AccordError("no engine is named to sweep")
     steps = list(dict.fromkeys(physics_steps)) or [setup.scenario.physics_step]
-    scales = mass_scale or {}
     for step in steps:
         make_scenario({**setup.scenario.data(), "physics_step": step})
     for engine in engines:  # an engine that cannot be had is found here, not in a process
         make_simulator(setup, engine)
     data = setup.scenario.data()
     jobs = [_Job(e, dt, seed) for e in engines for dt in steps for seed in range(seeds)]
-    calls = (delayed(_run)(data, job, figure, dict(scales.get(job.engine, {}))) for job in jobs)
+    calls = (delayed(_run)(data, job, figure, tuple(perturbations)) for job in jobs)
     found: dict[_Job, tuple[float, str]] = {}
     count = min(workers or os.cpu_count() or 1, len(jobs))
     for job, value, reason in Parallel(n_jobs=count, return_as="generator_unordered")(calls):
@@ -95,14 +95,14 @@ def sweep(
 
 
 def _run(
-    data: Mapping[str, Any], job: _Job, figure: str, mass_scale: Mapping[str, float]
+    data: Mapping[str, Any], job: _Job, figure: str, perturbations: Perturbations
 ) -> tuple[_Job, float, str]:
     changes = {"physics_step": job.physics_step, "seed": job.seed}
     setup = Setup.of(make_scenario({**data, **changes}))
     scenario = setup.scenario
     try:
         trajectory = simulate(
-            simulator=make_simulator(setup, job.engine, mass_scale=mass_scale),
+            simulator=make_simulator(setup, job.engine, perturbations=perturbations),
             controller=make_controller(setup),
             initial=setup.initial,
             duration=scenario.duration,

@@ -12,6 +12,7 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration, Simulator
+from roboaccord.perturbation import Perturbations
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
@@ -22,7 +23,7 @@ PRESSES = ("press_1", "press_2")
 SOFT = 0.05  # s: time constant of MuJoCo's contacts; docs/roller_sphere.md has figures
 
 
-def model_of(setup: Setup, mass_scale: Mapping[str, float]) -> EngineModel:
+def model_of(setup: Setup, perturbations: Perturbations) -> EngineModel:
     """Return the model of a setup; rollers are pressed on the ball where the engine does contact.
 
     Unless the scenario says otherwise DART's z axis is laid along the normal e of both contacts,
@@ -37,7 +38,7 @@ def model_of(setup: Setup, mass_scale: Mapping[str, float]) -> EngineModel:
         if scenario.base == "ball":
             options["dart"] = {"z_axis": p.rig.pole.tolist(), **options.get("dart", {})}
     return EngineModel(
-        urdf=expand(setup, mass_scale, more={"press": "slide" if contact else "fixed"}),
+        urdf=expand(setup, more={"press": "slide" if contact else "fixed"}),
         base=scenario.base,
         joints=setup.joints,
         effort_limits=setup.effort_limits,
@@ -47,10 +48,11 @@ def model_of(setup: Setup, mass_scale: Mapping[str, float]) -> EngineModel:
         preload=dict.fromkeys(PRESSES, p.press_force) if contact else {},
         contact=contact,
         options=options,
+        perturbations=perturbations,
     )
 
 
-def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
+def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
     """Make the roller sphere of an engine.
 
     Raises:
@@ -61,8 +63,7 @@ def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, fl
             f"{engine} has a ball on the ground (base free) by friction.law contact only; "
             "viscous and coulomb are for the reference, or base ball"
         )
-    simulator = simulate_model(model_of(setup, mass_scale), engine)
-    simulator.reset(setup.initial)
+    simulator = simulate_model(model_of(setup, perturbations), engine)
     if setup.scenario.base == "free":
         return simulator
     return InBearing(simulator, setup)
@@ -108,6 +109,10 @@ class InBearing:
         """Return the accelerations without contact or friction; the bearing stands still."""
         found = self._simulator.acceleration(state, effort)
         return Acceleration(np.concatenate([np.zeros(3), found.base[3:]]), found.joints)
+
+    def parts(self) -> Sequence[EngineSimulator]:
+        """Return the engine's simulator."""
+        return (self._simulator,)
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link that moves [kg]."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
+from roboaccord.perturbation import Perturbations
 
 from voxel_sphere.contact import GROUND, is_kinematic
 from voxel_sphere.heights import height_field
@@ -70,7 +71,7 @@ FIXTURES: dict[str, Callable[[Scene], MeshFixture | HeightField]] = {
 }
 
 
-def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
+def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
     """Make the heavy ball of an engine, on its terrain.
 
     Raises:
@@ -81,11 +82,9 @@ def make_engine_simulator(setup: Setup, engine: str, mass_scale: Mapping[str, fl
             f"friction.law is rolling, the kinematic ball, and {engine} has forces: "
             "run the reference, or --set friction.law=contact with a controller of torques"
         )
-    model = EngineModel.of(setup, mass_scale)
+    model = EngineModel.of(setup, perturbations)
     if model.contact is not None:
         model = replace(
             model, contact=replace(model.contact, fixtures=(FIXTURES[engine](setup.terrain),))
         )
-    simulator = simulate_model(model, engine)
-    simulator.reset(setup.initial)
-    return simulator
+    return simulate_model(model, engine)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,14 +14,21 @@ from rich.table import Table
 
 from roboaccord.cli.console import COMPILING, log, out, print_json, progress
 from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
+from roboaccord.crosscheck.outcome import describe_verdict
 from roboaccord.crosscheck.run import CrosscheckResult, run_crosscheck
 from roboaccord.engines import ENGINES, available
 from roboaccord.errors import AccordError
 from roboaccord.output import fresh
+from roboaccord.perturbation import Perturbation, parse_perturbation
 from roboaccord.report.tables import statistics_cells
 from roboaccord.scenario import did_you_mean
 
-ALL = "reference,dart,mujoco"
+OUTCOMES = {
+    "within": "[green]within[/]",
+    "outside": "[red]outside[/]",
+    "not_judged": "[yellow]not judged[/]",
+    "excused": "[yellow]excused[/]",
+}
 
 
 def crosscheck_command(
@@ -41,8 +49,9 @@ def crosscheck_command(
     perturb: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ENGINE:LINK=FACTOR",
-            help="Falsify the mass of a link (* for all) in one engine, to see the check find it.",
+            metavar="ENGINE:KIND[:WHERE]=VALUE",
+            help="Falsify one engine, to see the check find it: its mass, inertia, axis, gravity, "
+            "friction, gear, delay, ... at a link or joint, at all where none is named.",
         ),
     ] = None,
     folder: Annotated[
@@ -54,8 +63,9 @@ def crosscheck_command(
 
     Accelerations at random states; one control period from every recorded state; whole
     trajectories at dt, dt/2, dt/4 with their order of convergence. A scenario that calls its
-    motion chaotic is checked by medians over seeds instead. Exit status 1 if a figure is out of
-    tolerance.
+    motion chaotic is checked by medians over seeds instead. Each level of each engine is within,
+    outside, not judged or excused. Exit status 1 if one is outside (fail) or not judged
+    (undecided). With no engine there is no verdict, and the status is 0.
 
     Examples:
 
@@ -63,7 +73,7 @@ def crosscheck_command(
 
       accord crosscheck snake serpenoid --engines reference,dart --refine 4 --json
 
-      accord crosscheck snake serpenoid --perturb 'dart:base_link=1.01'
+      accord crosscheck snake serpenoid --perturb dart:mass:base_link=1.01
     """
     chosen = choose_engines(engines, quiet=as_json)
     setup = load_setup(robot, scenario, changes or [])
@@ -75,8 +85,9 @@ def crosscheck_command(
             chosen,
             refine=refine,
             out=place,
-            mass_scale=parse_perturbations(perturb or [], chosen),
+            perturbations=parse_perturbations(perturb or [], chosen),
             command=shlex.join(["accord", *sys.argv[1:]]),
+            refused=None if engines else partial(leave_out, quiet=as_json),
             started=lambda jobs: bar.update(task, total=jobs),
             done=lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
         )
@@ -84,7 +95,7 @@ def crosscheck_command(
         print_json(result.to_json())
     else:
         print_result(result)
-    if not result.passed:
+    if not result.acceptable:
         raise typer.Exit(1)
 
 
@@ -106,19 +117,23 @@ def choose_engines(names: str, *, quiet: bool) -> list[str]:
     return ["reference", *usable]
 
 
-def parse_perturbations(texts: list[str], engines: list[str]) -> dict[str, dict[str, float]]:
-    """Return by engine the factors on link masses of `ENGINE:LINK=FACTOR` texts."""
-    found: dict[str, dict[str, float]] = {}
-    for text in texts:
-        engine, _, rest = text.partition(":")
-        link, _, factor = rest.partition("=")
-        try:
-            value = float(factor)
-        except ValueError:
-            raise AccordError(f"--perturb takes ENGINE:LINK=FACTOR, not {text!r}") from None
-        if engine not in engines or engine == "reference":
-            raise AccordError(f"--perturb {text}: {engine} is no engine of this check")
-        found.setdefault(engine, {})[link] = value
+def leave_out(name: str, error: AccordError, *, quiet: bool) -> None:
+    """Say that an engine does not take the scenario."""
+    if not quiet:
+        reason = str(error).removeprefix(f"{name}: ")
+        log.print(f"left out: {name}: {escape(reason)}", highlight=False)
+
+
+def parse_perturbations(texts: list[str], engines: list[str]) -> tuple[Perturbation, ...]:
+    """Return the perturbations of `ENGINE:KIND[:WHERE]=VALUE` texts.
+
+    Raises:
+        AccordError: for one that cannot be read, or is of no engine of this check.
+    """
+    found = tuple(parse_perturbation(text) for text in texts)
+    for item in found:
+        if item.engine not in engines or item.engine == "reference":
+            raise AccordError(f"--perturb {item}: {item.engine} is no engine of this check")
     return found
 
 
@@ -131,11 +146,26 @@ def print_result(result: CrosscheckResult) -> None:
     if not data["statistics"]:
         out.print("mm: largest distance of any link over the run", highlight=False)
     out.print(versions, highlight=False)
-    colour = "green" if result.passed else "red"
-    out.print(f"verdict: [{colour}]{data['verdict']}[/]")
+    if data["levels"]:
+        out.print(outcome_table(data))
+    colour = {"pass": "green", "fail": "red", None: "default"}.get(data["verdict"], "yellow")
+    out.print(f"verdict: [{colour}]{describe_verdict(data)}[/]")
     for reason in data["reasons"]:
         out.print(f"  {escape(reason)}")
     out.print(f"report: {result.report}", soft_wrap=True)
+
+
+def outcome_table(data: dict[str, Any]) -> Table:
+    """Return the outcome of each level, a row for each engine."""
+    levels = data["levels"]
+    table = Table(box=None, pad_edge=False)
+    table.add_column("engine", no_wrap=True)
+    for level in levels:
+        table.add_column(level.replace("_", " "), no_wrap=True)
+    for engine in data["engines"][1:]:
+        cells = [levels[level][engine] for level in levels]
+        table.add_row(engine, *(OUTCOMES[cell["outcome"]] for cell in cells))
+    return table
 
 
 def distance_table(data: dict[str, Any]) -> Table:

@@ -1,8 +1,8 @@
-"""Level 1: accelerations and masses, engine against reference, without time stepping."""
+"""Level 1: accelerations at random states, engine against reference, without time stepping."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,20 +23,6 @@ class AccelerationCheck:
     max: float | None
     states: int
     reason: str | None = None
-
-
-@dataclass(frozen=True)
-class MassCheck:
-    """Hold total masses [kg] and the link whose mass is furthest off, as a ratio.
-
-    `alike` says that all links are off by the same ratio.
-    """
-
-    total: float
-    reference: float
-    worst_link: str
-    worst_ratio: float
-    alike: bool
 
 
 def draw_state(
@@ -77,6 +63,14 @@ def any_state(setup: Setup) -> Draw:
     return lambda setup, rng, _: draw_state(setup, lower, upper, rng)
 
 
+def draw_states(setup: Setup, count: int, seed: int) -> Iterator[tuple[RobotState, Array]]:
+    """Yield random states and efforts, alike for one seed."""
+    draw = setup.robot.draw_state or any_state(setup)
+    rng = np.random.default_rng(seed)
+    for index in range(count):
+        yield draw(setup, rng, index)
+
+
 def check_acceleration(
     setup: Setup, reference: Simulator, engine: Simulator, states: int, seed: int
 ) -> AccelerationCheck:
@@ -84,11 +78,8 @@ def check_acceleration(
 
     The error of a state is relative to its largest acceleration, joints and base apart.
     """
-    draw = setup.robot.draw_state or any_state(setup)
-    rng = np.random.default_rng(seed)
     worst = 0.0
-    for index in range(states):
-        state, effort = draw(setup, rng, index)
+    for state, effort in draw_states(setup, states, seed):
         expected = reference.acceleration(state, effort)
         found = engine.acceleration(state, effort)
         if expected is None or found is None:
@@ -103,13 +94,3 @@ def relative(found: Array, expected: Array) -> float:
     """Return the largest difference over the largest expected value; over 1 where that is 0."""
     largest = float(np.abs(expected).max(initial=0.0)) or 1.0
     return float(np.abs(found - expected).max(initial=0.0) / largest)
-
-
-def check_masses(reference: Simulator, engine: Simulator) -> MassCheck:
-    """Compare the masses of the links."""
-    expected, found = reference.masses(), engine.masses()
-    ratios = {name: found.get(name, 0.0) / mass for name, mass in expected.items() if mass}
-    worst = max(ratios, key=lambda name: abs(ratios[name] - 1.0))
-    alike = len(ratios) > 1 and max(ratios.values()) - min(ratios.values()) < 1e-9
-    total, target = sum(found.values()), sum(expected.values())
-    return MassCheck(total, target, worst, ratios[worst], alike)

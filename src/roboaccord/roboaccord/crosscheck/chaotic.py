@@ -10,6 +10,7 @@ from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.loop import count_steps
 from roboaccord.metrics import UNITS
+from roboaccord.perturbation import Perturbations
 from roboaccord.scenario import StatisticsSpec
 from roboaccord.statistics import CONFIDENCE, median_difference, share_probability
 from roboaccord.sweep import Cell, sweep
@@ -64,7 +65,7 @@ def check_statistics(
     setup: Setup,
     spec: StatisticsSpec,
     engines: Sequence[str],
-    mass_scale: Mapping[str, Mapping[str, float]],
+    perturbations: Perturbations,
     done: Callable[[str, float, int], None],
 ) -> dict[str, StatisticsCheck]:
     """Run every engine from `spec.seeds` seeds, and compare each to the first, the reference.
@@ -78,7 +79,7 @@ def check_statistics(
         engines=engines,
         physics_steps=steps,
         seeds=spec.seeds,
-        mass_scale=mass_scale,
+        perturbations=perturbations,
         done=done,
     )
     fine, coarse = cells[:: len(steps)], cells[1 :: len(steps)] if len(steps) > 1 else []

@@ -1,22 +1,54 @@
-"""Level 3: whole trajectories at dt, dt/2, dt/4, and the observed order of convergence."""
+"""Level 3: whole trajectories at dt, dt/2, dt/4, their order of convergence and what is left."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.crosscheck.extrapolation import (
+    STEPS,
+    Remainder,
+    observed_order,
+    remainder_over_time,
+)
 from roboaccord.description import Tree
 from roboaccord.loop import simulate
+from roboaccord.perturbation import Perturbations
+from roboaccord.rotations import quaternion_matrix
 from roboaccord.scenario import make_scenario
-from roboaccord.state import Array
+from roboaccord.state import Array, RobotState
 from roboaccord.trajectory import Trajectory
 
-FLOOR = 1e-12  # m: differences below this are round-off
+ROUND_OFF = 1e-12  # of a coordinate, relative to the largest or to 1: sums of a few hundred terms
+ORDER_FLOOR = 10.0  # floors: an error below is no pure power of the step
+
+
+@dataclass(frozen=True)
+class Job:
+    """Name a run: engine, physics step [s], and whether one start value has its last bit changed.
+
+    `bit` measures what round-off makes of the motion.
+    """
+
+    engine: str
+    dt: float
+    bit: bool = False
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Hold what is neither model nor time stepping (k, c), and the same as a distance (k,) [m].
+
+    The reference's own error, and what the last bit of one start value makes.
+    """
+
+    coordinates: Array
+    distance: Array
 
 
 @dataclass(frozen=True)
@@ -26,9 +58,14 @@ class ConvergenceCheck:
     Args:
         dt: physics steps [s].
         error: largest distance of the links' centres over the run [m], one for each dt.
-        order: slope of log error over log dt, errors that are round-off left out; None where fewer
+        order: slope of log error over log dt, of errors well above the floor; None where fewer
             than two are left.
         expected_order: of the engine's integrator.
+        floor: largest distance that round-off and the reference's own error make [m].
+        left: what is left at a step of 0, of the coordinate that exceeds its bound most.
+        bound: of what time stepping and the floor explain of it.
+        where: that coordinate.
+        since: when it first exceeds its bound, or exceeds it most [s].
         time: (k,) [s].
         distance: by dt, largest distance of any link at each time (k,) [m].
     """
@@ -37,48 +74,73 @@ class ConvergenceCheck:
     error: list[float]
     order: float | None
     expected_order: int
+    floor: float
+    left: float | None
+    bound: float | None
+    where: str
+    since: float | None
     time: Array
     distance: dict[str, Array]
+
+    @property
+    def remainder(self) -> bool | None:
+        """Whether the step explains all; None where there are too few steps to tell."""
+        return None if self.left is None or self.bound is None else self.left <= self.bound
 
 
 def run_all(
     setup: Setup,
-    jobs: Sequence[tuple[str, float]],
+    jobs: Sequence[Job],
     duration: float,
-    mass_scale: Mapping[str, Mapping[str, float]],
-    done: Callable[[str, float], None],
+    perturbations: Perturbations,
+    done: Callable[[Job], None],
     workers: int,
-) -> dict[tuple[str, float], Trajectory]:
-    """Run (engine, physics step) jobs side by side, the control period kept.
+) -> dict[Job, Trajectory]:
+    """Run jobs side by side, the control period kept.
 
     Args:
+        setup: robot and scenario.
+        jobs: what to run.
+        duration: of every run [s].
+        perturbations: deliberate errors of engines.
         done: told of each job as it ends.
         workers: processes.
     """
     data = {**setup.scenario.data(), "duration": duration}
-    calls = (
-        delayed(_run)(data, engine, dt, dict(mass_scale.get(engine, {}))) for engine, dt in jobs
-    )
+    calls = (delayed(run_job)(data, job, tuple(perturbations)) for job in jobs)
     found = {}
-    for engine, dt, trajectory in Parallel(n_jobs=workers, return_as="generator_unordered")(calls):
-        found[engine, dt] = trajectory
-        done(engine, dt)
+    for job, trajectory in Parallel(n_jobs=workers, return_as="generator_unordered")(calls):
+        found[job] = trajectory
+        done(job)
     return found
 
 
-def _run(
-    data: Mapping[str, Any], engine: str, dt: float, mass_scale: Mapping[str, float]
-) -> tuple[str, float, Trajectory]:
-    setup = Setup.of(make_scenario({**data, "physics_step": dt}))
+def run_job(
+    data: Mapping[str, Any], job: Job, perturbations: Perturbations
+) -> tuple[Job, Trajectory]:
+    """Run one job of a scenario's plain data."""
+    setup = Setup.of(make_scenario({**data, "physics_step": job.dt}))
     trajectory = simulate(
-        simulator=make_simulator(setup, engine, mass_scale=mass_scale),
+        simulator=make_simulator(setup, job.engine, perturbations=perturbations),
         controller=make_controller(setup),
-        initial=setup.initial,
+        initial=next_double(setup.initial) if job.bit else setup.initial,
         duration=setup.scenario.duration,
         control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
     )
-    return engine, dt, trajectory
+    return job, trajectory
+
+
+def next_double(state: RobotState) -> RobotState:
+    """Return a state one of whose start values has its last bit changed.
+
+    The first joint's angle; without joints the height of the base.
+    """
+    values = np.array(state.q if len(state.q) else state.position)
+    at = 0 if len(state.q) else 2
+    # The last bit of a 0 would be a number that vanishes in the first sum.
+    values[at] = np.nextafter(values[at], np.inf) if values[at] else np.finfo(float).eps
+    return replace(state, q=values) if len(state.q) else replace(state, position=values)
 
 
 def link_centres(tree: Tree, trajectory: Trajectory) -> Array:
@@ -91,20 +153,73 @@ def link_centres(tree: Tree, trajectory: Trajectory) -> Array:
     return centres
 
 
+def coordinates(tree: Tree, trajectory: Trajectory) -> Array:
+    """Return what is compared (k, c): centres of links, joints, and the axes of the base."""
+    count = len(trajectory)
+    axes = quaternion_matrix(trajectory.orientation).reshape(count, 9)
+    centres = link_centres(tree, trajectory).reshape(count, -1)
+    return np.column_stack([centres, trajectory.q, axes])
+
+
+def name_coordinate(tree: Tree, joints: Sequence[str], index: int) -> str:
+    """Return the name of a column of `coordinates`."""
+    names = [f"{axis} of {link.name}" for link in tree.links for axis in "xyz"]
+    names += [*joints, *(f"{axis} axis of base_link" for _ in range(3) for axis in "xyz")]
+    return names[index]
+
+
+def measure_floor(tree: Tree, truth: Trajectory, coarse: Trajectory, bit: Trajectory) -> Floor:
+    """Return what the reference's own error and round-off make.
+
+    Args:
+        tree: of the description.
+        truth: the reference at its smallest step.
+        coarse: the reference at twice that.
+        bit: the reference at its smallest step, from a start whose last bit is changed.
+    """
+    exact = coordinates(tree, truth)
+    apart = sum(np.abs(coordinates(tree, other) - exact) for other in (coarse, bit))
+    scale = ROUND_OFF * np.maximum(np.abs(exact).max(axis=0), 1.0)
+    centres = link_centres(tree, truth)
+    distance = sum(_distance(link_centres(tree, other) - centres) for other in (coarse, bit))
+    return Floor(
+        np.maximum.accumulate(apart, axis=0) + scale,
+        np.maximum.accumulate(distance) + ROUND_OFF,
+    )
+
+
 def check_convergence(
-    tree: Tree, truth: Trajectory, runs: Mapping[float, Trajectory], expected_order: int
+    tree: Tree,
+    truth: Trajectory,
+    runs: Mapping[float, Trajectory],
+    expected_order: int,
+    floor: Floor,
 ) -> ConvergenceCheck:
     """Compare one engine's runs, by physics step, to a converged reference."""
-    target = link_centres(tree, truth)
+    target, centres = coordinates(tree, truth), link_centres(tree, truth)
     steps = sorted(runs, reverse=True)
-    distance = {}
-    for dt in steps:
-        gap = link_centres(tree, runs[dt]) - target
-        distance[f"{dt:g}"] = np.sqrt((gap**2).sum(axis=2)).max(axis=1)
+    distance = {f"{dt:g}": _distance(link_centres(tree, runs[dt]) - centres) for dt in steps}
     error = [float(values.max()) for values in distance.values()]
-    told = [(dt, gap) for dt, gap in zip(steps, error, strict=True) if gap > FLOOR]
-    order = None
-    if len(told) > 1:
-        log_dt, log_gap = np.log(told).T
-        order = float(np.polyfit(log_dt, log_gap, 1)[0])
-    return ConvergenceCheck(steps, error, order, expected_order, truth.time, distance)
+    largest = float(floor.distance.max())
+    left: Remainder | None = None
+    if len(steps) >= STEPS:
+        apart = [coordinates(tree, runs[dt]) - target for dt in steps[-STEPS:]]
+        left = remainder_over_time(apart, expected_order, floor.coordinates)
+    return ConvergenceCheck(
+        dt=steps,
+        error=error,
+        order=observed_order(steps, error, ORDER_FLOOR * largest),
+        expected_order=expected_order,
+        floor=largest,
+        left=left.size if left else None,
+        bound=left.bound if left else None,
+        where=name_coordinate(tree, truth.joints, left.coordinate) if left else "",
+        since=float(truth.time[left.sample]) if left else None,
+        time=truth.time,
+        distance=distance,
+    )
+
+
+def _distance(apart: Array) -> Array:
+    """Return the largest length over the links (k,) of differences (k, links, 3)."""
+    return np.asarray(np.sqrt((apart**2).sum(axis=2)).max(axis=1))

@@ -7,9 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from roboaccord.crosscheck.extrapolation import STEPS, Remainder, remainder_of_samples
 from roboaccord.interfaces import Simulator
 from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
+
+SAMPLED = 200  # ticks at which the reference's own error is measured
+ROUND_OFF = 1e-12  # of a rate, relative to the largest
 
 
 @dataclass(frozen=True)
@@ -20,13 +24,18 @@ class OneStepCheck:
 
     Args:
         rms, max: over all joints and samples.
-        relative: rms over the rms change of the velocities in a period.
+        relative: rms over the rms change of the velocities in a period, the engine's or the
+            reference's, whichever is larger: who stands still has not predicted anything.
         time, error: largest error of each sample (k,).
         base: largest error of the base's position [m].
         spin: as rms, of the base's angular velocity [rad/s].
         spin_relative: as relative, of the base's angular velocity.
         order: by which rms falls with the engine's physics step; None where there is one step.
         spin_order: by which spin falls, likewise.
+        left: rms of what is left at a physics step of 0, of the rate that exceeds its bound most.
+        bound: of what time stepping and the reference's own error explain of it.
+        where: that rate.
+        floor: rms of the reference's own error [rad/s].
     """
 
     rms: float
@@ -39,47 +48,138 @@ class OneStepCheck:
     spin_relative: float = 0.0
     order: float | None = None
     spin_order: float | None = None
+    left: float | None = None
+    bound: float | None = None
+    where: str = ""
+    floor: float = 0.0
+
+    @property
+    def remainder(self) -> bool | None:
+        """Whether the step explains all; None where there are too few steps to tell."""
+        return None if self.left is None or self.bound is None else self.left <= self.bound
 
 
-def check_one_step(reference: Simulator, trajectory: Trajectory) -> OneStepCheck:
-    """Predict every sample of a trajectory from the one before it, as it was commanded."""
-    count = len(trajectory) - 1
-    errors, spins = np.empty((count, len(trajectory.joints))), np.empty((count, 3))
+@dataclass(frozen=True)
+class Predictions:
+    """Hold what a reference predicts of a trajectory, sample by sample.
+
+    Args:
+        errors: of joint rates and the base's twist (k, n + 6), predicted less recorded.
+        change: by which the reference changes them (k, n + 6).
+        base: largest error of the base's position [m].
+    """
+
+    errors: Array
+    change: Array
+    base: float
+
+
+def predict(
+    reference: Simulator, trajectory: Trajectory, samples: Array | None = None, late: int = 0
+) -> Predictions:
+    """Predict samples of a trajectory from the ones before them, as they were commanded.
+
+    Args:
+        reference: is put in each state.
+        trajectory: recorded.
+        samples: indices of the states to start from; all where None.
+        late: number of control periods by which the efforts are taken to act late.
+    """
+    chosen = np.arange(len(trajectory) - 1) if samples is None else samples
+    errors, change = np.empty((2, len(chosen), len(trajectory.joints) + 6))
     base = 0.0
-    for i in range(count):
+    for row, i in enumerate(chosen):
         before, after = trajectory.state(i), trajectory.state(i + 1)
         reference.reset(before)
-        predicted = reference.step(trajectory.command(i), _period(trajectory, i))
-        errors[i] = predicted.qd - after.qd
-        spins[i] = predicted.twist[3:] - after.twist[3:]
+        command = trajectory.command(i)
+        if late:
+            command = replace(command, effort=trajectory.effort[max(i + 1 - late, 0)])
+        predicted = reference.step(command, _period(trajectory, i))
+        new = np.concatenate([predicted.qd, predicted.twist])
+        errors[row] = new - np.concatenate([after.qd, after.twist])
+        change[row] = new - np.concatenate([before.qd, before.twist])
         base = max(base, float(np.abs(predicted.position - after.position).max()))
     reference.take_events()
-    change, turned = (_rms(np.diff(v, axis=0)) for v in (trajectory.qd, trajectory.twist[:, 3:]))
-    if not trajectory.joints:
-        errors = spins
-    rms, spin = _rms(errors), _rms(spins)
+    return Predictions(errors, change, base)
+
+
+def check_one_step(trajectory: Trajectory, found: Predictions) -> OneStepCheck:
+    """Return the errors of the predictions of one trajectory."""
+    n = len(trajectory.joints)
+    rates, spins = found.errors[:, :n], found.errors[:, n + 3 :]
+    recorded = np.diff(np.column_stack([trajectory.qd, trajectory.twist]), axis=0)
+    moved = [max(_rms(c[:, part]) for c in (recorded, found.change)) for part in _parts(n)]
+    shown = rates if n else spins
+    rms, spin = _rms(shown), _rms(spins)
     return OneStepCheck(
         rms=rms,
-        max=float(np.abs(errors).max()),
-        relative=rms / change if change else 0.0,
+        max=float(np.abs(shown).max()),
+        relative=rms / moved[0] if moved[0] else 0.0,
         spin=spin,
-        spin_relative=spin / turned if turned else 0.0,
-        base=base,
+        spin_relative=spin / moved[1] if moved[1] else 0.0,
+        base=found.base,
         time=trajectory.time[1:],
-        error=np.abs(errors).max(axis=1),
+        error=np.abs(shown).max(axis=1),
     )
 
 
-def check_one_steps(reference: Simulator, runs: Mapping[float, Trajectory]) -> OneStepCheck:
-    """Check the run at the largest physics step, and how its error falls with smaller ones.
+def check_one_steps(
+    references: tuple[Simulator, Simulator], runs: Mapping[float, Trajectory], order: int
+) -> OneStepCheck:
+    """Check the run at the largest physics step, how its error falls, and what is left at 0.
 
     Over a fixed control period an engine of order p errs by O(dt^p) in the velocities; an error
     that does not fall is no matter of time stepping.
+
+    Args:
+        references: at the smallest physics step of the runs, and at twice that.
+        runs: by physics step.
+        order: of the engine's integrator.
     """
-    checks = {dt: check_one_step(reference, run) for dt, run in runs.items()}
+    fine, coarse = references
+    found = {dt: predict(fine, run) for dt, run in sorted(runs.items(), reverse=True)}
+    checks = {dt: check_one_step(runs[dt], p) for dt, p in found.items()}
     largest = checks[max(checks)]
+    floor = measure_floor(coarse, runs[min(runs)], found[min(runs)])
+    left: Remainder | None = None
+    if len(found) >= STEPS:
+        left = remainder_of_samples([p.errors for p in found.values()], order, floor)
     rms, spin = ({dt: getattr(c, name) for dt, c in checks.items()} for name in ("rms", "spin"))
-    return replace(largest, order=_order(rms), spin_order=_order(spin))
+    return OneStepCheck(
+        **{
+            **vars(largest),
+            "order": _order(rms),
+            "spin_order": _order(spin),
+            "left": left.size if left else None,
+            "bound": left.bound if left else None,
+            "where": name_rate(runs[max(runs)].joints, left.coordinate) if left else "",
+            "floor": float(floor.max()),
+        }
+    )
+
+
+def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions) -> Array:
+    """Return the rms of the reference's own error, from its steps and half of them (n + 6,)."""
+    count = len(run) - 1
+    samples = np.unique(np.linspace(0, count - 1, min(SAMPLED, count)).astype(int))
+    apart = predict(coarse, run, samples).errors - fine.errors[samples]
+    rates = np.column_stack([run.qd, run.twist])
+    scale = ROUND_OFF * np.maximum(np.abs(rates).max(axis=0, initial=0.0), 1.0)
+    return np.asarray(np.sqrt(np.mean(apart**2, axis=0)) + scale)
+
+
+def name_rate(joints: tuple[str, ...], index: int) -> str:
+    """Return the name of a column of the predictions."""
+    base = [
+        f"{kind} velocity of base_link along {a}" for kind in ("linear", "angular") for a in "xyz"
+    ]
+    return [*(f"rate of {joint}" for joint in joints), *base][index]
+
+
+def _parts(n: int) -> tuple[slice, slice]:
+    """Return the columns that `relative` and `spin_relative` are of."""
+    spins = slice(n + 3, None)
+    return (slice(n) if n else spins), spins
 
 
 def _order(errors: Mapping[float, float]) -> float | None:

@@ -1,4 +1,4 @@
-"""Run a whole cross-check: jobs, the three levels, the verdict, the report."""
+"""Run a whole cross-check: jobs, the levels, the verdict, the report."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from joblib import Parallel, delayed
+
 from roboaccord.assembly import Setup, make_simulator
 from roboaccord.bag.recording import write_trajectory
-from roboaccord.crosscheck.acceleration import check_acceleration, check_masses
+from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.chaotic import (
     WHY,
     StatisticsCheck,
@@ -19,18 +22,37 @@ from roboaccord.crosscheck.chaotic import (
     statistics_data,
     steps_of,
 )
-from roboaccord.crosscheck.convergence import ConvergenceCheck, check_convergence, run_all
+from roboaccord.crosscheck.convergence import (
+    ConvergenceCheck,
+    Floor,
+    Job,
+    check_convergence,
+    measure_floor,
+    run_all,
+)
 from roboaccord.crosscheck.energy import energy_of
+from roboaccord.crosscheck.models import check_model
+from roboaccord.crosscheck.naming import (
+    Name,
+    describe_since,
+    name_acceleration,
+    name_one_step,
+)
 from roboaccord.crosscheck.one_step import OneStepCheck, check_one_steps
-from roboaccord.crosscheck.verdict import judge
+from roboaccord.crosscheck.outcome import Finding, by_level, excuse, verdict_of
+from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.description import Tree, expand
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Simulator
 from roboaccord.metrics import metrics_of
 from roboaccord.output import fresh, make_folder, plain
+from roboaccord.perturbation import Perturbations
 from roboaccord.report import write_report
 from roboaccord.trajectory import Trajectory
 from roboaccord.versions import versions
 
 REFERENCE = "reference"
+LEVELS = ("acceleration", "one_step", "trajectory", "statistics")
 
 
 @dataclass(frozen=True)
@@ -43,8 +65,13 @@ class CrosscheckResult:
 
     @property
     def passed(self) -> bool:
-        """Whether everything was within tolerance."""
+        """Whether every level was judged or excused, and nothing was outside."""
         return bool(self.data["verdict"] == "pass")
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether nothing speaks against it: it passed, or there was no engine to judge."""
+        return self.passed or self.data["verdict"] is None
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures that `--json` prints."""
@@ -54,6 +81,9 @@ class CrosscheckResult:
             "scenario": d["scenario"],
             "verdict": d["verdict"],
             "reasons": d["reasons"],
+            "levels": d["levels"],
+            "judged": d["judged"],
+            "duration": d["duration"],
             "acceleration": {e: c["max"] for e, c in d["acceleration"].items()},
             "one_step": {e: {k: c[k] for k in ("rms", "max")} for e, c in d["one_step"].items()},
             "trajectory": {
@@ -65,104 +95,276 @@ class CrosscheckResult:
         }
 
 
+@dataclass(frozen=True)
+class Engines:
+    """Hold the simulators of a check: the reference, and the engines by name."""
+
+    reference: Simulator
+    others: Mapping[str, Simulator]
+
+    @property
+    def names(self) -> list[str]:
+        """Their names, the reference's first."""
+        return [REFERENCE, *self.others]
+
+    def order(self, name: str) -> int:
+        """Return the order of an integrator."""
+        return self.reference.order if name == REFERENCE else self.others[name].order
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Hold the runs of a check by job, and the physics steps from the largest to the smallest.
+
+    Args:
+        found: by job.
+        steps: at which every simulator ran [s].
+    """
+
+    found: Mapping[Job, Trajectory]
+    steps: Sequence[float]
+
+    def of(self, engine: str) -> dict[float, Trajectory]:
+        """Return the runs of one engine by physics step."""
+        return {dt: self.found[Job(engine, dt)] for dt in self.steps}
+
+    def shown(self, engine: str) -> Trajectory:
+        """Return the run at the scenario's step."""
+        return self.found[Job(engine, self.steps[0])]
+
+    @property
+    def truth_step(self) -> float:
+        """The step of the converged reference [s]."""
+        return self.steps[-1] / 2
+
+
 def run_crosscheck(
     setup: Setup,
     engines: Sequence[str],
     *,
     refine: int,
     out: Path,
-    mass_scale: Mapping[str, Mapping[str, float]] | None = None,
+    perturbations: Perturbations = (),
     command: str = "",
+    refused: Callable[[str, AccordError], None] | None = None,
     started: Callable[[int], None] = lambda jobs: None,
     done: Callable[[str, float], None] = lambda engine, dt: None,
 ) -> CrosscheckResult:
-    """Check engines against the reference at all three levels, and write the report.
+    """Check engines against the reference at all levels, and write the report.
 
     Args:
         setup: robot and scenario.
         engines: names; the reference is always run.
         refine: number of physics steps dt, dt/2, dt/4, ...
         out: folder for report.html, summary.json and a bag of each engine.
-        mass_scale: by engine, factors on link masses: a deliberate error.
+        perturbations: deliberate errors of engines.
         command: that repeats the check, for the report.
+        refused: told of each engine that does not take the scenario, which is then left out; an
+            error where None.
         started, done: told of the number of jobs, and of each job that ends.
 
     Raises:
         AccordError: for a folder that cannot be written, or an engine that cannot be had.
     """
-    scenario, spec = setup.scenario, setup.scenario.crosscheck
-    scales = mass_scale or {}
-    others = [e for e in dict.fromkeys(engines) if e != REFERENCE]
-    reference = make_simulator(setup, REFERENCE)
-    simulators = {e: make_simulator(setup, e, mass_scale=scales.get(e)) for e in others}
+    simulators = make_engines(setup, engines, perturbations, refused)
     make_folder(out)
-    chaotic = spec.statistics
-    steps = [scenario.physics_step / 2**i for i in range(1 if chaotic else refine)]
-    truth_step = scenario.physics_step / 2**refine
-    # Longest first, so that the processes end together.
-    jobs = [(e, dt) for dt in sorted(steps) for e in [*others, REFERENCE]]
-    if not chaotic:
-        jobs.append((REFERENCE, truth_step))
-    names = [REFERENCE, *others]
-    samples = chaotic.seeds * len(names) * len(steps_of(setup)) if chaotic else 0
-    started(len(jobs) + samples)
-    runs = run_all(setup, jobs, spec.duration, scales, done, min(os.cpu_count() or 1, len(jobs)))
+    chaotic = setup.scenario.crosscheck.statistics
+    runs = run_jobs(setup, simulators.names, refine, perturbations, started, done)
     tree = Tree.parse(expand(setup))
-    shown = {e: runs[e, scenario.physics_step] for e in names}
-    acceleration = {
-        e: check_acceleration(setup, reference, s, spec.states, scenario.seed)
-        for e, s in simulators.items()
-    }
-    masses = {e: check_masses(reference, s) for e, s in simulators.items()}
-    one_step: dict[str, OneStepCheck] = {}
-    trajectory: dict[str, ConvergenceCheck] = {}
-    statistics: dict[str, StatisticsCheck] = {}
-    if chaotic:
-        statistics = check_statistics(
-            setup, chaotic, names, scales, lambda engine, step, seed: done(engine, step)
+    statistics = (
+        check_statistics(
+            setup, chaotic, simulators.names, perturbations, lambda e, step, seed: done(e, step)
         )
+        if chaotic
+        else {}
+    )
+    floor = None if chaotic else floor_of(tree, runs)
+    checks = check_engines(setup, simulators, runs, tree, floor, statistics)
+    findings = judge_all(setup, simulators, runs, checks)
+    for engine in simulators.names:
+        simulator = simulators.others.get(engine, simulators.reference)
+        bag = fresh(out / f"{engine}_bag")
+        write_trajectory(bag, setup, engine, simulator.version, runs.shown(engine))
+    data = plain(result_of(setup, simulators, runs, checks, findings, tree, floor, statistics))
+    data["command"] = command
+    trajectories = {engine: runs.shown(engine) for engine in simulators.names}
+    report = out / "report.html"
+    write_report(data, trajectories, report)
+    (out / "summary.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+    return CrosscheckResult(data, report, trajectories)
+
+
+def make_engines(
+    setup: Setup,
+    names: Sequence[str],
+    perturbations: Perturbations = (),
+    refused: Callable[[str, AccordError], None] | None = None,
+) -> Engines:
+    """Make the reference and the engines named; arguments are those of `run_crosscheck`."""
+    reference = make_simulator(setup, REFERENCE)
+    others: dict[str, Simulator] = {}
+    for name in dict.fromkeys(names):
+        if name == REFERENCE:
+            continue
+        try:
+            others[name] = make_simulator(setup, name, perturbations=perturbations)
+        except AccordError as error:
+            if refused is None:
+                raise
+            refused(name, error)
+    return Engines(reference, others)
+
+
+def run_jobs(
+    setup: Setup,
+    names: Sequence[str],
+    refine: int,
+    perturbations: Perturbations,
+    started: Callable[[int], None],
+    done: Callable[[str, float], None],
+) -> Runs:
+    """Run every simulator at every physics step, and the reference as the measure of all."""
+    scenario, spec = setup.scenario, setup.scenario.crosscheck
+    steps = [scenario.physics_step / 2**i for i in range(1 if spec.statistics else refine)]
+    # Longest first, so that the processes end together.
+    jobs = [Job(e, dt) for dt in sorted(steps) for e in [*names[1:], REFERENCE]]
+    samples = 0
+    if spec.statistics:
+        samples = spec.statistics.seeds * len(names) * len(steps_of(setup))
     else:
-        one_step = {
-            e: check_one_steps(reference, {dt: runs[e, dt] for dt in steps}) for e in others
-        }
-        order = {REFERENCE: reference.order, **{e: s.order for e, s in simulators.items()}}
-        truth = runs[REFERENCE, truth_step]
-        trajectory = {
-            e: check_convergence(tree, truth, {dt: runs[e, dt] for dt in steps}, order[e])
-            for e in shown
-        }
-    findings = judge(spec.tolerances, masses, acceleration, one_step, trajectory, statistics)
-    reasons = [f"{f.engine}: {f.reason}" for f in findings if f.reason]
-    within: dict[str, dict[str, bool]] = {}
-    for finding in findings:
-        within.setdefault(finding.level, {})[finding.engine] = not finding.reason
-    for engine, run in shown.items():
-        version = (simulators.get(engine) or reference).version
-        write_trajectory(fresh(out / f"{engine}_bag"), setup, engine, version, run)
-    data: dict[str, Any] = {
+        truth = steps[-1] / 2
+        jobs[:0] = [Job(REFERENCE, truth), Job(REFERENCE, truth, bit=True)]
+    started(len(jobs) + samples)
+    workers = min(os.cpu_count() or 1, len(jobs))
+    found = run_all(
+        setup, jobs, spec.duration, perturbations, lambda job: done(job.engine, job.dt), workers
+    )
+    return Runs(found, steps)
+
+
+def floor_of(tree: Tree, runs: Runs) -> Floor:
+    """Return what the reference's own error and round-off make of its motion."""
+    step = runs.truth_step
+    truth, bit = (runs.found[Job(REFERENCE, step, bit)] for bit in (False, True))
+    return measure_floor(tree, truth, runs.found[Job(REFERENCE, runs.steps[-1])], bit)
+
+
+def check_engines(
+    setup: Setup,
+    engines: Engines,
+    runs: Runs,
+    tree: Tree,
+    floor: Floor | None,
+    statistics: Mapping[str, StatisticsCheck],
+) -> list[EngineChecks]:
+    """Measure every engine at every level."""
+    spec, seed = setup.scenario.crosscheck, setup.scenario.seed
+    steps: dict[str, OneStepCheck] = {}
+    if floor is not None:
+        calls = [delayed(_check_steps)(setup, engines.order(e), runs.of(e)) for e in engines.others]
+        workers = min(os.cpu_count() or 1, max(len(calls), 1))
+        steps = dict(zip(engines.others, Parallel(n_jobs=workers)(calls), strict=True))
+    return [
+        EngineChecks(
+            engine,
+            check_model(setup, engines.reference, simulator, spec.tolerances.mass),
+            check_acceleration(setup, engines.reference, simulator, spec.states, seed),
+            steps.get(engine),
+            None if floor is None else _check_runs(engines, runs, tree, floor, engine),
+            statistics.get(engine),
+        )
+        for engine, simulator in engines.others.items()
+    ]
+
+
+def _check_steps(setup: Setup, order: int, runs: Mapping[float, Trajectory]) -> OneStepCheck:
+    fine = min(runs)
+    references = tuple(make_simulator(setup, physics_step=dt) for dt in (fine, _twice(setup, fine)))
+    return check_one_steps(references, runs, order)
+
+
+def _twice(setup: Setup, step: float) -> float:
+    """Return twice a step, or the step's half where that does not divide the control period."""
+    ratio = setup.scenario.control_period / (2 * step)
+    return 2 * step if abs(ratio - round(ratio)) < 1e-9 else step / 2
+
+
+def _check_runs(
+    engines: Engines, runs: Runs, tree: Tree, floor: Floor, engine: str
+) -> ConvergenceCheck:
+    truth = runs.found[Job(REFERENCE, runs.truth_step)]
+    return check_convergence(tree, truth, runs.of(engine), engines.order(engine), floor)
+
+
+def judge_all(
+    setup: Setup, engines: Engines, runs: Runs, checks: Sequence[EngineChecks]
+) -> list[Finding]:
+    """Return the findings on all engines, with what the scenario excuses."""
+    spec = setup.scenario.crosscheck
+    findings: list[Finding] = []
+    for check in checks:
+        simulator, own = engines.others[check.engine], runs.of(check.engine)
+        findings += judge(
+            spec.tolerances,
+            check,
+            partial(name_acceleration, setup, engines.reference, simulator),
+            partial(_name_steps, setup, own, simulator.order),
+            partial(_name_since, runs.shown(check.engine), check.trajectory),
+        )
+    return excuse(findings, spec.excuse)
+
+
+def _name_steps(setup: Setup, runs: Mapping[float, Trajectory], order: int) -> Name:
+    fine = make_simulator(setup, physics_step=min(runs))
+    return name_one_step(setup, fine, runs, order)
+
+
+def _name_since(run: Trajectory, check: ConvergenceCheck | None) -> Name:
+    since = check.since if check else None
+    return Name(text="" if since is None else ", ".join(describe_since(run, since)))
+
+
+def result_of(
+    setup: Setup,
+    engines: Engines,
+    runs: Runs,
+    checks: Sequence[EngineChecks],
+    findings: Sequence[Finding],
+    tree: Tree,
+    floor: Floor | None,
+    statistics: Mapping[str, StatisticsCheck],
+) -> dict[str, Any]:
+    """Return everything that was found, as data."""
+    scenario, spec = setup.scenario, setup.scenario.crosscheck
+    shown = {engine: runs.shown(engine) for engine in engines.names}
+    trajectory = {c.engine: c.trajectory for c in checks if c.trajectory}
+    if floor is not None:
+        trajectory = {REFERENCE: _check_runs(engines, runs, tree, floor, REFERENCE), **trajectory}
+    levels = by_level(findings)
+    return {
         "robot": setup.robot.name,
         "scenario": scenario.name,
-        "verdict": "fail" if reasons else "pass",
-        "reasons": reasons,
-        "within": within,
-        "engines": list(shown),
+        "verdict": verdict_of(findings),
+        "reasons": [
+            f"{f.engine}: {f.reason}" for f in findings if f.outcome in ("outside", "not_judged")
+        ],
+        "levels": {level: levels[level] for level in LEVELS if level in levels},
+        "judged": min(spec.duration, scenario.duration) if floor is not None else scenario.duration,
+        "duration": scenario.duration,
+        "engines": engines.names,
         "seed": scenario.seed,
         "friction": scenario.friction,
-        "versions": versions(setup, [reference, *simulators.values()]),
-        "command": command,
-        "acceleration": {e: asdict(c) for e, c in acceleration.items()},
-        "masses": {e: asdict(c) for e, c in masses.items()},
-        "one_step": {e: {**asdict(c), "unit": "rad/s"} for e, c in one_step.items()},
-        "trajectory": {e: asdict(c) for e, c in trajectory.items()},
+        "versions": versions(setup, [engines.reference, *engines.others.values()]),
+        "acceleration": {c.engine: asdict(c.acceleration) for c in checks},
+        "masses": {c.engine: asdict(c.model) for c in checks},
+        "one_step": {
+            c.engine: {**asdict(c.one_step), "unit": "rad/s"} for c in checks if c.one_step
+        },
+        "trajectory": {engine: asdict(check) for engine, check in trajectory.items()},
         "statistics": statistics_data(statistics),
-        "not_compared": WHY if chaotic else None,
+        "not_compared": WHY if statistics else None,
         "energy": {e: energy_of(tree, run) for e, run in shown.items()},
         "tolerances": scenario.data()["crosscheck"]["tolerances"],
         "metrics": {e: metrics_of(setup, run) for e, run in shown.items()},
         "events": {e: [asdict(event) for event in run.events] for e, run in shown.items()},
     }
-    data = plain(data)
-    report = out / "report.html"
-    write_report(data, shown, report)
-    (out / "summary.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
-    return CrosscheckResult(data, report, shown)

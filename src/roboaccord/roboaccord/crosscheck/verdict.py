@@ -1,57 +1,128 @@
-"""From the figures to a verdict that names what is wrong."""
+"""From the figures to the outcome of each level: within, outside or not judged, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from roboaccord.crosscheck.acceleration import AccelerationCheck, MassCheck
-from roboaccord.crosscheck.chaotic import StatisticsCheck, judge_statistics
+from roboaccord.crosscheck.acceleration import AccelerationCheck
+from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck, judge_statistics
 from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.extrapolation import STEPS
+from roboaccord.crosscheck.models import ModelCheck
+from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.scenario import Tolerances
+from roboaccord.crosscheck.outcome import Finding, outside, stand_in
+from roboaccord.scenario import ONE_STEP, Allowance, Tolerances
+
+FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
+Ask = Callable[[], Name]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Hold the judgement on one figure of one engine; `reason` is empty where it is within."""
+class EngineChecks:
+    """Hold what was measured of one engine; levels that do not apply are None."""
 
-    level: str
     engine: str
-    reason: str = ""
+    model: ModelCheck
+    acceleration: AccelerationCheck
+    one_step: OneStepCheck | None = None
+    trajectory: ConvergenceCheck | None = None
+    statistics: StatisticsCheck | None = None
 
 
 def judge(
     tolerances: Tolerances,
-    masses: Mapping[str, MassCheck],
-    acceleration: Mapping[str, AccelerationCheck],
-    one_step: Mapping[str, OneStepCheck],
-    trajectory: Mapping[str, ConvergenceCheck],
-    statistics: Mapping[str, StatisticsCheck],
+    checks: EngineChecks,
+    name_acceleration: Ask,
+    name_one_step: Ask,
+    name_trajectory: Ask,
 ) -> list[Finding]:
-    """Return a finding for every figure that can be judged."""
-    return [
-        *(Finding("masses", e, judge_mass(tolerances, c)) for e, c in masses.items()),
-        *_accelerations(tolerances, acceleration),
-        *(Finding("one_step", e, judge_step(tolerances, c)) for e, c in one_step.items()),
-        *_trajectories(tolerances, trajectory),
-        *(Finding("statistics", e, judge_statistics(c)) for e, c in statistics.items()),
-    ]
+    """Return a finding for each level of an engine.
+
+    Args:
+        tolerances: of the scenario.
+        checks: what was measured.
+        name_acceleration, name_one_step, name_trajectory: name what is off; asked only where the
+            level is outside and the model itself is not.
+    """
+    known = bool(checks.model.differences)
+    first = judge_model(tolerances, checks, name_acceleration)
+    if checks.statistics is not None:
+        last = judge_seeds(checks)
+        others = [stand_in(last, level, WHY) for level in ("one_step", "trajectory")]
+        return [first, *others, last]
+    second = judge_step(tolerances, checks, _nameless if known else name_one_step)
+    third = judge_trajectory(tolerances, checks, _nameless if known else name_trajectory)
+    if checks.acceleration.max is None and first.outcome == "within":
+        reason = f"{checks.acceleration.reason}: one step compares the rates in its place"
+        first = stand_in(second, "acceleration", reason)
+    return [first, second, third]
 
 
-def judge_mass(tolerances: Tolerances, mass: MassCheck) -> str:
-    """Return why the masses are out of tolerance, or nothing."""
-    if abs(mass.worst_ratio - 1.0) <= tolerances.mass:
-        return ""
-    who = "every link" if mass.alike else mass.worst_link
-    return (
-        f"mass of {who} is {100 * (mass.worst_ratio - 1):+.2g} % off; "
-        f"the whole weighs {mass.total:.4g} kg, the reference {mass.reference:.4g} kg"
-    )
+def _nameless() -> Name:
+    return Name()
 
 
-def judge_step(tolerances: Tolerances, step: OneStepCheck) -> str:
+def judge_model(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Finding:
+    """Judge masses, limits and the rest of the model, then accelerations."""
+    engine, found = checks.engine, checks.acceleration.max
+    reasons, quantity, where = [], "", ""
+    for difference in checks.model.differences:
+        of = f" of {difference.where}" if difference.where else ""
+        text = f"{difference.quantity}{of} is {difference.text}"
+        if difference.quantity == "mass":
+            text += f"; the whole weighs {checks.model.total:.4g} kg, "
+            text += f"the reference {checks.model.reference:.4g} kg"
+        reasons.append(text)
+    if checks.model.differences:
+        quantity, where = checks.model.differences[0].quantity, checks.model.differences[0].where
+    if found is not None and not found <= tolerances.acceleration:
+        reasons.append(
+            f"accelerations differ by {found:.2g} relative, allowed {tolerances.acceleration:.0e}"
+        )
+        if not checks.model.differences:
+            name = ask()
+            quantity, where = name.quantity, name.where
+            reasons.append(name.text)
+    if reasons:
+        return outside("acceleration", engine, "; ".join(filter(None, reasons)), quantity, where)
+    return Finding("acceleration", engine, "within")
+
+
+def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Finding:
+    """Judge one-step errors: they must fall with the physics step, and leave nothing at 0."""
+    step, engine = checks.one_step, checks.engine
+    assert step is not None
+    if isinstance(tolerances.one_step, Allowance):
+        return _judge_allowed_step(tolerances.one_step, step, engine)
+    share = max(step.relative, step.spin_relative)
+    reason = _no_fall(tolerances, step)
+    if not reason and step.remainder is False:
+        reason = (
+            f"the {step.where} keeps an error of {step.left:.2g} (rms) at a physics step of 0, "
+            f"time stepping explains {step.bound:.2g}"
+        )
+    if reason:
+        name = ask()
+        text = f"{reason}; {name.text}" if name.text else reason
+        return outside("one_step", engine, text, name.quantity, name.where)
+    if share <= min(tolerances.one_step, ONE_STEP) or step.remainder:
+        return Finding("one_step", engine, "within")
+    return Finding("one_step", engine, "not_judged", f"{100 * share:.2g} % in one step; {FEW}")
+
+
+def _judge_allowed_step(allowed: Allowance, step: OneStepCheck, engine: str) -> Finding:
+    share = max(step.relative, step.spin_relative)
+    if share <= allowed.limit:
+        return Finding("one_step", engine, "within", f"allowed {allowed.limit:g}: {allowed.reason}")
+    text = f"one step differs by {100 * share:.2g} % of the change, allowed {100 * allowed.limit:g}"
+    return outside("one_step", engine, f"{text} %")
+
+
+def _no_fall(tolerances: Tolerances, step: OneStepCheck) -> str:
     """Return why the one-step errors are no matter of time stepping, or nothing."""
+    assert not isinstance(tolerances.one_step, Allowance)
     rates = {
         "joints'": (step.relative, step.order),
         "base's": (step.spin_relative, step.spin_order),
@@ -66,31 +137,58 @@ def judge_step(tolerances: Tolerances, step: OneStepCheck) -> str:
     return ""
 
 
-def _accelerations(
-    tolerances: Tolerances, checks: Mapping[str, AccelerationCheck]
-) -> Iterator[Finding]:
-    for engine, check in checks.items():
-        if check.max is None:
-            continue
-        within = check.max <= tolerances.acceleration
-        text = f"accelerations differ by {check.max:.2g} relative, "
-        text += f"allowed {tolerances.acceleration:.0e}"
-        yield Finding("acceleration", engine, "" if within else text)
+def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Finding:
+    """Judge whole trajectories by order while errors exceed the floor, and by what is left at 0."""
+    runs, engine = checks.trajectory, checks.engine
+    assert runs is not None
+    limit = tolerances.trajectory.get(engine)
+    if isinstance(limit, Allowance):
+        if runs.error[0] <= limit.limit:
+            text = f"allowed {1e3 * limit.limit:g} mm: {limit.reason}"
+            return Finding("trajectory", engine, "within", text)
+        return outside("trajectory", engine, _too_far(runs, limit.limit))
+    reason = _off_course(tolerances, runs, limit)
+    if reason:
+        name = ask()
+        text = f"{reason}; {name.text}" if name.text else reason
+        return outside("trajectory", engine, text, name.quantity, name.where or runs.where)
+    if max(runs.error) <= runs.floor:
+        return Finding("trajectory", engine, "within", "below round-off")
+    if runs.remainder is None:
+        return Finding("trajectory", engine, "not_judged", FEW)
+    return Finding("trajectory", engine, "within")
 
 
-def _trajectories(
-    tolerances: Tolerances, checks: Mapping[str, ConvergenceCheck]
-) -> Iterator[Finding]:
-    for engine, runs in checks.items():
-        limit = tolerances.trajectory.get(engine)
-        if limit is not None:
-            text = f"{1e3 * runs.error[0]:.3g} mm from the reference at {runs.dt[0]:g} s, "
-            text += f"allowed {1e3 * limit:g} mm"
-            yield Finding("trajectory", engine, "" if runs.error[0] <= limit else text)
-        elif runs.order is not None and runs.expected_order == 1:
-            within = abs(runs.order - 1.0) <= tolerances.order
-            text = (
-                f"converges with order {runs.order:.2f}, expected 1 within {tolerances.order:g}; "
-            )
-            text += f"{1e3 * runs.error[-1]:.3g} mm are left at {runs.dt[-1]:g} s"
-            yield Finding("trajectory", engine, "" if within else text)
+def _off_course(tolerances: Tolerances, runs: ConvergenceCheck, limit: float | None) -> str:
+    """Return why trajectories part by more than time stepping explains, or nothing."""
+    if limit is not None and runs.error[0] > limit:
+        return _too_far(runs, limit)
+    expected = runs.expected_order
+    if runs.order is not None and abs(runs.order - expected) > tolerances.order * expected:
+        return (
+            f"converges with order {runs.order:.2f}, expected {expected} within "
+            f"{tolerances.order * expected:g}; {1e3 * runs.error[-1]:.3g} mm are left at "
+            f"{runs.dt[-1]:g} s"
+        )
+    if runs.remainder is False:
+        return (
+            f"{runs.where} keeps an error of {runs.left:.2g} at a physics step of 0, "
+            f"time stepping and round-off explain {runs.bound:.2g}"
+        )
+    return ""
+
+
+def _too_far(runs: ConvergenceCheck, limit: float) -> str:
+    return (
+        f"{1e3 * runs.error[0]:.3g} mm from the reference at {runs.dt[0]:g} s, "
+        f"allowed {1e3 * limit:g} mm"
+    )
+
+
+def judge_seeds(checks: EngineChecks) -> Finding:
+    """Judge the statistics over seeds."""
+    assert checks.statistics is not None
+    reason = judge_statistics(checks.statistics)
+    if reason:
+        return outside("statistics", checks.engine, reason, checks.statistics.figure)
+    return Finding("statistics", checks.engine, "within")

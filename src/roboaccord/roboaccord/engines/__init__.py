@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from roboaccord.assembly import Setup
 from roboaccord.engines.model import EngineModel
+from roboaccord.engines.perturbed import perturb_model, perturb_signals
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
+from roboaccord.perturbation import Perturbations
 from roboaccord.scenario import did_you_mean
 
 if TYPE_CHECKING:
@@ -18,19 +19,28 @@ if TYPE_CHECKING:
 ENGINES = {"dart": ("DartSimulator", "dartpy"), "mujoco": ("MujocoSimulator", "mujoco")}
 
 
-def make_engine(setup: Setup, engine: str, mass_scale: Mapping[str, float]) -> Simulator:
+def make_engine(setup: Setup, engine: str, perturbations: Perturbations = ()) -> Simulator:
     """Make the simulator of a setup in an engine, or what the robot makes of it there.
 
+    Args:
+        setup: robot and scenario.
+        engine: one of ENGINES.
+        perturbations: deliberate errors of that engine.
+
     Raises:
-        AccordError: for an unknown engine, or one that cannot be imported here.
+        AccordError: for an unknown engine, one that cannot be imported here, or a perturbation that
+            it does not take.
     """
     if engine not in ENGINES:
         raise AccordError(f"unknown engine {engine}{did_you_mean(engine, ['reference', *ENGINES])}")
-    if setup.robot.engine is not None:
-        return setup.robot.engine(setup, engine, mass_scale)
-    simulator = simulate_model(EngineModel.of(setup, mass_scale), engine)
+    make = setup.robot.engine or _make_plain
+    simulator = perturb_signals(make(setup, engine, perturbations), perturbations)
     simulator.reset(setup.initial)
     return simulator
+
+
+def _make_plain(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+    return simulate_model(EngineModel.of(setup, perturbations), engine)
 
 
 def simulate_model(model: EngineModel, engine: str) -> EngineSimulator:
@@ -44,7 +54,8 @@ def simulate_model(model: EngineModel, engine: str) -> EngineSimulator:
         module = importlib.import_module(f"roboaccord.engines.{engine}")
     except ImportError as error:
         raise AccordError(unavailable(engine, library, error)) from None
-    simulator: EngineSimulator = getattr(module, kind)(model)
+    simulator: EngineSimulator = getattr(module, kind)(perturb_model(model))
+    simulator.intended = model
     return simulator
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from roboaccord.contact import ContactPoint
 from roboaccord.description import Tree
 from roboaccord.engines.model import EngineModel
+from roboaccord.engines.properties import Properties
 from roboaccord.engines.touch import TouchWatch
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration, LinkMotion
@@ -40,6 +41,8 @@ class EngineSimulator(ABC):
         self.effort_limits = model.effort_limits
         self.physics_step = model.physics_step
         self.base = model.base
+        self.intended = model
+        self._gear = model.gear
         self._law = model.force_law
         self._friction = model.friction
         self._watch = TouchWatch(model.physics_step) if model.contact_events else None
@@ -56,6 +59,7 @@ class EngineSimulator(ABC):
         self._stopped = np.zeros(len(self.joints), dtype=bool)
         self._time = 0.0
         self._effort = np.zeros(len(self.joints))
+        self._acting = self._effort
         self._wrench: Array | None = None
         self._events: list[Event] = []
         if self._law:  # compiles its kernels before the first tick
@@ -91,8 +95,16 @@ class EngineSimulator(ABC):
         """
 
     @abstractmethod
+    def properties(self) -> Properties:
+        """Return the properties of links and joints as the engine has them."""
+
+    def parts(self) -> Sequence[EngineSimulator]:
+        """Return the simulators of its models: itself alone."""
+        return (self,)
+
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as the engine has it [kg]."""
+        return {name: link.mass for name, link in self.properties().links.items()}
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`, and return the state as the engine has it."""
@@ -114,11 +126,12 @@ class EngineSimulator(ABC):
         """Advance by `duration` [s] under a held command, clipped to the effort limits."""
         count = count_steps(duration, self.physics_step, "control period over physics step")
         self._effort = clip_efforts(command.effort, self.effort_limits)
+        self._acting = self._geared(self._effort)
         self._wrench = self._checked(command)
         if self._watch:
             self._watched_substeps(self._watch, count)
         else:
-            self._substeps(self._effort, count)
+            self._substeps(self._acting, count)
         self._time = round(self._time + duration, 9)  # free of the sum's round-off
         state = self._read()
         self._notice_stops(state)
@@ -127,7 +140,7 @@ class EngineSimulator(ABC):
     def _watched_substeps(self, watch: TouchWatch, count: int) -> None:
         """Take physics steps one by one, and look after each at what touched in it."""
         for i in range(count):
-            self._substeps(self._effort, 1)
+            self._substeps(self._acting, 1)
             watch.see(self._time + i * self.physics_step, self.contacts())
         self._events += watch.take()
 
@@ -158,6 +171,9 @@ class EngineSimulator(ABC):
         found = self._statics(quaternion_matrix(state.orientation))
         self._place(kept)
         return found
+
+    def _geared(self, effort: Array) -> Array:
+        return effort if self._gear is None else effort * self._gear
 
     def _law_efforts(
         self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array

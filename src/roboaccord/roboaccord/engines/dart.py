@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import dartpy
 import numpy as np
@@ -15,6 +16,7 @@ from roboaccord.engines.dart_model import let_joints_be, load_skeleton, make_wor
 from roboaccord.engines.dart_units import lengths
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.options import read_options
+from roboaccord.engines.properties import JointProperties, LinkProperties, Properties, braking
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.rotations import turn_between
@@ -48,6 +50,7 @@ class DartSimulator(EngineSimulator):
         self._scale = contact_scale(model.urdf, model.contact)
         self._skeleton = load_skeleton(model, self.tree, self._scale)
         let_joints_be(self._skeleton)
+        self._braking = braking(model)
         gravity = self._turn @ np.array([0.0, 0.0, -model.gravity])
         step = self.physics_step * self._scale
         self._world = make_world(self._skeleton, step, gravity / self._scale)
@@ -65,6 +68,9 @@ class DartSimulator(EngineSimulator):
             self._skeleton.getJoint(n).getIndexInSkeleton(0): e for n, e in model.preload.items()
         }
         self._held, self._preload = list(held), np.array(list(held.values()))
+        if model.damping is not None:
+            self._add_damping(model.damping)
+        self._stop_return = STOP_RETURN / model.stop_softness
         self._contact = (
             DartContact(self._world, self._skeleton, model.contact, self._turn, self._scale)
             if model.contact
@@ -124,7 +130,7 @@ class DartSimulator(EngineSimulator):
         # DART throws a joint that is beyond its stop back in one step, at up to 10 rad/s, whatever
         # the error reduction parameter: that is a kick, and stops here are inelastic. DART keeps
         # this one figure for all of its worlds.
-        STOPS.setMaxErrorReductionVelocity(STOP_RETURN / self._scale)
+        STOPS.setMaxErrorReductionVelocity(self._stop_return / self._scale)
         total[self._root.rows] = 0.0
         total[self._held] = self._preload
         for _ in range(count):
@@ -159,7 +165,7 @@ class DartSimulator(EngineSimulator):
         kept = self.state()
         self._place(state)
         self._total[:] = 0.0
-        self._total[self._dofs] = effort
+        self._total[self._dofs] = self._geared(effort)
         self._set_forces()
         self._skeleton.computeForwardDynamics()
         found = self._skeleton.getAccelerations() * (self._scale**2 / self._lengths)
@@ -184,7 +190,38 @@ class DartSimulator(EngineSimulator):
         mass = self._skeleton.getMassMatrix() * np.outer(self._speeds, self._speeds)
         return order, mass, self._skeleton.getGravityForces() * self._lengths
 
-    def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link as DART has it [kg]."""
-        nodes = [self._skeleton.getBodyNode(link.name) for link in self.tree.links]
-        return {node.getName(): node.getMass() for node in nodes if node}
+    def _add_damping(self, damping: Array) -> None:
+        for name, value in zip(self.joints, damping, strict=True):
+            joint = self._skeleton.getJoint(name)
+            joint.setDampingCoefficient(0, value * self._rate_unit(joint))
+
+    def _rate_unit(self, joint: Any) -> float:
+        """Return what DART's damping of a joint is over ours."""
+        return float(self._scale / self._lengths[joint.getIndexInSkeleton(0)] ** 2)
+
+    def properties(self) -> Properties:
+        """Return the properties of links and joints as DART has them."""
+        nodes = {link.name: self._skeleton.getBodyNode(link.name) for link in self.tree.links}
+        return Properties(
+            links={name: self._link(node) for name, node in nodes.items() if node},
+            joints={j.name: self._joint(self._skeleton.getJoint(j.name)) for j in self.tree.moving},
+            gravity=self._turn.T @ self._world.getGravity() * self._scale,
+        )
+
+    def _link(self, node: Any) -> LinkProperties:
+        inertia = np.array(node.getInertia().getMoment()) / self._scale**2
+        return LinkProperties(node.getMass(), node.getLocalCOM() / self._scale, inertia)
+
+    def _joint(self, joint: Any) -> JointProperties:
+        pose, index = joint.getTransformFromParentBodyNode(), joint.getIndexInSkeleton(0)
+        back = self._turn.T if joint.getParentBodyNode() is None else np.eye(3)
+        viscous, dry = self._braking.get(joint.getName(), (0.0, 0.0))
+        bounds = np.array([joint.getPositionLowerLimit(0), joint.getPositionUpperLimit(0)])
+        return JointProperties(
+            origin=back @ pose.translation() / self._scale,
+            axis=back @ pose.rotation() @ joint.getAxis(),
+            limits=bounds / self._lengths[index],
+            damping=viscous + joint.getDampingCoefficient(0) / self._rate_unit(joint),
+            friction=dry + joint.getCoulombFriction(0) * self._lengths[index],
+            armature=0.0,
+        )

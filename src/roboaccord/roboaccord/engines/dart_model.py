@@ -26,12 +26,14 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> Any:
     Raises:
         AccordError: if DART cannot read the description.
     """
-    loader = dartpy.utils.DartLoader()
+    loader, options = dartpy.utils.DartLoader(), dartpy.utils.DartLoaderOptions()
+    if any(link.mass == 0.0 for link in tree.links if link.name != "world"):
+        # DART would give a link without an inertial 1 kg; that 0 kg is right it warns of each time.
+        options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     if ball:
-        options = dartpy.utils.DartLoaderOptions()
         options.mDefaultRootJointType = dartpy.utils.DartLoaderRootJointType.FIXED
-        loader.setOptions(options)
+    loader.setOptions(options)
     skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
     if skeleton is None:
         raise AccordError("DART cannot read the description")

@@ -13,6 +13,7 @@ from roboaccord.contact import Contact
 from roboaccord.description import expand
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import ForceLaw
+from roboaccord.perturbation import Perturbations
 from roboaccord.scenario import Base
 from roboaccord.state import Array
 
@@ -82,6 +83,10 @@ class EngineModel:
         contact: what can touch what, by the engine's own solver; None where nothing can.
         contact_events: whether a pair that begins to touch makes an event.
         options: engine options, by engine.
+        perturbations: deliberate errors of this engine's model.
+        gear: factors on the efforts that act (n,); None for 1.
+        damping: viscous damping that the engine itself adds to `friction` (n,) [N m s/rad].
+        stop_softness: factor on the softness of joint stops.
     """
 
     urdf: str
@@ -98,19 +103,23 @@ class EngineModel:
     contact: Contact | None = None
     contact_events: bool = False
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    perturbations: Perturbations = ()
+    gear: Array | None = None
+    damping: Array | None = None
+    stop_softness: float = 1.0
 
     @classmethod
-    def of(cls, setup: Setup, mass_scale: Mapping[str, float], **more: Any) -> EngineModel:
+    def of(cls, setup: Setup, perturbations: Perturbations = (), **more: Any) -> EngineModel:
         """Return the model of a setup whose description says it all.
 
         Args:
             setup: robot and scenario.
-            mass_scale: factors on the masses of links; a deliberate error for cross-checks.
+            perturbations: deliberate errors, for cross-checks of the cross-check.
             more: what the description does not say, `friction` and `armature` say.
         """
         scenario = setup.scenario
         said: dict[str, Any] = {
-            "urdf": expand(setup, mass_scale),
+            "urdf": expand(setup),
             "base": scenario.base,
             "joints": setup.joints,
             "effort_limits": setup.effort_limits,
@@ -119,5 +128,6 @@ class EngineModel:
             "force_law": setup.force_law,
             "contact": setup.contact,
             "options": scenario.engine_options,
+            "perturbations": perturbations,
         }
         return cls(**(said | more))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import mujoco
@@ -15,6 +15,13 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco_contact import MujocoContact
 from roboaccord.engines.mujoco_model import base_slices, compile_model
 from roboaccord.engines.options import read_options
+from roboaccord.engines.properties import (
+    WORLD,
+    JointProperties,
+    LinkProperties,
+    Properties,
+    braking,
+)
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.rotations import quaternion_matrix, quaternion_yaw, yaw_matrix, yaw_quaternion
@@ -68,7 +75,7 @@ class MujocoSimulator(EngineSimulator):
         # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
         self._model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         # The default stop is a spring of 20 ms: strong efforts push joints through it.
-        self._model.jnt_solref[:] = shortest, 1.0
+        self._model.jnt_solref[:] = shortest * model.stop_softness, 1.0
         self._model.jnt_solimp[:] = STOP_IMPEDANCE
         # Friction of joints is the model's, by the same law in every engine.
         self._model.dof_damping[:] = 0.0
@@ -76,6 +83,9 @@ class MujocoSimulator(EngineSimulator):
         joints = [self._model.joint(name) for name in self.joints]
         if model.armature is not None:
             self._model.dof_armature[[j.dofadr[0] for j in joints]] = model.armature
+        if model.damping is not None:
+            self._model.dof_damping[[j.dofadr[0] for j in joints]] = model.damping
+        self._braking = braking(model)
         self._data = mujoco.MjData(self._model)
         self._contact = MujocoContact(self._model, model.contact) if model.contact else None
         held = [self._model.joint(name).dofadr[0] for name in model.preload]
@@ -152,7 +162,7 @@ class MujocoSimulator(EngineSimulator):
 
     def _apply(self, model: Any, data: Any) -> None:
         """Set the generalised forces: efforts and wrench, and what force law and friction do."""
-        effort = self._effort
+        effort = self._acting
         if self._law or self._wrench is not None:
             effort = effort + self._apply_law(data)
         if self._friction:
@@ -193,7 +203,7 @@ class MujocoSimulator(EngineSimulator):
         self._place(state)
         model, data = self._model, self._data
         data.qfrc_applied[:] = 0.0
-        data.qfrc_applied[self._v] = effort
+        data.qfrc_applied[self._v] = self._geared(effort)
         flags = model.opt.disableflags
         model.opt.disableflags = flags | NO_CONSTRAINT
         mujoco.mj_forward(model, data)
@@ -224,11 +234,37 @@ class MujocoSimulator(EngineSimulator):
             mujoco.mj_mulM(model, data, column, unit)  # symmetric: a column is a row
         return order, mass, data.qfrc_bias.copy()
 
-    def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link as MuJoCo has it [kg]."""
-        found = {}
-        for link in self.tree.links:
-            body = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, link.name)
-            if body >= 0:
-                found[link.name] = float(self._model.body_mass[body])
-        return found
+    def properties(self) -> Properties:
+        """Return the properties of links and joints as MuJoCo has them."""
+        bodies = {k.name: self._body(k.name) for k in self.tree.links if k.name != WORLD}
+        return Properties(
+            links={name: self._link(body) for name, body in bodies.items() if body >= 0},
+            joints={joint.name: self._joint(joint.name) for joint in self.tree.moving},
+            gravity=np.array(self._model.opt.gravity),
+        )
+
+    def _body(self, name: str) -> int:
+        return int(mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, name))
+
+    def _link(self, body: int) -> LinkProperties:
+        model = self._model
+        turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
+        inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
+        return LinkProperties(
+            float(model.body_mass[body]), np.array(model.body_ipos[body]), inertia
+        )
+
+    def _joint(self, name: str) -> JointProperties:
+        model, joint = self._model, self._model.joint(name)
+        body, dof = int(joint.bodyid[0]), int(joint.dofadr[0])
+        turn = quaternion_matrix(np.roll(model.body_quat[body], -1))
+        viscous, dry = self._braking.get(name, (0.0, 0.0))
+        bounded = np.array(joint.range) if joint.limited[0] else np.array([-np.inf, np.inf])
+        return JointProperties(
+            origin=np.array(model.body_pos[body]),
+            axis=turn @ joint.axis,
+            limits=bounded,
+            damping=viscous + float(model.dof_damping[dof]),
+            friction=dry + float(model.dof_frictionloss[dof]),
+            armature=float(model.dof_armature[dof]),
+        )

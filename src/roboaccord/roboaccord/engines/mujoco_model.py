@@ -55,7 +55,9 @@ def compile_model(model: EngineModel, tree: Tree, contact_time: float) -> Any:
             collide(spec, model.contact, contact_time)
         return spec.compile()
     except ValueError as error:
-        raise AccordError(f"MuJoCo refuses the description: {str(error).splitlines()[0]}") from None
+        # The link or joint that it means is named in the second line.
+        reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
+        raise AccordError(f"MuJoCo refuses the description: {reason}") from None
 
 
 def _with_files(urdf: str) -> str:

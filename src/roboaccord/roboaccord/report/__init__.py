@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from roboaccord.crosscheck.outcome import describe_verdict
 from roboaccord.errors import AccordError
 from roboaccord.report.curves import colour_of
 from roboaccord.report.figures import figures_of
@@ -48,6 +49,7 @@ def render_report(result: Mapping[str, Any], trajectories: Mapping[str, Trajecto
     return render_page(
         "template.html",
         result=result,
+        verdict=describe_verdict(result),
         colours={engine: colour_of(engine, result["engines"]) for engine in result["engines"]},
         levels=levels_of(result),
         metrics=metric_rows(result["metrics"]),

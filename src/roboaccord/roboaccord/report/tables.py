@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from roboaccord.metrics import UNITS
 
-Row = tuple[str, list[str], bool | None]
-"""Engine, cells, and whether it is within tolerance: None where nothing is judged."""
+LISTED = 6  # differences of a model that a table names
+
+Row = tuple[str, list[str], str]
+"""Engine, cells, and the outcome of the level; "" for the reference, which is not judged."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +23,16 @@ class Level:
     columns: Sequence[str]
     rows: Sequence[Row]
 
-    @property
-    def passed(self) -> bool | None:
-        """Whether every row that is judged is within tolerance."""
-        judged = [row[2] for row in self.rows if row[2] is not None]
-        return all(judged) if judged else None
+
+def outcomes_of(result: Mapping[str, Any]) -> Callable[[str, str], str]:
+    """Return what gives the outcome of a level of an engine, "" for the reference."""
+    levels = result["levels"]
+    return lambda level, engine: str(levels.get(level, {}).get(engine, {}).get("outcome", ""))
 
 
 def levels_of(result: Mapping[str, Any]) -> list[Level]:
     """Return the tables of the masses and of the three levels."""
-    allowed, within = result["tolerances"], result["within"]
+    allowed, outcome = result["tolerances"], outcomes_of(result)
     if result.get("statistics"):
         return [*_models(result), _statistics(result)]
     return [
@@ -40,23 +42,43 @@ def levels_of(result: Mapping[str, Any]) -> list[Level]:
             "The reference starts from every recorded state and predicts the next one. The error "
             "does not accumulate, so it shows where in the motion the engines part. A difference "
             "of the models stays when the physics step gets smaller; an integrator's error falls.",
-            ("engine", "rms", "largest", "share of the change", "order", "allowed"),
+            (
+                "engine",
+                "rms",
+                "largest",
+                "share of the change",
+                "order",
+                "left at 0",
+                "explained",
+                "allowed",
+            ),
             [
-                (engine, _one_step(check, allowed), within.get("one_step", {}).get(engine))
+                (engine, _one_step(check, allowed), outcome("one_step", engine))
                 for engine, check in result["one_step"].items()
             ],
         ),
         Level(
             "Level 3: whole trajectories",
             "Largest distance of any link from the converged reference, at smaller and smaller "
-            "physics steps. Halving the step must divide it by 2 to the power of the order: then "
-            "the step makes the difference, and the models are the same.",
-            ("engine", *_step_columns(result), "order", "expected", "allowed"),
+            "physics steps. Halving the step must divide it by 2 to the power of the order. Every "
+            "coordinate is extrapolated to a step of 0: what is left there must be explained by "
+            "the step (twice the difference of two extrapolations), round-off and the reference's "
+            "own error.",
+            (
+                "engine",
+                *_step_columns(result),
+                "order",
+                "expected",
+                "left at 0",
+                "explained",
+                "of",
+                "allowed",
+            ),
             [
                 (
                     engine,
                     _trajectory(check, allowed, engine),
-                    within.get("trajectory", {}).get(engine),
+                    outcome("trajectory", engine),
                 )
                 for engine, check in result["trajectory"].items()
             ],
@@ -65,7 +87,7 @@ def levels_of(result: Mapping[str, Any]) -> list[Level]:
 
 
 def _models(result: Mapping[str, Any]) -> list[Level]:
-    allowed, within = result["tolerances"], result["within"]
+    allowed, outcome = result["tolerances"], outcomes_of(result)
     return [
         Level(
             "Level 1: accelerations",
@@ -73,16 +95,17 @@ def _models(result: Mapping[str, Any]) -> list[Level]:
             "so anything above round-off is a difference between the models.",
             ("engine", "largest error, relative", "states", "allowed"),
             [
-                (engine, _acceleration(check, allowed), within.get("acceleration", {}).get(engine))
+                (engine, _acceleration(check, allowed), outcome("acceleration", engine))
                 for engine, check in result["acceleration"].items()
             ],
         ),
         Level(
-            "Level 1: masses",
-            "What each engine believes it carries; the link furthest off is named.",
-            ("engine", "total [kg]", "reference [kg]", "furthest off", "allowed"),
+            "Level 1: models",
+            "What each engine has of masses, centres, inertias, lengths, axes, limits, damping and "
+            "armature, compared with the description, and states that are set and read back.",
+            ("engine", "total [kg]", "reference [kg]", "off"),
             [
-                (engine, _mass(check, allowed), within.get("masses", {}).get(engine))
+                (engine, _model(check), outcome("acceleration", engine))
                 for engine, check in result["masses"].items()
             ],
         ),
@@ -90,7 +113,7 @@ def _models(result: Mapping[str, Any]) -> list[Level]:
 
 
 def _statistics(result: Mapping[str, Any]) -> Level:
-    within = result["within"].get("statistics", {})
+    outcome = outcomes_of(result)
     checks = result["statistics"]
     first = next(iter(checks.values()))
     unit = f" [{first['unit']}]" if first["unit"] else ""
@@ -110,7 +133,10 @@ def _statistics(result: Mapping[str, Any]) -> Level:
             "difference from the reference",
             "allowed",
         ),
-        [(engine, statistics_cells(check), within.get(engine)) for engine, check in checks.items()],
+        [
+            (engine, statistics_cells(check), outcome("statistics", engine))
+            for engine, check in checks.items()
+        ],
     )
 
 
@@ -158,34 +184,40 @@ def _acceleration(check: Mapping[str, Any], allowed: Mapping[str, Any]) -> list[
     return [_number(check["max"], "1e"), str(check["states"]), _number(allowed["acceleration"])]
 
 
-def _mass(check: Mapping[str, Any], allowed: Mapping[str, Any]) -> list[str]:
-    off = check["worst_ratio"] - 1.0
-    return [
-        f"{check['total']:.6g}",
-        f"{check['reference']:.6g}",
-        f"{check['worst_link']} {100 * off:+.2g} %" if abs(off) > allowed["mass"] else "none",
-        _number(allowed["mass"]),
-    ]
+def _model(check: Mapping[str, Any]) -> list[str]:
+    off = [" ".join((d["quantity"], d["where"], d["text"])) for d in check["differences"]]
+    listed = "; ".join(off[:LISTED]) + (f"; and {len(off) - LISTED} more" * (len(off) > LISTED))
+    return [f"{check['total']:.6g}", f"{check['reference']:.6g}", listed or "nothing"]
 
 
 def _one_step(check: Mapping[str, Any], allowed: Mapping[str, Any]) -> list[str]:
-    unit = check["unit"]
+    unit, limit = check["unit"], allowed["one_step"]
+    share = limit["limit"] if isinstance(limit, Mapping) else limit
+    either = "" if isinstance(limit, Mapping) else f", or order {1 - allowed['one_step_order']:g}"
     return [
         f"{_number(check['rms'], '2e')} {unit}",
         f"{_number(check['max'], '2e')} {unit}",
         f"{100 * check['relative']:.2g} %",
         _number(check["order"], "2f"),
-        f"{100 * allowed['one_step']:g} %, or order {1 - allowed['one_step_order']:g}",
+        _number(check["left"], "2e"),
+        _number(check["bound"], "2e"),
+        f"{100 * share:g} %{either}",
     ]
 
 
 def _trajectory(check: Mapping[str, Any], allowed: Mapping[str, Any], engine: str) -> list[str]:
     cells = [f"{_number(None if e is None else 1e3 * e, '3g')} mm" for e in check["error"]]
-    cells += [_number(check["order"], "2f"), str(check["expected_order"])]
+    order = _number(check["order"], "2f")
+    if check["order"] is None and max(check["error"]) <= check["floor"]:
+        order = "below round-off"
+    cells += [order, str(check["expected_order"])]
+    cells += [_number(check["left"], "2e"), _number(check["bound"], "2e"), check["where"]]
     limit = allowed["trajectory"].get(engine)
-    if limit is not None:
-        return [*cells, f"{1e3 * limit:g} mm"]
-    return [*cells, f"1 ± {allowed['order']:g}" if check["expected_order"] == 1 else "–"]
+    if isinstance(limit, Mapping):
+        return [*cells, f"{1e3 * limit['limit']:g} mm: {limit['reason']}"]
+    part = allowed["order"] * check["expected_order"]
+    tighter = "" if limit is None else f", {1e3 * limit:g} mm"
+    return [*cells, f"order within {part:g}{tighter}"]
 
 
 def _number(value: float | None, form: str = "g") -> str:

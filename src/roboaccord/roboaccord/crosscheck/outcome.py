@@ -1,0 +1,93 @@
+"""Outcomes of the levels, and the verdict that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from roboaccord.scenario import Level
+
+Outcome = Literal["within", "outside", "not_judged", "excused"]
+Verdict = Literal["pass", "fail", "undecided"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Hold what came of one level of one engine.
+
+    Args:
+        level, engine: which.
+        outcome: of the level.
+        reason: why it is not simply within; "" where it is.
+        quantity: what is off: mass, axis, friction, ...; "" where nothing is, or it cannot be told.
+        where: the link, joint or time where it is off; "" likewise.
+    """
+
+    level: Level
+    engine: str
+    outcome: Outcome
+    reason: str = ""
+    quantity: str = ""
+    where: str = ""
+
+
+def outside(level: Level, engine: str, reason: str, quantity: str = "", where: str = "") -> Finding:
+    """Return the finding that something is off."""
+    return Finding(level, engine, "outside", reason, quantity, where)
+
+
+def stand_in(found: Finding, level: Level, reason: str) -> Finding:
+    """Return for a level that does not apply the outcome of the one that stands in for it."""
+    return replace(found, level=level, reason=reason, quantity="", where="")
+
+
+def excuse(
+    findings: Iterable[Finding], excuses: Mapping[Level, Mapping[str, str]]
+) -> list[Finding]:
+    """Return findings with what a scenario excuses marked so; what is within needs no excuse."""
+    return [
+        replace(f, outcome="excused", reason=f"{reason} ({f.reason})")
+        if f.outcome in ("outside", "not_judged")
+        and (reason := excuses.get(f.level, {}).get(f.engine))
+        else f
+        for f in findings
+    ]
+
+
+def verdict_of(findings: Sequence[Finding]) -> Verdict | None:
+    """Return the verdict: None where there is no engine to judge."""
+    if not findings:
+        return None
+    outcomes = {f.outcome for f in findings}
+    if "outside" in outcomes:
+        return "fail"
+    return "undecided" if "not_judged" in outcomes else "pass"
+
+
+def describe_verdict(data: Mapping[str, Any]) -> str:
+    """Return a verdict in words: how much was excused, and which part of the run was judged."""
+    if data["verdict"] is None:
+        return "none: there is no engine beside the reference"
+    parts = [str(data["verdict"])]
+    excused = sum(f["outcome"] == "excused" for f in every_finding(data["levels"]))
+    if excused:
+        parts.append(f"{excused} excused")
+    judged, run = data["judged"], data["duration"]
+    if judged < run:
+        parts.append(f"judged 0 to {judged:g} s of {run:g} s")
+    return ", ".join(parts)
+
+
+def by_level(findings: Iterable[Finding]) -> dict[str, dict[str, dict[str, str]]]:
+    """Return findings as plain data, by level and engine."""
+    levels: dict[str, dict[str, dict[str, str]]] = {}
+    for finding in findings:
+        data = asdict(finding)
+        levels.setdefault(data.pop("level"), {})[data.pop("engine")] = data
+    return levels
+
+
+def every_finding(levels: Mapping[str, Mapping[str, Mapping[str, str]]]) -> list[Mapping[str, str]]:
+    """Return the findings of all levels and engines."""
+    return [finding for engines in levels.values() for finding in engines.values()]

@@ -1,0 +1,116 @@
+"""What a model is made of, as a description says it and as an engine has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from roboaccord.description import Joint, Tree
+from roboaccord.engines.model import EngineModel
+from roboaccord.state import Array
+
+if TYPE_CHECKING:
+    from roboaccord.engines.base import EngineSimulator
+
+
+WORLD = "world"
+
+
+@dataclass(frozen=True)
+class LinkProperties:
+    """Hold the mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2] of a link.
+
+    In the axes of the link.
+    """
+
+    mass: float
+    centre: Array
+    inertia: Array
+
+
+@dataclass(frozen=True)
+class JointProperties:
+    """Hold what places, bounds and brakes a joint.
+
+    Args:
+        origin: in the parent's frame (3,) [m].
+        axis: in the parent's frame, where the joint is at 0 (3,).
+        limits: lower and upper (2,) [rad or m].
+        damping: viscous [N m s/rad or N s/m].
+        friction: dry [N m or N].
+        armature: reflected inertia [kg m^2 or kg].
+    """
+
+    origin: Array
+    axis: Array
+    limits: Array
+    damping: float
+    friction: float
+    armature: float
+
+
+@dataclass(frozen=True)
+class Properties:
+    """Hold the properties of links and joints by name, and gravity in the world (3,) [m/s^2]."""
+
+    links: Mapping[str, LinkProperties]
+    joints: Mapping[str, JointProperties]
+    gravity: Array
+
+
+@runtime_checkable
+class Modelled(Protocol):
+    """A simulator made of models in an engine, one for each mode perhaps."""
+
+    def parts(self) -> Sequence[EngineSimulator]:
+        """Return the simulators of its models."""
+
+
+def axis_in_parent(joint: Joint) -> Array:
+    """Return the unit axis of a joint in the frame of its parent (3,)."""
+    return np.asarray(joint.rotation @ (joint.axis / np.linalg.norm(joint.axis)))
+
+
+def intended_properties(model: EngineModel) -> Properties:
+    """Return what a model says, whatever an engine makes of it."""
+    tree = Tree.parse(model.urdf, root=model.root)
+    braked = braking(model)
+    bounded = {
+        joint.name: (-np.inf, np.inf) if joint.kind == "continuous" else (joint.lower, joint.upper)
+        for joint in tree.moving
+    }
+    return Properties(
+        links={
+            k.name: LinkProperties(k.mass, k.centre, k.inertia)
+            for k in tree.links
+            if k.name != WORLD
+        },
+        joints={
+            joint.name: JointProperties(
+                joint.position,
+                axis_in_parent(joint),
+                np.array(bounded[joint.name]),
+                *braked.get(joint.name, (0.0, 0.0)),
+                0.0 if model.armature is None else _of(model, model.armature, joint.name),
+            )
+            for joint in tree.moving
+        },
+        gravity=np.array([0.0, 0.0, -model.gravity]),
+    )
+
+
+def braking(model: EngineModel) -> dict[str, tuple[float, float]]:
+    """Return viscous damping and dry friction of each joint by a model's own law."""
+    law = model.friction
+    if law is None:
+        return {}
+    return {
+        name: (float(law.viscous[i]), float(law.constant[i])) for i, name in enumerate(model.joints)
+    }
+
+
+def _of(model: EngineModel, values: Array, joint: str) -> float:
+    return float(values[model.joints.index(joint)]) if joint in model.joints else 0.0
