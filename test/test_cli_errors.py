@@ -113,7 +113,7 @@ def complaint_here(
         ("run snake", "Missing argument"),
         ("frobnicate", "No such command"),
         ("crosscheck snake serpenoid --engines reference,bullet", "unknown engine bullet"),
-        ("crosscheck snake serpenoid --perturb dart", "--perturb takes ENGINE:LINK=FACTOR"),
+        ("crosscheck snake serpenoid --perturb dart", "--perturb takes ENGINE:KIND"),
         ("crosscheck snake serpenoid --refine 99", "--refine"),
     ],
 )

@@ -10,6 +10,7 @@ from monkeybot.coordinates import Mode, mode_of, pack, unpack
 from roboaccord import AccordError, Command, make_controller, make_simulator, simulate
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import simulate_model
+from roboaccord.perturbation import Perturbation
 from roboaccord.state import RobotState
 
 ENGINES = ["dart", "mujoco"]
@@ -119,7 +120,7 @@ def test_accelerations_at_100_random_states(setup_with, name, mode, changes):
 def test_a_false_mass_shows_in_every_mode(setup_with, name, link):
     """One per cent of a link's mass is a thousand times above the tolerance of the cross-check."""
     setup = setup_with()
-    false = engine(setup, name, mass_scale={link: 1.01})
+    false = engine(setup, name, perturbations=[Perturbation(name, "mass", 1.01, link)])
     for mode in MOVING:
         worst = 0.0
         for state, effort in random_states(setup, mode, 20):
@@ -384,11 +385,7 @@ def short():
     """Return `swing` with a cross-check over its change of hands alone."""
     from roboaccord import Setup, load_scenario
 
-    changes = [
-        "crosscheck.duration=0.6",
-        "crosscheck.states=30",
-        "crosscheck.tolerances.trajectory={mujoco: 1e-8}",
-    ]
+    changes = ["crosscheck.duration=0.6", "crosscheck.states=30"]
     return Setup.of(load_scenario("monkeybot", "monkeybot", "swing", changes))
 
 
@@ -411,10 +408,10 @@ def test_the_cross_check_passes(short, tmp_path):
 def test_a_false_mass_is_found_and_named(short, tmp_path, name, link):
     """One per cent, by link and engine; and the motion alone gives it away."""
     engine(short, name)
-    scale = {name: {link: 1.01}}
-    result = run_crosscheck(short, [name], refine=3, out=tmp_path, mass_scale=scale)
-    reasons = result.data["reasons"]
-    assert any(f"{name}: mass of {link} is +1 % off" in reason for reason in reasons)
-    assert any(f"{name}: accelerations differ" in reason for reason in reasons)
-    motion = {"dart": "converges with order", "mujoco": "mm from the reference"}
-    assert any(motion[name] in reason for reason in reasons)
+    wrong = [Perturbation(name, "mass", 1.01, link)]
+    result = run_crosscheck(short, [name], refine=3, out=tmp_path, perturbations=wrong)
+    levels = {level: found[name] for level, found in result.data["levels"].items()}
+    assert {found["outcome"] for found in levels.values()} == {"outside"}
+    first = levels["acceleration"]
+    assert (first["quantity"], first["where"]) == ("mass", link)
+    assert "+1 % off" in first["reason"] and "accelerations differ" in first["reason"]

@@ -60,10 +60,12 @@ class PackbotReference(ArmSimulator):
 
     Attributes:
         energy: book of the energy.
+        tolerance: of a step, by `engine_options.reference.tolerance`; the step follows from it.
     """
 
     def __init__(self, setup: Setup) -> None:
         options = read_reference_options(setup)
+        self.tolerance = options["tolerance"]
         super().__init__(setup)
         self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None
         p = setup.parameters

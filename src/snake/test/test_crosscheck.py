@@ -4,7 +4,11 @@ import json
 import math
 
 import pytest
+from roboaccord.assembly import make_controller, make_simulator
+from roboaccord.crosscheck.one_step import check_one_step, predict
 from roboaccord.crosscheck.run import run_crosscheck
+from roboaccord.loop import simulate
+from roboaccord.perturbation import Perturbation
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +55,81 @@ def test_json_has_the_keys_that_scripts_use_and_no_nan(sound):
 @pytest.mark.parametrize(("link", "named"), [("*", "every link"), ("base_link", "base_link")])
 def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine, link, named):
     """The verdict fails, and says which engine, which link, and by how much."""
-    result = run_crosscheck(
-        setup, [engine], refine=1, out=tmp_path, mass_scale={engine: {link: 1.01}}
-    )
+    wrong = [Perturbation(engine, "mass", 1.01, link)]
+    result = run_crosscheck(setup, [engine], refine=1, out=tmp_path, perturbations=wrong)
     assert not result.passed
-    assert any(f"{engine}: mass of {named} is +1 % off" in r for r in result.data["reasons"])
-    assert any(f"{engine}: accelerations differ" in r for r in result.data["reasons"])
+    level = result.data["levels"]["acceleration"][engine]
+    assert (level["outcome"], level["quantity"], level["where"]) == ("outside", "mass", named)
+    assert "+1 % off" in level["reason"] and "accelerations differ" in level["reason"]
     assert math.isfinite(result.data["acceleration"][engine]["max"])
 
 
 def test_masses_apart_the_motion_alone_gives_a_false_mass_away(setup, sound, tmp_path):
     """With the direct checks of masses and accelerations set aside, convergence still fails."""
-    result = run_crosscheck(
-        setup, ["dart"], refine=3, out=tmp_path, mass_scale={"dart": {"*": 1.01}}
+    wrong = [Perturbation("dart", "mass", 1.01)]
+    result = run_crosscheck(setup, ["dart"], refine=3, out=tmp_path, perturbations=wrong)
+    for level in ("one_step", "trajectory"):
+        assert result.data["levels"][level]["dart"]["outcome"] == "outside"
+
+
+def test_a_coarse_engine_is_not_waved_through(tmp_path):
+    """At 10 ms DART errs by a third in one step; one physics step cannot tell why."""
+    from roboaccord import Setup, load_scenario
+
+    changes = ["physics_step=0.01", "control_period=0.01", "crosscheck.duration=1"]
+    coarse = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    result = run_crosscheck(coarse, ["dart"], refine=1, out=tmp_path)
+    assert result.data["verdict"] == "undecided" and not result.acceptable
+    for level in ("one_step", "trajectory"):
+        assert result.data["levels"][level]["dart"]["outcome"] == "not_judged"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "quantity", "where"),
+    [
+        ("friction_across", 1.01, "friction", "mu_across"),
+        ("friction_along", 1.05, "friction", "mu_along"),
+        ("slip_speed", 1.05, "friction", "slip_speed"),
+        ("delay", 1.0, "delay", ""),
+    ],
+)
+def test_what_accelerations_do_not_show_one_step_names(
+    setup, sound, tmp_path, kind, value, quantity, where
+):
+    """Ground friction and delays, which level 1 leaves out, in the engine that errs the most."""
+    wrong = [Perturbation("dart", kind, value)]
+    result = run_crosscheck(setup, ["dart"], refine=3, out=tmp_path, perturbations=wrong)
+    levels = result.data["levels"]
+    assert levels["acceleration"]["dart"]["outcome"] == "within"
+    found = levels["one_step"]["dart"]
+    assert (found["outcome"], found["quantity"], found["where"]) == ("outside", quantity, where)
+
+
+def test_an_engine_that_stands_still_is_told_of(setup, sound, tmp_path, monkeypatch):
+    """Its own change is 0, so its error counts against what the reference does."""
+    from roboaccord.engines.mujoco import MujocoSimulator
+
+    monkeypatch.setattr(MujocoSimulator, "_substeps", lambda self, effort, count: None)
+    run = simulate_still(setup)
+    reference = make_simulator(setup)
+    check = check_one_step(run, predict(reference, run))
+    assert check.relative == pytest.approx(1.0)
+
+
+def simulate_still(setup):
+    """Return a run of MuJoCo under the scenario's controller."""
+    return simulate(
+        simulator=make_simulator(setup, "mujoco"),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=0.05,
+        control_period=setup.scenario.control_period,
     )
-    assert any("converges with order" in reason for reason in result.data["reasons"])
+
+
+def test_without_engines_there_is_no_verdict(setup, tmp_path):
+    """The reference alone: nothing is judged, which is said, and no error."""
+    result = run_crosscheck(setup, ["reference"], refine=1, out=tmp_path)
+    assert result.data["verdict"] is None and result.acceptable and not result.passed
+    assert result.data["levels"] == {}
+    assert "no engine" in result.report.read_text(encoding="utf-8")

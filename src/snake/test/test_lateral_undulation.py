@@ -9,6 +9,7 @@ from roboaccord import Setup, load_scenario
 from roboaccord.crosscheck.chaotic import compare_cells, judge_statistics
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.errors import AccordError
+from roboaccord.perturbation import Perturbation
 from roboaccord.scenario import StatisticsSpec
 from roboaccord.sweep import Cell, sweep
 from snake.metrics import travel_of_cycles
@@ -80,7 +81,7 @@ def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(t
     few = ["crosscheck.statistics.seeds=3", "crosscheck.duration=0.2", "crosscheck.states=5"]
     setup = scenario_with(*SHORT, *few)
     result = run_crosscheck(
-        setup, ["dart"], refine=3, out=tmp_path, mass_scale={"dart": {"*": 1.01}}
+        setup, ["dart"], refine=3, out=tmp_path, perturbations=[Perturbation("dart", "mass", 1.01)]
     )
     data = result.to_json()
     assert data["one_step"] == data["trajectory"] == {}

@@ -17,6 +17,7 @@ from roboaccord.cli.console import out, print_json
 from roboaccord.cli.crosscheck import crosscheck_command
 from roboaccord.cli.doctor import doctor_command
 from roboaccord.cli.run import run_command
+from roboaccord.cli.sensitivity import sensitivity_command
 from roboaccord.cli.sweep import sweep_command
 from roboaccord.cli.view import view_command
 from roboaccord.errors import AccordError
@@ -81,6 +82,7 @@ app.command("doctor")(doctor_command)
 app.command("check")(check_command)
 app.command("run")(run_command)
 app.command("crosscheck")(crosscheck_command)
+app.command("sensitivity")(sensitivity_command)
 app.command("sweep")(sweep_command)
 app.command("compare")(compare_command)
 app.command("export")(export_command)

@@ -25,18 +25,24 @@ from roboaccord.state import Array, RobotState
 from roboaccord.trajectory import Trajectory
 
 ROUND_OFF = 1e-12  # of a coordinate, relative to the largest or to 1: sums of a few hundred terms
+TIGHTER = 0.1  # times the tolerance of a reference, to see what that leaves
 ORDER_FLOOR = 10.0  # floors: an error below is no pure power of the step
 
 
 @dataclass(frozen=True)
 class Job:
-    """Name a run: engine, physics step [s], and whether one start value has its last bit changed.
+    """Name a run.
 
-    `bit` measures what round-off makes of the motion.
+    Args:
+        engine: name.
+        dt: physics step [s].
+        fine: whether a reference whose steps follow from a tolerance has a tighter one.
+        bit: whether one start value has its last bit changed, to see what round-off makes.
     """
 
     engine: str
     dt: float
+    fine: bool = False
     bit: bool = False
 
 
@@ -120,6 +126,8 @@ def run_job(
 ) -> tuple[Job, Trajectory]:
     """Run one job of a scenario's plain data."""
     setup = Setup.of(make_scenario({**data, "physics_step": job.dt}))
+    if job.fine:
+        setup = tightened(setup)
     trajectory = simulate(
         simulator=make_simulator(setup, job.engine, perturbations=perturbations),
         controller=make_controller(setup),
@@ -129,6 +137,20 @@ def run_job(
         seed=setup.scenario.seed,
     )
     return job, trajectory
+
+
+def tightened(setup: Setup) -> Setup:
+    """Return a setup whose reference has a tighter tolerance, if it has one at all.
+
+    Where steps follow from a tolerance, that and not the physics step makes the reference's error.
+    """
+    tolerance = getattr(make_simulator(setup), "tolerance", None)
+    if tolerance is None:
+        return setup
+    data = setup.scenario.data()
+    options = data["engine_options"]
+    own = {**options.get("reference", {}), "tolerance": TIGHTER * tolerance}
+    return Setup.of(make_scenario({**data, "engine_options": {**options, "reference": own}}))
 
 
 def next_double(state: RobotState) -> RobotState:

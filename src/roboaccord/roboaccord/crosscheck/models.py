@@ -1,4 +1,4 @@
-"""Level 1: what an engine's model is made of, compared with the description, quantity by quantity."""
+"""Level 1: what an engine's model is made of, compared with the description directly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Name what is off where no single figure says so: from how errors hang on efforts and parameters."""
+"""Name what is off where no single figure says so, from how errors depend on other things."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.assembly import Setup, make_simulator
 from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.extrapolation import STEPS, estimates
-from roboaccord.crosscheck.one_step import predict
+from roboaccord.crosscheck.one_step import Index, predict
+from roboaccord.description import Tree, expand
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
 from roboaccord.scenario import make_scenario
@@ -20,7 +22,8 @@ from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
 
 EXPLAINED = 0.9  # share of the squared error that one cause must explain to be named
-ALIKE = 0.95  # of the best: causes that explain as much cannot be told from it
+ALIKE = 4.0  # times what the best leaves unexplained: such causes cannot be told from it
+ROUND_OFF = 1e-3  # of the squared error, which nothing explains
 LATE = 3  # control periods of delay that are tried
 PROBE = 1e-3  # relative change of a parameter
 EFFORT = 1e-3  # N m: by which efforts are changed to see what they do
@@ -66,7 +69,8 @@ def name_acceleration(setup: Setup, reference: Simulator, engine: Simulator) -> 
     if explained < EXPLAINED:
         return Name(text=UNTOLD)
     off = np.flatnonzero(np.abs(factor) > 0.1 * np.abs(factor).max())
-    where = ", ".join(engine.joints[i] for i in off) if len(off) < len(factor) else "every joint"
+    every = 1 < len(off) == len(factor)
+    where = "every joint" if every else ", ".join(engine.joints[i] for i in off)
     size = float(factor[off[np.argmax(np.abs(factor[off]))]])
     amount = f"{100 * size:+.2g} %" if kind == "gear" else f"{size:.2g} N m s/rad"
     return Name(kind, where, f"{kind} of {where} is {amount} off")
@@ -126,7 +130,7 @@ def _left(
     runs: Mapping[float, Trajectory],
     steps: list[float],
     order: int,
-    samples: Array,
+    samples: Index,
     late: int = 0,
 ) -> Array:
     """Return the errors of one step (k, n + 6) at a physics step of 0."""
@@ -134,7 +138,7 @@ def _left(
     return estimates(errors, order)[1] if len(errors) == STEPS else errors[-1]
 
 
-def _struck(run: Trajectory) -> Array:
+def _struck(run: Trajectory) -> NDArray[np.bool_]:
     """Return which control periods hold an event (k - 1,)."""
     found = np.zeros(len(run) - 1, dtype=bool)
     for event in run.events:
@@ -151,12 +155,12 @@ def _name_events(run: Trajectory) -> Name:
     return Name(quantity, "", f"it lies in the periods with events: {', '.join(kinds)}")
 
 
-def _busiest(weight: Array) -> Array:
+def _busiest(weight: Array) -> Index:
     """Return the samples (k,) that hold most of the error, in order."""
     return np.sort(np.argsort(weight)[-SAMPLES:])
 
 
-def _name_parameter(setup: Setup, dt: float, run: Trajectory, keep: Array, error: Array) -> Name:
+def _name_parameter(setup: Setup, dt: float, run: Trajectory, keep: Index, error: Array) -> Name:
     scale = np.sqrt(np.mean(error**2, axis=0)) + np.finfo(float).tiny
     scale = np.maximum(scale, scale.max() * 1e-3)
     target = (error / scale).ravel()
@@ -180,7 +184,8 @@ def _name_parameter(setup: Setup, dt: float, run: Trajectory, keep: Array, error
     if best < EXPLAINED:
         text = f"no parameter of the reference explains more than {100 * best:.0f} % of it"
         return Name(text=text)
-    alike = [key for key, (share, _) in explained.items() if share >= ALIKE * best]
+    most = ALIKE * (1.0 - best) + ROUND_OFF
+    alike = [key for key, (share, _) in explained.items() if 1.0 - share <= most]
     alike.sort(key=lambda key: -explained[key][0])
     if len(alike) > 1:
         return Name(text=f"what is off cannot be told apart: {', '.join(alike[:6])}")
@@ -207,17 +212,36 @@ def _number(value: object) -> bool:
 
 
 def _predict_with(
-    setup: Setup, key: str, value: float, dt: float, run: Trajectory, keep: Array
+    setup: Setup, key: str, value: float, dt: float, run: Trajectory, keep: Index
 ) -> Array | None:
-    """Return the errors of a reference with one number changed; None where that is not allowed."""
+    """Return the errors of a reference with one number changed.
+
+    None where that is not allowed, or level 1 would have told.
+    """
     data = setup.scenario.data()
     group, _, name = key.partition(".")
     data[group] = {**data[group], name: value}
     try:
         changed = Setup.of(make_scenario(data))
+        if _seen_by_level_1(setup, changed):
+            return None
         return predict(make_simulator(changed, physics_step=dt), run, keep).errors
     except AccordError:
         return None
+
+
+def _seen_by_level_1(setup: Setup, changed: Setup) -> bool:
+    """Whether two setups differ in what level 1 compares, and finds alike where this is asked."""
+    one, other = (_compared(s) for s in (setup, changed))
+    return not np.array_equal(one, other)
+
+
+def _compared(setup: Setup) -> Array:
+    tree = Tree.parse(expand(setup))
+    links = [np.r_[k.mass, k.centre, k.inertia.ravel()] for k in tree.links]
+    joints = [np.r_[j.position, j.rotation.ravel(), j.axis, j.lower, j.upper] for j in tree.joints]
+    gravity = getattr(setup.parameters, "gravity", 0.0)
+    return np.concatenate([*links, *joints, setup.effort_limits, [gravity]])
 
 
 def describe_since(run: Trajectory, since: float) -> Iterator[str]:

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.crosscheck.extrapolation import STEPS, Remainder, remainder_of_samples
 from roboaccord.interfaces import Simulator
 from roboaccord.state import Array
 from roboaccord.trajectory import Trajectory
 
+Index = NDArray[np.int64]
 SAMPLED = 200  # ticks at which the reference's own error is measured
 ROUND_OFF = 1e-12  # of a rate, relative to the largest
 
@@ -75,7 +77,7 @@ class Predictions:
 
 
 def predict(
-    reference: Simulator, trajectory: Trajectory, samples: Array | None = None, late: int = 0
+    reference: Simulator, trajectory: Trajectory, samples: Index | None = None, late: int = 0
 ) -> Predictions:
     """Predict samples of a trajectory from the ones before them, as they were commanded.
 

@@ -29,6 +29,7 @@ from roboaccord.crosscheck.convergence import (
     check_convergence,
     measure_floor,
     run_all,
+    tightened,
 )
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.models import check_model
@@ -233,19 +234,31 @@ def run_jobs(
         samples = spec.statistics.seeds * len(names) * len(steps_of(setup))
     else:
         truth = steps[-1] / 2
-        jobs[:0] = [Job(REFERENCE, truth), Job(REFERENCE, truth, bit=True)]
+        jobs[:0] = [Job(REFERENCE, truth, fine=True, bit=bit) for bit in (False, True)]
     started(len(jobs) + samples)
     workers = min(os.cpu_count() or 1, len(jobs))
     found = run_all(
-        setup, jobs, spec.duration, perturbations, lambda job: done(job.engine, job.dt), workers
+        setup,
+        jobs,
+        judged_duration(setup),
+        perturbations,
+        lambda job: done(job.engine, job.dt),
+        workers,
     )
     return Runs(found, steps)
+
+
+def judged_duration(setup: Setup) -> float:
+    """Return how much of a run is judged [s]: a whole number of control periods."""
+    scenario = setup.scenario
+    length = min(scenario.crosscheck.duration, scenario.duration)
+    return max(1, round(length / scenario.control_period)) * scenario.control_period
 
 
 def floor_of(tree: Tree, runs: Runs) -> Floor:
     """Return what the reference's own error and round-off make of its motion."""
     step = runs.truth_step
-    truth, bit = (runs.found[Job(REFERENCE, step, bit)] for bit in (False, True))
+    truth, bit = (runs.found[Job(REFERENCE, step, True, bit)] for bit in (False, True))
     return measure_floor(tree, truth, runs.found[Job(REFERENCE, runs.steps[-1])], bit)
 
 
@@ -279,8 +292,9 @@ def check_engines(
 
 def _check_steps(setup: Setup, order: int, runs: Mapping[float, Trajectory]) -> OneStepCheck:
     fine = min(runs)
-    references = tuple(make_simulator(setup, physics_step=dt) for dt in (fine, _twice(setup, fine)))
-    return check_one_steps(references, runs, order)
+    first = make_simulator(tightened(setup), physics_step=fine)
+    second = make_simulator(setup, physics_step=_twice(setup, fine))
+    return check_one_steps((first, second), runs, order)
 
 
 def _twice(setup: Setup, step: float) -> float:
@@ -292,7 +306,7 @@ def _twice(setup: Setup, step: float) -> float:
 def _check_runs(
     engines: Engines, runs: Runs, tree: Tree, floor: Floor, engine: str
 ) -> ConvergenceCheck:
-    truth = runs.found[Job(REFERENCE, runs.truth_step)]
+    truth = runs.found[Job(REFERENCE, runs.truth_step, fine=True)]
     return check_convergence(tree, truth, runs.of(engine), engines.order(engine), floor)
 
 
@@ -335,7 +349,7 @@ def result_of(
     statistics: Mapping[str, StatisticsCheck],
 ) -> dict[str, Any]:
     """Return everything that was found, as data."""
-    scenario, spec = setup.scenario, setup.scenario.crosscheck
+    scenario = setup.scenario
     shown = {engine: runs.shown(engine) for engine in engines.names}
     trajectory = {c.engine: c.trajectory for c in checks if c.trajectory}
     if floor is not None:
@@ -349,7 +363,7 @@ def result_of(
             f"{f.engine}: {f.reason}" for f in findings if f.outcome in ("outside", "not_judged")
         ],
         "levels": {level: levels[level] for level in LEVELS if level in levels},
-        "judged": min(spec.duration, scenario.duration) if floor is not None else scenario.duration,
+        "judged": judged_duration(setup) if floor is not None else scenario.duration,
         "duration": scenario.duration,
         "engines": engines.names,
         "seed": scenario.seed,

@@ -110,7 +110,7 @@ def _tilt(axis: Array, angle: float) -> Array:
     """Return an axis turned by an angle [rad] about a direction across it."""
     unit = axis / np.linalg.norm(axis)
     across = np.cross(unit, np.eye(3)[int(np.argmin(np.abs(unit)))])
-    return np.asarray(axis_angle_matrix(across / np.linalg.norm(across), angle) @ unit)
+    return np.asarray(axis_angle_matrix(across / np.linalg.norm(across), np.array(angle)) @ unit)
 
 
 def _change_axis(change: Callable[[Array, float], Array]) -> Callable[..., None]:

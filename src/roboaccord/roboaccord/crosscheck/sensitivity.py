@@ -1,0 +1,228 @@
+"""How small an error the cross-check finds: bisection over the size of deliberate errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from roboaccord.assembly import Setup, make_simulator
+from roboaccord.crosscheck.acceleration import check_acceleration
+from roboaccord.crosscheck.convergence import Job, check_convergence, measure_floor, run_job
+from roboaccord.crosscheck.models import check_model
+from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
+from roboaccord.crosscheck.one_step import check_one_steps
+from roboaccord.crosscheck.outcome import Finding
+from roboaccord.crosscheck.run import REFERENCE
+from roboaccord.crosscheck.verdict import (
+    EngineChecks,
+    judge_model,
+    judge_step,
+    judge_trajectory,
+)
+from roboaccord.description import Tree, expand
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Simulator
+from roboaccord.perturbation import EVERY, KINDS, Perturbation
+from roboaccord.trajectory import Trajectory
+
+REFINE = 3
+SMALLEST = 1e-12  # of a perturbation; nothing below is looked for
+DECADE = 10.0
+HALVINGS = 2  # of the last decade, so that a size is known within a factor of 1.8
+ONCE = ("axis_sign", "delay")  # these have one size
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Hold what came of one kind of perturbation in one engine.
+
+    Args:
+        engine, kind, where: what was falsified.
+        size: smallest size found, in the unit of the kind; None where none was found or possible.
+        level: by which it was found.
+        quantity, place: how it was named.
+        reason: what the finding said; or why there is none.
+        missed: largest size tried that was not found, 0 where there is none.
+    """
+
+    engine: str
+    kind: str
+    where: str
+    size: float | None = None
+    level: str = ""
+    quantity: str = ""
+    place: str = ""
+    reason: str = ""
+    missed: float = 0.0
+
+
+Probe = Callable[[Perturbation], Finding | None]
+
+
+class Prober:
+    """Check one engine of a setup with a perturbation, level by level.
+
+    Args:
+        setup: robot and scenario.
+        duration: of the runs of levels 2 and 3 [s].
+    """
+
+    def __init__(self, setup: Setup, duration: float) -> None:
+        self._setup, self._duration = setup, duration
+        spec = setup.scenario
+        self._steps = [spec.physics_step / 2**i for i in range(REFINE)]
+        self._data = {**spec.data(), "duration": duration}
+        self._reference = make_simulator(setup)
+        self._tolerances = spec.crosscheck.tolerances
+
+    def model(self, item: Perturbation) -> Finding | None:
+        """Return what level 1 finds, or None."""
+        engine = self._make(item)
+        checks = self._first(item, engine)
+        ask = partial(name_acceleration, self._setup, self._reference, engine)
+        return _off(judge_model(self._tolerances, checks, ask))
+
+    def one_step(self, item: Perturbation) -> Finding | None:
+        """Return what level 2 finds, or None."""
+        engine, runs = self._make(item), self._runs(item)
+        fine = make_simulator(self._setup, physics_step=self._steps[-1])
+        coarse = make_simulator(self._setup, physics_step=self._steps[-2])
+        step = check_one_steps((fine, coarse), runs, engine.order)
+        first = self._first(item, engine)
+        checks = EngineChecks(item.engine, first.model, first.acceleration, one_step=step)
+        ask = partial(name_one_step, self._setup, fine, runs, engine.order)
+        return _off(judge_step(self._tolerances, checks, ask))
+
+    def trajectory(self, item: Perturbation) -> Finding | None:
+        """Return what level 3 finds, or None."""
+        engine, runs = self._make(item), self._runs(item)
+        truth_step = self._steps[-1] / 2
+        truth, bit, coarse = (
+            self._run(job, item)
+            for job in (
+                Job(REFERENCE, truth_step, fine=True),
+                Job(REFERENCE, truth_step, fine=True, bit=True),
+                Job(REFERENCE, self._steps[-1]),
+            )
+        )
+        tree = Tree.parse(expand(self._setup))
+        floor = measure_floor(tree, truth, coarse, bit)
+        check = check_convergence(tree, truth, runs, engine.order, floor)
+        first = self._first(item, engine)
+        checks = EngineChecks(item.engine, first.model, first.acceleration, trajectory=check)
+        since = check.since or 0.0
+        near = Name(text=", ".join(describe_since(runs[self._steps[0]], since)))
+        return _off(judge_trajectory(self._tolerances, checks, lambda: near))
+
+    def _make(self, item: Perturbation) -> Simulator:
+        return make_simulator(self._setup, item.engine, perturbations=(item,))
+
+    def _first(self, item: Perturbation, engine: Simulator) -> EngineChecks:
+        spec = self._setup.scenario
+        return EngineChecks(
+            item.engine,
+            check_model(self._setup, self._reference, engine, spec.crosscheck.tolerances.mass),
+            check_acceleration(
+                self._setup, self._reference, engine, spec.crosscheck.states, spec.seed
+            ),
+        )
+
+    def _runs(self, item: Perturbation) -> dict[float, Trajectory]:
+        return {dt: self._run(Job(item.engine, dt), item) for dt in self._steps}
+
+    def _run(self, job: Job, item: Perturbation) -> Trajectory:
+        return run_job(self._data, job, (item,))[1]
+
+
+def find_smallest(
+    setup: Setup, engine: str, kind: str, where: str = EVERY, duration: float = 1.0
+) -> Sensitivity:
+    """Return the smallest size of a kind of perturbation that the cross-check finds.
+
+    Levels 1 and 2 are asked first; level 3 where they find nothing at the largest size.
+    """
+    prober = Prober(setup, duration)
+
+    def item(size: float) -> Perturbation:
+        return Perturbation(engine, kind, sized(kind, size), where)
+
+    largest = KINDS[kind].largest
+    missed = 0.0
+    found: tuple[float, Finding] | None = None
+    try:
+        for probe in (prober.model, prober.one_step):
+            start = min(largest, found[0] / DECADE) if found else largest
+            better, below = _search(probe, item, start, kind)
+            if better is not None:
+                found, missed = better, below
+            elif not found:
+                missed = below
+        if found is None:
+            found, missed = _search(prober.trajectory, item, largest, kind)
+    except AccordError as error:
+        if found is None:
+            return Sensitivity(engine, kind, where, reason=str(error))
+    if found is None:
+        return Sensitivity(engine, kind, where, reason="not found", missed=missed)
+    size, finding = found
+    return Sensitivity(
+        engine,
+        kind,
+        where,
+        size,
+        finding.level,
+        finding.quantity,
+        finding.where,
+        finding.reason,
+        missed,
+    )
+
+
+def sized(kind: str, size: float) -> float:
+    """Return the value of a perturbation at a distance from the neutral one."""
+    return KINDS[kind].neutral + (-size if kind == "axis_sign" else size)
+
+
+def _search(
+    probe: Probe, item: Callable[[float], Perturbation], start: float, kind: str
+) -> tuple[tuple[float, Finding] | None, float]:
+    """Return the smallest size found with its finding, and the largest that was missed."""
+    finding = probe(item(start))
+    if finding is None:
+        return None, start
+    if kind in ONCE:
+        return (start, finding), 0.0
+    size, missed = start, 0.0
+    while size / DECADE >= SMALLEST:
+        smaller = probe(item(size / DECADE))
+        if smaller is None:
+            missed = size / DECADE
+            break
+        size, finding = size / DECADE, smaller
+    for _ in range(HALVINGS if missed else 0):
+        middle = math.sqrt(size * missed)
+        between = probe(item(middle))
+        if between is None:
+            missed = middle
+        else:
+            size, finding = middle, between
+    return (size, finding), missed
+
+
+def _off(finding: Finding) -> Finding | None:
+    return finding if finding.outcome == "outside" else None
+
+
+def places(setup: Setup, kinds: Sequence[str]) -> dict[str, str]:
+    """Return for each kind the link or joint that is falsified where nobody names one.
+
+    The last link that weighs anything and the joint in the middle: one of each, since an error of
+    a single part is the harder to find.
+    """
+    links = [name for name, mass in make_simulator(setup).masses().items() if mass]
+    joints = setup.joints
+    found = {"link": links[-1] if links else EVERY, "": EVERY}
+    found["joint"] = joints[len(joints) // 2] if joints else EVERY
+    return {kind: found[KINDS[kind].place] for kind in kinds}

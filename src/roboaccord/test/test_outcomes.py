@@ -1,0 +1,163 @@
+"""Outcomes of levels and the verdict, on figures that are made up to be right or wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from roboaccord.crosscheck.acceleration import AccelerationCheck
+from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.extrapolation import (
+    extrapolate,
+    observed_order,
+    remainder_of_samples,
+    remainder_over_time,
+)
+from roboaccord.crosscheck.models import Difference, ModelCheck
+from roboaccord.crosscheck.naming import Name
+from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.outcome import Finding, describe_verdict, excuse, verdict_of
+from roboaccord.crosscheck.verdict import EngineChecks, judge
+from roboaccord.errors import AccordError
+from roboaccord.scenario import Allowance, Tolerances, make_scenario
+
+NONE = np.zeros(0)
+STEP = OneStepCheck(1e-6, 1e-5, 1e-5, 0.0, NONE, NONE, order=1.0, left=1e-9, bound=1e-8)
+RUNS = ConvergenceCheck(
+    [1e-3, 5e-4, 2.5e-4], [4e-3, 2e-3, 1e-3], 1.0, 1, 1e-9, 1e-6, 1e-5, "x of a", 0.5, NONE, {}
+)
+CHECKS = EngineChecks(
+    "dart", ModelCheck(1.0, 1.0, ()), AccelerationCheck(1e-12, 100), STEP, RUNS, None
+)
+
+
+def outcomes(checks: EngineChecks, tolerances: Tolerances | None = None) -> dict[str, Finding]:
+    found = judge(tolerances or Tolerances(), checks, *[Name] * 3)
+    return {f.level: f for f in found}
+
+
+def test_what_converges_to_the_reference_is_within() -> None:
+    assert {f.outcome for f in outcomes(CHECKS).values()} == {"within"}
+    assert verdict_of(list(outcomes(CHECKS).values())) == "pass"
+
+
+@pytest.mark.parametrize(
+    ("level", "changes"),
+    [
+        ("acceleration", {"acceleration": AccelerationCheck(1e-6, 100)}),
+        ("acceleration", {"acceleration": AccelerationCheck(float("nan"), 100)}),
+        ("acceleration", {"model": ModelCheck(1.1, 1.0, (Difference("mass", "a", "off", 0.1),))}),
+        ("one_step", {"one_step": replace(STEP, relative=0.3, order=0.2)}),
+        ("one_step", {"one_step": replace(STEP, left=1e-7)}),
+        ("trajectory", {"trajectory": replace(RUNS, order=0.5)}),
+        ("trajectory", {"trajectory": replace(RUNS, order=3.4, expected_order=4)}),
+        ("trajectory", {"trajectory": replace(RUNS, left=1e-4)}),
+    ],
+)
+def test_each_figure_that_is_off_is_outside_and_fails(level: str, changes: dict[str, Any]) -> None:
+    found = outcomes(replace(CHECKS, **changes))
+    assert [name for name, f in found.items() if f.outcome == "outside"] == [level]
+    assert verdict_of(list(found.values())) == "fail"
+
+
+@pytest.mark.parametrize(
+    ("level", "changes"),
+    [
+        ("one_step", {"one_step": replace(STEP, relative=0.32, order=None, left=None)}),
+        ("trajectory", {"trajectory": replace(RUNS, order=None, left=None)}),
+    ],
+)
+def test_too_few_steps_leave_a_level_unjudged_and_the_verdict_undecided(
+    level: str, changes: dict[str, Any]
+) -> None:
+    """A third of the change off in one step, and nothing that says why: that is no pass."""
+    found = outcomes(replace(CHECKS, **changes))
+    assert [name for name, f in found.items() if f.outcome == "not_judged"] == [level]
+    assert verdict_of(list(found.values())) == "undecided"
+
+
+def test_errors_below_the_floor_say_so_and_need_no_order() -> None:
+    tiny = replace(RUNS, error=[1e-13] * 3, order=None, left=1e-13, bound=1e-12)
+    found = outcomes(replace(CHECKS, trajectory=tiny))["trajectory"]
+    assert (found.outcome, found.reason) == ("within", "below round-off")
+
+
+def test_a_number_tightens_and_a_reason_loosens() -> None:
+    """2 mm at most fail 4 mm that converge; 5 mm with a reason pass what does not converge."""
+    tight = Tolerances(trajectory={"dart": 2e-3})
+    assert outcomes(CHECKS, tight)["trajectory"].outcome == "outside"
+    wide = Tolerances(trajectory={"dart": 5e-3})
+    lost = replace(CHECKS, trajectory=replace(RUNS, left=1e-4))
+    assert outcomes(lost, wide)["trajectory"].outcome == "outside"
+    loose = Tolerances(trajectory={"dart": Allowance(limit=5e-3, reason="facets")})
+    found = outcomes(lost, loose)["trajectory"]
+    assert found.outcome == "within" and "facets" in found.reason
+
+
+def test_a_loose_number_without_a_reason_is_refused() -> None:
+    for words in ({"one_step": 0.2}, {"trajectory": {"dart": float("nan")}}, {"one_step": -1.0}):
+        with pytest.raises(AccordError, match=r"crosscheck\.tolerances\."):
+            make_scenario({"robot": "snake", "crosscheck": {"tolerances": words}})
+    with pytest.raises(AccordError, match=r"crosscheck\.excuse"):
+        make_scenario({"robot": "snake", "crosscheck": {"excuse": {"steps": {"dart": "why"}}}})
+
+
+def test_a_kinematic_reference_is_judged_by_one_step() -> None:
+    still = replace(CHECKS, acceleration=AccelerationCheck(None, 0, "it is kinematic"))
+    assert outcomes(still)["acceleration"].outcome == "within"
+    lost = outcomes(replace(still, one_step=replace(STEP, left=1e-7)))
+    assert lost["acceleration"].outcome == "outside"
+
+
+def test_an_excuse_covers_its_level_and_engine_alone() -> None:
+    """What is within stays within; an excuse for another engine does not help."""
+    found = list(outcomes(replace(CHECKS, trajectory=replace(RUNS, left=1e-4))).values())
+    excused = excuse(found, {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}})
+    assert [f.outcome for f in excused] == ["within", "within", "excused"]
+    assert verdict_of(excused) == "pass"
+    assert verdict_of(excuse(found, {"trajectory": {"mujoco": "it rebounds"}})) == "fail"
+
+
+def test_no_engine_gives_no_verdict() -> None:
+    assert verdict_of([]) is None
+    assert "no engine" in describe_verdict({"verdict": None})
+
+
+@given(
+    st.integers(1, 4),
+    st.floats(-1e-2, 1e-2),
+    st.floats(-1e-3, 1e-3),
+)
+def test_extrapolation_is_exact_for_one_power_of_the_step(order: int, a: float, b: float) -> None:
+    """x(h) = b + a h^p has x(0) = b by two runs; 1e-15: round-off of numbers of 1e-2."""
+    coarse, fine = np.array([b + a]), np.array([b + a / 2**order])
+    assert extrapolate(coarse, fine, order) == pytest.approx(b, abs=1e-15)
+
+
+@given(st.integers(1, 4), st.floats(0.5, 2.0), st.floats(-0.4, 0.4))
+def test_time_stepping_is_within_and_a_constant_is_not(order: int, a: float, b: float) -> None:
+    """Errors a h^p + b h^(p+1) is explained; a constant ten times the second term is not."""
+    time = np.linspace(0.0, 1.0, 11)[:, None] + 1.0
+    steps = (0.1, 0.05, 0.025)
+    errors = [time * (a * h**order + b * h ** (order + 1)) for h in steps]
+    floor = np.full((11, 1), 1e-15)
+    assert remainder_over_time(errors, order, floor).within
+    assert remainder_of_samples(errors, order, floor[0]).within
+    constant = 10.0 * abs(b) * steps[0] ** (order + 1) + 1e-9
+    off = [e + constant for e in errors]
+    assert not remainder_over_time(off, order, floor).within
+    assert not remainder_of_samples(off, order, floor[0]).within
+
+
+def test_a_small_constant_does_not_hide_behind_another_coordinate() -> None:
+    """The norm of both converges with order 0.99; the second coordinate alone does not."""
+    steps = (1e-3, 5e-4, 2.5e-4)
+    errors = [np.array([[h, 0.0], [h, 1e-6]]) for h in steps]
+    left = remainder_over_time(errors, 1, np.full((2, 2), 1e-12))
+    assert (left.within, left.coordinate, left.sample) == (False, 1, 1)
+    norms = [float(np.linalg.norm(e, axis=1).max()) for e in errors]
+    assert observed_order(steps, norms, 1e-9) == pytest.approx(1.0, abs=0.01)

@@ -1,0 +1,199 @@
+"""Deliberate errors do to an engine's model what they say, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from roboaccord.assembly import Setup, make_simulator
+from roboaccord.crosscheck.acceleration import check_acceleration
+from roboaccord.crosscheck.models import ModelCheck, check_model
+from roboaccord.crosscheck.naming import name_acceleration
+from roboaccord.errors import AccordError
+from roboaccord.perturbation import KINDS, Perturbation, parse_perturbation
+from roboaccord.scenario import load_scenario
+from roboaccord.state import Command
+
+ENGINES = ["dart", "mujoco"]
+
+
+@pytest.fixture(scope="module")
+def snake() -> Setup:
+    pytest.importorskip("snake", reason="the snake is not installed")
+    pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
+    return Setup.of(load_scenario("snake", "snake", "serpenoid"))
+
+
+def compared(setup: Setup, *items: Perturbation) -> ModelCheck:
+    engine = make_simulator(setup, items[0].engine, perturbations=items)
+    return check_model(setup, make_simulator(setup), engine, 1e-6)
+
+
+def test_a_text_is_read_as_it_is_written() -> None:
+    assert parse_perturbation("dart:mass:arm_link=1.01") == Perturbation(
+        "dart", "mass", 1.01, "arm_link"
+    )
+    for text in ("dart:gravity=0.99", "mujoco:axis:joint_02=0.01"):
+        assert str(parse_perturbation(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("dart", "takes ENGINE:KIND"),
+        ("dart:base_link=1.01", "unknown kind base_link; there are mass"),
+        ("dart:mass=heavy", "'heavy' is no number"),
+        ("dart:mass=nan", "'nan' is no number"),
+        ("dart:gravity:base_link=1.01", "gravity has one place only"),
+    ],
+)
+def test_what_is_no_perturbation_is_refused(text: str, says: str) -> None:
+    with pytest.raises(AccordError, match=says):
+        parse_perturbation(text)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_sound_engine_differs_in_nothing(snake: Setup, engine: str) -> None:
+    """Every mass, centre, inertia, length, axis, limit and state as the description has it."""
+    check = check_model(snake, make_simulator(snake), make_simulator(snake, engine), 1e-6)
+    assert check.differences == ()
+
+
+# By kind: size, where, and what the check calls it.
+DIRECT = {
+    "mass": (1.001, "segment_05_link", "mass"),
+    "inertia": (1.001, "segment_05_link", "inertia"),
+    "centre": (1e-4, "segment_05_link", "centre"),
+    "length": (1e-4, "joint_05", "length"),
+    "axis": (1e-4, "joint_05", "axis"),
+    "axis_sign": (-1.0, "joint_05", "axis"),
+    "damping": (1e-4, "joint_05", "damping"),
+    "limit": (1e-4, "joint_05", "limit"),
+    "effort_limit": (1.001, "joint_05", "effort limit"),
+    "armature": (1e-6, "joint_05", "armature"),
+    "sensor": (1e-5, "joint_05", "sensor"),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", DIRECT)
+def test_errors_of_a_model_are_named_with_link_or_joint(
+    snake: Setup, kind: str, engine: str
+) -> None:
+    size, where, quantity = DIRECT[kind]
+    item = Perturbation(engine, kind, size, where)
+    if (engine, kind) == ("dart", "armature"):
+        with pytest.raises(AccordError, match="DART has no reflected inertia"):
+            compared(snake, item)
+        return
+    found = compared(snake, item).differences
+    assert {(d.quantity, d.where) for d in found} == {(quantity, where)}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_gravity_of_another_size_is_named(snake: Setup, engine: str) -> None:
+    (found,) = compared(snake, Perturbation(engine, "gravity", 1.001)).differences
+    assert (found.quantity, found.where) == ("gravity", "")
+    assert found.size == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_gear_is_found_by_accelerations_and_named(snake: Setup, engine: str) -> None:
+    """No figure of the model shows it; what it makes is an effort in proportion to the command."""
+    item = Perturbation(engine, "gear", 1.001, "joint_07")
+    simulator, reference = (
+        make_simulator(snake, engine, perturbations=[item]),
+        make_simulator(snake),
+    )
+    assert not check_model(snake, reference, simulator, 1e-6).differences
+    assert check_acceleration(snake, reference, simulator, 10, 1).max > 1e-6
+    name = name_acceleration(snake, reference, simulator)
+    assert (name.quantity, name.where) == ("gear", "joint_07")
+    assert "+0.1 %" in name.text
+
+
+def test_a_link_that_weighs_nothing_in_the_reference_is_not_overlooked(snake: Setup) -> None:
+    """16 kg against 12 kg: the total, and each link that only one of both has."""
+
+    class Heavier:
+        """An engine of the snake with a link that nobody described."""
+
+        def __init__(self) -> None:
+            self._engine = make_simulator(snake, "mujoco")
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._engine, name)
+
+        def masses(self) -> dict[str, float]:
+            return {**self._engine.masses(), "payload_link": 4.0}
+
+    check = check_model(snake, make_simulator(snake), Heavier(), 1e-6)  # type: ignore[arg-type]
+    assert check.total == pytest.approx(check.reference + 4.0)
+    assert [(d.quantity, d.where) for d in check.differences] == [("mass", "payload_link")]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_late_command_acts_a_period_later(snake: Setup, engine: str) -> None:
+    """At rest for one period, then as the sound engine; the effort is reported as if in time."""
+    late = make_simulator(snake, engine, perturbations=[Perturbation(engine, "delay", 1.0)])
+    sound = make_simulator(snake, engine)
+    push = Command(np.linspace(-1.0, 1.0, len(snake.joints)))
+    first = late.step(push, 1e-3)
+    assert first.effort == pytest.approx(push.effort)
+    assert np.abs(first.qd).max() < 1e-12 < np.abs(late.step(push, 1e-3).qd).max()
+    sound.step(Command(np.zeros(len(snake.joints))), 1e-3)
+    assert late.state().qd == pytest.approx(sound.step(push, 1e-3).qd, abs=1e-15)
+
+
+def test_an_engine_without_the_thing_says_so(snake: Setup) -> None:
+    """The snake has no dry friction in its joints, and no contact."""
+    for kind in ("friction", "contact_friction", "impact"):
+        with pytest.raises(AccordError, match=f"--perturb mujoco:{kind}"):
+            make_simulator(snake, "mujoco", perturbations=[Perturbation("mujoco", kind, 0.5)])
+    with pytest.raises(AccordError, match="there is no link nothing"):
+        compared(snake, Perturbation("mujoco", "mass", 1.1, "nothing"))
+
+
+def test_a_neutral_value_of_every_kind_changes_nothing(snake: Setup) -> None:
+    """The same motion to the last bit, so that a table of sizes starts from a sound engine."""
+    push = Command(np.linspace(-1.0, 1.0, len(snake.joints)))
+    sound = make_simulator(snake, "mujoco").step(push, 0.01)
+    for kind, about in KINDS.items():
+        if kind in ("friction", "contact_friction", "impact"):
+            continue
+        item = Perturbation("mujoco", kind, about.neutral)
+        same = make_simulator(snake, "mujoco", perturbations=[item]).step(push, 0.01)
+        assert same.qd == pytest.approx(sound.qd, abs=1e-12), kind
+
+
+def test_a_link_without_inertial_weighs_nothing_in_dart() -> None:
+    """DART gives it 1 kg of its own accord."""
+    pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
+    from roboaccord.engines import simulate_model
+    from roboaccord.engines.model import EngineModel
+
+    inertial = (
+        '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        "</inertial>"
+    )
+    joint = '<joint name="j" type="fixed"><parent link="base_link"/><child link="tool"/></joint>'
+    links = f'<link name="base_link">{inertial}</link><link name="tool"/>'
+    urdf = f'<robot name="r">{links}{joint}</robot>'
+    model = EngineModel(
+        urdf=urdf,
+        base="free",
+        joints=(),
+        effort_limits=np.zeros(0),
+        physics_step=1e-3,
+        gravity=9.81,
+    )
+    assert simulate_model(model, "dart").masses() == {"base_link": 2.0, "tool": 0.0}
+
+
+def test_mujoco_names_the_link_that_it_refuses(snake: Setup) -> None:
+    """Its second line has the name: an inertia that no body can have."""
+    with pytest.raises(AccordError, match=r"segment_05_link"):
+        make_simulator(
+            snake,
+            "mujoco",
+            perturbations=[Perturbation("mujoco", "inertia", -1.0, "segment_05_link")],
+        )
