@@ -86,6 +86,13 @@ def test_errors_below_the_floor_say_so_and_need_no_order() -> None:
     assert (found.outcome, found.reason) == ("within", "below round-off")
 
 
+def test_a_robot_that_rests_has_no_order_and_no_error_in_one_step() -> None:
+    """Rates of 1e-17 rad/s that change by as much: 100 % of nothing, with order -0.00."""
+    rest = replace(STEP, rms=1e-16, relative=0.9, order=-0.003, floor=1e-12)
+    found = outcomes(replace(CHECKS, one_step=rest))["one_step"]
+    assert (found.outcome, found.reason) == ("within", "below round-off")
+
+
 def test_a_number_tightens_and_a_reason_loosens() -> None:
     """2 mm at most fail 4 mm that converge; 5 mm with a reason pass what does not converge."""
     tight = Tolerances(trajectory={"dart": 2e-3})

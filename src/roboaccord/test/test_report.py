@@ -99,6 +99,7 @@ def findings() -> dict[str, Any]:
                 "order": 1.0,
                 "left": 1e-9,
                 "bound": 1e-8,
+                "floor": 1e-12,
                 "unit": "rad/s",
                 "time": time,
                 "error": ramp,

@@ -28,7 +28,7 @@ LATE = 3  # control periods of delay that are tried
 PROBE = 1e-3  # relative change of a parameter
 EFFORT = 1e-3  # N m: by which efforts are changed to see what they do
 STATES = 20
-SAMPLES = 200
+SAMPLES = 60  # a reference is run from each of them for every parameter
 UNTOLD = "which of mass, inertia, centre, length, axis or gravity it is cannot be told"
 
 

@@ -16,6 +16,7 @@ from roboaccord.crosscheck.outcome import Finding, outside, stand_in
 from roboaccord.scenario import ONE_STEP, Allowance, Tolerances
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
+BELOW = "below round-off"
 Ask = Callable[[], Name]
 
 
@@ -94,6 +95,8 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
     """Judge one-step errors: they must fall with the physics step, and leave nothing at 0."""
     step, engine = checks.one_step, checks.engine
     assert step is not None
+    if max(step.rms, step.spin) <= step.floor:
+        return Finding("one_step", engine, "within", BELOW)
     if isinstance(tolerances.one_step, Allowance):
         return _judge_allowed_step(tolerances.one_step, step, engine)
     share = max(step.relative, step.spin_relative)
@@ -153,7 +156,7 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
         text = f"{reason}; {name.text}" if name.text else reason
         return outside("trajectory", engine, text, name.quantity, name.where or runs.where)
     if max(runs.error) <= runs.floor:
-        return Finding("trajectory", engine, "within", "below round-off")
+        return Finding("trajectory", engine, "within", BELOW)
     if runs.remainder is None:
         return Finding("trajectory", engine, "not_judged", FEW)
     return Finding("trajectory", engine, "within")

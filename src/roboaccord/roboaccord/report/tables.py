@@ -8,6 +8,7 @@ from typing import Any
 
 from roboaccord.metrics import UNITS
 
+BELOW = "below round-off"
 LISTED = 6  # differences of a model that a table names
 
 Row = tuple[str, list[str], str]
@@ -198,7 +199,7 @@ def _one_step(check: Mapping[str, Any], allowed: Mapping[str, Any]) -> list[str]
         f"{_number(check['rms'], '2e')} {unit}",
         f"{_number(check['max'], '2e')} {unit}",
         f"{100 * check['relative']:.2g} %",
-        _number(check["order"], "2f"),
+        BELOW if check["rms"] <= check["floor"] else _number(check["order"], "2f"),
         _number(check["left"], "2e"),
         _number(check["bound"], "2e"),
         f"{100 * share:g} %{either}",
@@ -209,7 +210,7 @@ def _trajectory(check: Mapping[str, Any], allowed: Mapping[str, Any], engine: st
     cells = [f"{_number(None if e is None else 1e3 * e, '3g')} mm" for e in check["error"]]
     order = _number(check["order"], "2f")
     if check["order"] is None and max(check["error"]) <= check["floor"]:
-        order = "below round-off"
+        order = BELOW
     cells += [order, str(check["expected_order"])]
     cells += [_number(check["left"], "2e"), _number(check["bound"], "2e"), check["where"]]
     limit = allowed["trajectory"].get(engine)
