@@ -166,7 +166,8 @@ class RollerSphereReference:
         return Acceleration(np.zeros(6), effort / self._mass[3:])
 
     def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link that can move [kg]."""
+        """Return the mass of each link [kg], those of the carrier, which stands, among them."""
         p = self._parameters
         rollers = {f"roller_{i}_link": p.roller_mass for i in (1, 2)}
-        return {"base_link": p.ball_mass, **rollers}
+        holders = {f"holder_{i}_link": p.holder_mass for i in (1, 2)}
+        return {"base_link": p.ball_mass, "carrier_link": p.carrier_mass, **rollers, **holders}

@@ -166,10 +166,12 @@ def _name_parameter(setup: Setup, dt: float, run: Trajectory, keep: Index, error
     target = (error / scale).ravel()
     base = predict(make_simulator(setup, physics_step=dt), run, keep).errors
     explained: dict[str, tuple[float, float]] = {}
+    seen = _compared(setup)
     for key, value in numbers_of(setup).items():
-        moved = _predict_with(setup, key, value * (1.0 + PROBE), dt, run, keep)
-        if moved is None:
-            continue
+        changed = _with(setup, key, value * (1.0 + PROBE))
+        if changed is None or not np.array_equal(_compared(changed), seen):
+            continue  # level 1 would have told
+        moved = predict(make_simulator(changed, physics_step=dt), run, keep).errors
         column = ((moved - base) / scale).ravel()
         norm = float(column @ column)
         if not math.isfinite(norm) or norm < np.finfo(float).tiny:
@@ -211,32 +213,19 @@ def _number(value: object) -> bool:
     return isinstance(value, float) and math.isfinite(value) and value != 0.0
 
 
-def _predict_with(
-    setup: Setup, key: str, value: float, dt: float, run: Trajectory, keep: Index
-) -> Array | None:
-    """Return the errors of a reference with one number changed.
-
-    None where that is not allowed, or level 1 would have told.
-    """
+def _with(setup: Setup, key: str, value: float) -> Setup | None:
+    """Return a setup with one number changed; None where that is not allowed."""
     data = setup.scenario.data()
     group, _, name = key.partition(".")
     data[group] = {**data[group], name: value}
     try:
-        changed = Setup.of(make_scenario(data))
-        if _seen_by_level_1(setup, changed):
-            return None
-        return predict(make_simulator(changed, physics_step=dt), run, keep).errors
+        return Setup.of(make_scenario(data))
     except AccordError:
         return None
 
 
-def _seen_by_level_1(setup: Setup, changed: Setup) -> bool:
-    """Whether two setups differ in what level 1 compares, and finds alike where this is asked."""
-    one, other = (_compared(s) for s in (setup, changed))
-    return not np.array_equal(one, other)
-
-
 def _compared(setup: Setup) -> Array:
+    """Return what level 1 compares directly."""
     tree = Tree.parse(expand(setup))
     links = [np.r_[k.mass, k.centre, k.inertia.ravel()] for k in tree.links]
     joints = [np.r_[j.position, j.rotation.ravel(), j.axis, j.lower, j.upper] for j in tree.joints]
