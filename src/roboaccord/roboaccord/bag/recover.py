@@ -1,9 +1,9 @@
-"""Repair of bags whose recording was cut: by a signal, a crash, a power cut."""
+"""Repair of bags that were cut, by a signal, a crash, a power cut, or damaged on their disk."""
 
 from __future__ import annotations
 
 import logging
-import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,11 @@ from rosbags.rosbag2.metadata import parse_qos
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 from rosbags.typesys.base import TypesysError
 
-from roboaccord.bag.records import McapScan, bag_files, read_metadata
+from roboaccord.bag.content import Content
+from roboaccord.bag.folder import bag_files, custom_data, doubt_of_metadata, read_metadata
+from roboaccord.bag.reader import run_of
+from roboaccord.bag.records import McapScan
+from roboaccord.bag.storage import RunWriter
 from roboaccord.errors import AccordError
 
 _NO_HASH = "RIHS01_" + 64 * "0"
@@ -24,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 def recover(bag: Path) -> int:
-    """Make an unfinished bag valid for `ros2 bag`, in place.
+    """Make an unfinished or damaged bag valid for `ros2 bag`, in place; log what is lost.
 
     The damaged file stays until the new one is complete. A bag that is complete is left alone.
 
@@ -39,25 +43,33 @@ def recover(bag: Path) -> int:
     """
     bag = Path(bag)
     files = bag_files(bag)
-    if (count := count_if_complete(bag)) is not None:
+    content = Content.of(bag)
+    motion = _motion_hash(content)
+    intact = not content.hashes or motion in content.hashes
+    if _is_complete(content) and intact:
         _log.info("%s is complete", bag)
-        return count
+        return content.count
     if len(files) > 1:
         raise AccordError(f"{bag} has {len(files)} files; recover them one by one")
     damaged = files[0]
     folder = bag if bag.is_dir() else damaged.parent
-    aside = folder / f".{damaged.stem}.recover"
+    told = read_metadata(folder) if bag.is_dir() else {}
+    custom = {**custom_data(told), **content.custom, "roboaccord": "recovered"}
+    custom.pop("sha256", None)
+    if content.hashes and intact:
+        custom["sha256"] = motion
     try:
-        shutil.rmtree(aside, ignore_errors=True)
-        custom = dict(read_metadata(folder).get("custom_data") or {}) if bag.is_dir() else {}
-        count = _copy(damaged, aside / damaged.stem, custom)
-        (aside / damaged.stem / f"{damaged.stem}.mcap").replace(damaged)
-        if bag.is_dir():
-            (aside / damaged.stem / "metadata.yaml").replace(folder / "metadata.yaml")
+        # No predictable name: the folder may be one where others can write, too.
+        with tempfile.TemporaryDirectory(prefix=".recover.", dir=folder) as draft:
+            aside = Path(draft) / damaged.stem
+            count = _copy(damaged, aside, custom)
+            (aside / f"{damaged.stem}.mcap").replace(damaged)
+            if bag.is_dir():
+                (aside / "metadata.yaml").replace(folder / "metadata.yaml")
     except OSError as error:
         raise AccordError(f"cannot write {folder}: {error.strerror}") from None
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    for line in _losses(content, told.get("message_count"), intact=intact):
+        _log.warning("%s", line)
     return count
 
 
@@ -67,20 +79,40 @@ def count_if_complete(bag: Path) -> int | None:
     Raises:
         AccordError: if it is no bag.
     """
-    count = 0
-    for file in bag_files(Path(bag)):
-        scan = McapScan(file)
-        count += sum(1 for _ in scan.messages())
-        if not scan.complete:
-            return None
-    listed = read_metadata(bag).get("message_count") if Path(bag).is_dir() else count
-    return count if listed == count else None
+    content = Content.of(Path(bag))
+    intact = not content.hashes or _motion_hash(content) in content.hashes
+    return content.count if _is_complete(content) and intact else None
+
+
+def _is_complete(content: Content) -> bool:
+    doubt = content.bag.is_dir() and doubt_of_metadata(content.bag, content.scans)
+    return content.complete and not doubt
+
+
+def _motion_hash(content: Content) -> str:
+    """Return the hash of what can be read, "" where that is no motion."""
+    try:
+        return run_of(content).trajectory.sha256()
+    except AccordError:
+        return ""
+
+
+def _losses(content: Content, counted: object, *, intact: bool) -> Iterator[str]:
+    """Yield a line for whatever does not come back."""
+    (scan,) = content.scans
+    total = f"{counted} messages" if counted else "the messages"
+    if scan.damage and not scan.whole:
+        yield f"{scan.path} was damaged {scan.damage}; of {total} {content.count} are left"
+    elif isinstance(counted, int) and counted > content.count:
+        yield f"{scan.path} was cut; of {total} {content.count} are left"
+    if not intact:
+        yield f"{content.bag}: the motion is not the one whose hash was stored; the hash is removed"
 
 
 def _copy(damaged: Path, target: Path, custom: dict[str, str]) -> int:
     """Write what can be read of a file into a new bag, and return how many messages it was."""
     scan = McapScan(damaged)
-    writer = Writer(target, version=9, storage_plugin=StoragePlugin.MCAP)
+    writer = RunWriter(target, version=9, storage_plugin=StoragePlugin.MCAP)
     writer.open()
     connections: dict[int, Connection] = {}
     count = 0
@@ -91,10 +123,8 @@ def _copy(damaged: Path, target: Path, custom: dict[str, str]) -> int:
                 writer.write(connections[message.channel], message.time_ns, message.data)
                 count += 1
         _add_new(writer, scan, connections)
-        if custom.get("roboaccord") == "unfinished":
-            custom["roboaccord"] = "recovered"
-        for key, value in {**custom, **scan.data_of_rosbag2()}.items():
-            writer.set_custom_data(key, str(value))
+        for key, value in custom.items():
+            writer.set_custom_data(key, value)
         if not count:
             raise AccordError(f"{damaged} holds no message that can be read")
         writer.close()

@@ -12,6 +12,9 @@ from typing import Any
 from roboaccord.assembly import Setup
 
 METADATA_VERSION = 9
+LIBRARY = "roboaccord"
+"""Begins the library in the header of a file whose checksums and counts are all there."""
+
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, WRENCH, TWIST, CONTACTS = "events", "wrench", "twist", "contacts"
 DESCRIPTION, SCENARIO = "robot_description", "scenario"
