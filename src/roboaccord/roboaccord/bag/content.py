@@ -20,7 +20,7 @@ from roboaccord.bag.records import McapScan
 from roboaccord.cdr import (
     JointStateCodec,
     OdometryCodec,
-    decode_event,
+    decode_events,
     decode_string,
     read_joint_state,
 )
@@ -169,7 +169,8 @@ class Content:
         """Return the events of the run; diagnostics of others are not ours to read."""
         topic, start = f"/{self.robot}/{names.EVENTS}", self._last_reset()
         where = self.places.get(topic, [])
-        events = [decode_event(d) for d, place in zip(self.raw(topic), where) if place >= start]
+        since = [data for data, place in zip(self.raw(topic), where) if place >= start]
+        events = [event for data in since for event in decode_events(data)]
         return sorted(events, key=lambda event: event.time)
 
     def _last_reset(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from roboaccord.bag.records import McapScan
+from roboaccord.bag.topics import LOST_EVENTS
 from roboaccord.errors import AccordError
 
 INFORMATION = "rosbag2_bagfile_information"
@@ -63,6 +64,8 @@ def doubts(bag: Path, scans: Sequence[McapScan]) -> Iterator[str]:
         yield from _doubts_of_file(scan)
     if bag.is_dir() and (line := doubt_of_metadata(bag, scans)):
         yield line
+    if lost := custom_data(scans[0].of_rosbag2()).get(LOST_EVENTS):
+        yield f"{bag} lacks {lost} events, which were lost as it was recorded"
 
 
 def _doubts_of_file(scan: McapScan) -> Iterator[str]:

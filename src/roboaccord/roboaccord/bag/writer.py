@@ -23,7 +23,7 @@ from roboaccord.cdr import (
     JointStateCodec,
     OdometryCodec,
     encode_bool,
-    encode_event,
+    encode_events,
     encode_string,
     encode_wrench,
 )
@@ -123,6 +123,10 @@ class BagWriter:
         """Store the hash of the trajectory: the mark of a run that came to its end."""
         self._writer.set_custom_data("sha256", sha256)
 
+    def note_loss(self, events: int) -> None:
+        """Store how many events did not arrive, for whoever reads the bag."""
+        self._writer.set_custom_data(names.LOST_EVENTS, str(events))
+
     def on_state(self, state: RobotState) -> None:
         """Record joints, base, and at 50 Hz of simulated time the transforms."""
         time_ns = round(state.time * 1e9)
@@ -151,7 +155,7 @@ class BagWriter:
     def on_event(self, event: Event) -> None:
         """Record an event."""
         topic = f"/{self._robot}/{names.EVENTS}"
-        self.write_raw(topic, round(event.time * 1e9), encode_event(event, self._robot))
+        self.write_raw(topic, round(event.time * 1e9), encode_events([event], self._robot))
 
     def write_contacts(self, state: RobotState, data: bytes) -> None:
         """Record the contacts of a state, bytes of a MarkerArray."""
@@ -220,7 +224,10 @@ class BagWriter:
         known = self._writer.topic_metadata()
         data = names.preliminary_metadata(f"{self.path.name}.mcap", self._robot, known)
         text = yaml.safe_dump(data, sort_keys=False)
-        (self.path / "metadata.yaml").write_text(text, encoding="utf-8")
+        try:
+            (self.path / "metadata.yaml").write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
 
 
 def _reason(error: Exception) -> str:
