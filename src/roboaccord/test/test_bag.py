@@ -20,7 +20,7 @@ from mcap.records import Chunk, McapRecord, Message
 from mcap.stream_reader import StreamReader, breakup_chunk
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.recording import write_trajectory
-from roboaccord.bag.recover import count_if_complete, recover
+from roboaccord.bag.recover import recover
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import FLUSH_PERIOD, BagWriter
@@ -288,9 +288,9 @@ def test_a_killed_run_is_readable_up_to_the_last_flush(killed: tuple[Path, int])
 def test_recovery_makes_a_killed_run_valid(killed: tuple[Path, int], tmp_path: Path) -> None:
     bag = copy(killed[0], tmp_path / "bag")
     before = read_run(bag)
-    assert count_if_complete(bag) is None
-    count = recover(bag)
-    assert count == count_if_complete(bag) == recover(bag)
+    count, changed = recover(bag)
+    assert changed
+    assert recover(bag) == (count, False)
     after = read_run(bag)
     assert after.complete
     assert after.trajectory.sha256() == before.trajectory.sha256()

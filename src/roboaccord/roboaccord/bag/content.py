@@ -73,7 +73,7 @@ class Content:
             for channel in scan.channels.values():
                 schema = scan.schemas.get(channel.schema_id)
                 kinds[channel.topic] = schema.name if schema else ""
-            custom.update(custom_data(scan.of_rosbag2()))
+            custom.update(custom_data(scan.of_rosbag2))
         told = custom_data(read_metadata(bag)) if bag.is_dir() else {}
         hashes = frozenset(d["sha256"] for d in (custom, told) if "sha256" in d)
         return cls(bag, messages, places, kinds, custom, hashes, tuple(scans))
@@ -120,6 +120,10 @@ class Content:
                 f"{self.bag} is damaged: the {len(trajectory)} states that it holds do not have "
                 f"the hash stored with them; accord recover {self.bag} keeps what can be read"
             )
+        self.log_doubts()
+
+    def log_doubts(self) -> None:
+        """Log whatever a reader should know of a bag whose messages can be read."""
         for line in doubts(self.bag, self.scans):
             _log.warning("%s", line)
 

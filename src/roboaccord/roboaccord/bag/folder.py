@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from roboaccord.bag.records import McapScan
+from roboaccord.bag.records import McapScan, load_yaml
 from roboaccord.bag.topics import LOST_EVENTS
 from roboaccord.errors import AccordError
 
@@ -45,10 +43,10 @@ def bag_files(bag: Path) -> list[Path]:
 def read_metadata(bag: Path) -> dict[str, Any]:
     """Return what metadata.yaml of a bag folder says, or nothing where there is none."""
     try:
-        data = yaml.safe_load((bag / "metadata.yaml").read_text(encoding="utf-8"))
-        found: dict[str, Any] = data[INFORMATION]
-    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
+        text = (bag / "metadata.yaml").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
         return {}
+    found = load_yaml(text).get(INFORMATION)
     return found if isinstance(found, dict) else {}
 
 
@@ -64,7 +62,7 @@ def doubts(bag: Path, scans: Sequence[McapScan]) -> Iterator[str]:
         yield from _doubts_of_file(scan)
     if bag.is_dir() and (line := doubt_of_metadata(bag, scans)):
         yield line
-    if lost := custom_data(scans[0].of_rosbag2()).get(LOST_EVENTS):
+    if lost := custom_data(scans[0].of_rosbag2).get(LOST_EVENTS):
         yield f"{bag} lacks {lost} events, which were lost as it was recorded"
 
 
@@ -92,7 +90,7 @@ def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
     if not said:
         return f"{file} is missing or damaged; {scans[0].path.name} is read without it"
     complete = all(scan.complete for scan in scans)
-    inside = scans[0].of_rosbag2() if len(scans) == 1 and scans[0].own and complete else {}
+    inside = scans[0].of_rosbag2 if len(scans) == 1 and scans[0].own and complete else {}
     if inside and said != inside:
         names = [name for name in {**inside, **said} if inside.get(name) != said.get(name)]
         return f"{file} differs from {scans[0].path.name}, which is believed, in {names[0]}"

@@ -10,6 +10,7 @@ import struct
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,16 @@ _SEQUENCE = 0xFFFFFFFF  # it is an uint32, and goes round
 _CHUNK_FIXED = 8 + 8 + 8 + 4 + 4 + 8  # bytes of a chunk beside its compression and its records
 _COMPRESSIONS = ("", "lz4", "zstd")
 _CHECKSUM = 4  # bytes
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
+
+
+def load_yaml(text: str) -> dict[str, Any]:
+    """Return the mapping that a text states, nothing where it states none."""
+    try:
+        data = yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe one
+    except (yaml.YAMLError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
 
 
 class Message(NamedTuple):
@@ -67,7 +78,6 @@ class McapScan:
     """Messages that no checksum covers."""
     unchecked_whole: bool = False
     """Whether the data section ends without a checksum."""
-    _chunked: int = 0
 
     def messages(self) -> Iterator[Message]:
         """Yield every message that can be read and trusted, in the order of the file.
@@ -83,14 +93,10 @@ class McapScan:
         except OSError as error:
             raise AccordError(f"{self.path} is no bag: {error.strerror}") from None
 
+    @cached_property
     def of_rosbag2(self) -> dict[str, Any]:
-        """Return the metadata that rosbag2 keeps in the file itself."""
-        text = self.metadata.get("rosbag2", {}).get("serialized_metadata", "")
-        try:
-            data = yaml.safe_load(text)
-        except (yaml.YAMLError, ValueError):
-            return {}
-        return data if isinstance(data, dict) else {}
+        """The metadata that rosbag2 keeps in the file itself; to be asked for after reading."""
+        return load_yaml(self.metadata.get("rosbag2", {}).get("serialized_metadata", ""))
 
     def _read(self, records: Frames) -> Iterator[Message]:
         try:

@@ -6,7 +6,7 @@ import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcap.records import Channel, Schema
 from rosbags.interfaces import Connection
@@ -27,16 +27,20 @@ _IDL = "ros2idl"
 _log = logging.getLogger(__name__)
 
 
-def recover(bag: Path) -> int:
+class Recovered(NamedTuple):
+    """Hold how many messages a bag has after its repair, and whether there was need of one."""
+
+    messages: int
+    changed: bool
+
+
+def recover(bag: Path) -> Recovered:
     """Make an unfinished or damaged bag valid for `ros2 bag`, in place; log what is lost.
 
     The damaged file stays until the new one is complete. A bag that is complete is left alone.
 
     Args:
         bag: folder, or MCAP file.
-
-    Returns:
-        number of messages that the bag holds.
 
     Raises:
         AccordError: if it is no bag, has several files, or the folder cannot be written.
@@ -47,8 +51,8 @@ def recover(bag: Path) -> int:
     motion = _motion_hash(content)
     intact = not content.hashes or motion in content.hashes
     if _is_complete(content) and intact:
-        _log.info("%s is complete", bag)
-        return content.count
+        content.log_doubts()
+        return Recovered(content.count, changed=False)
     if len(files) > 1:
         raise AccordError(f"{bag} has {len(files)} files; recover them one by one")
     damaged = files[0]
@@ -70,18 +74,7 @@ def recover(bag: Path) -> int:
         raise AccordError(f"cannot write {folder}: {error.strerror}") from None
     for line in _losses(content, told.get("message_count"), intact=intact):
         _log.warning("%s", line)
-    return count
-
-
-def count_if_complete(bag: Path) -> int | None:
-    """Return the number of messages of a bag that needs no repair, else None.
-
-    Raises:
-        AccordError: if it is no bag.
-    """
-    content = Content.of(Path(bag))
-    intact = not content.hashes or _motion_hash(content) in content.hashes
-    return content.count if _is_complete(content) and intact else None
+    return Recovered(count, changed=True)
 
 
 def _is_complete(content: Content) -> bool:
