@@ -54,7 +54,7 @@ class RecorderShell:
         self._odom = b""
         self._end = -1  # time of the last state, once the result says so [ns]
         self._events, self._sent = 0, 0  # that came, and that the result speaks of
-        self._listening = False
+        self._listening, self._over = False, False
         self._looks = 0
         self._count, self._count_seen = 0, -1
         self._draining = False
@@ -125,7 +125,10 @@ class RecorderShell:
             self._end_if_complete()
 
     def _end_if_complete(self) -> None:
-        if self._end >= 0 and self._ledger.complete(self._end) and self._events >= self._sent:
+        if self._over or self._end < 0 or not self._ledger.complete(self._end):
+            return
+        self._over = self._events >= self._sent
+        if self._over:
             self._run.done()
 
     def _add_transforms(self, now: int, data: bytes) -> None:
@@ -157,7 +160,7 @@ class RecorderShell:
         if self._draining and quiet:
             self._run.stop()
         self._looks += self._end >= 0
-        if self._looks * POLL > PATIENCE:
+        if self._looks * POLL > PATIENCE and not self._over:
             self._give_up()
 
     def _give_up(self) -> None:
@@ -170,6 +173,7 @@ class RecorderShell:
         if self._bag is not None and missing > 0:
             self._bag.note_loss(missing)
             raise AccordError(f"{missing} of {self._sent} events were lost before {self._path}")
+        self._over = True
         self._ledger.lost += 1
         self._run.done()
 

@@ -64,6 +64,8 @@ class SimulatorShell:
         effort = self._effort
         if effort is None or self.pacing.held or not self.pacing.recorded:
             return
+        if self.result:  # the last state is answered, too, while others have yet to end
+            return
         if not self.extras.ready(self.stepper.state.time):
             return
         self._effort = None
