@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import struct
 import sys
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rclpy.node import Node
 from roboaccord.assembly import Setup
@@ -48,9 +49,10 @@ class RecorderShell:
         if path.exists():
             raise AccordError(f"{path} exists already; choose another name for the bag")
         self._node, self._robot, self._path, self._run = node, robot, path, run
-        self._stack = ExitStack()
+        self._stack = contextlib.ExitStack()
         self._bag: BagWriter | None = None
         self._ledger = Ledger(0)
+        self._subscriptions: dict[str, Any] = {}
         self._odom = b""
         self._end = -1  # time of the last state, once the result says so [ns]
         self._events, self._sent = 0, 0  # that came, and that the result speaks of
@@ -63,7 +65,11 @@ class RecorderShell:
         node.create_timer(POLL, run.guard(self._look))
 
     def close(self) -> None:
-        """Close the bag: valid, whatever was recorded."""
+        """Close the bag: valid, whatever was recorded, with what came and was not yet taken."""
+        for name, subscription in self._subscriptions.items():
+            with contextlib.suppress(AccordError):  # the bag says it again when it is closed
+                while found := subscription.handle.take_message(subscription.msg_type, True):
+                    self._take(name, found[0])
         if self._ledger.lost:
             _log.warning("%d messages were lost before %s", self._ledger.lost, self._path.name)
         self._stack.close()
@@ -92,7 +98,7 @@ class RecorderShell:
         self._topics = {name: f"/{self._robot}/{name}" for name in STAMPED}
         for name in STAMPED:
             take = self._run.guard(partial(self._take, name))
-            graph.subscribe(self._node, self._robot, name, take)
+            self._subscriptions[name] = graph.subscribe(self._node, self._robot, name, take)
 
     def _listen(self) -> None:
         """Put the first state on disk, and say so by listening to the result."""
