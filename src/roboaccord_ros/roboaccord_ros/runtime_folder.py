@@ -15,7 +15,7 @@ from pathlib import Path
 from roboaccord.errors import AccordError
 
 NAME = "roboaccord"
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -56,39 +56,40 @@ def open_file(folder: int, name: str) -> int:
 def _places() -> Iterator[Path]:
     if runtime := os.environ.get("XDG_RUNTIME_DIR"):
         yield Path(runtime)
-    with contextlib.suppress(RuntimeError):  # there is no home
-        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    with contextlib.suppress(RuntimeError, OSError):  # there is no home
+        place = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        yield place
 
 
 def _open(place: Path) -> int:
-    """Open our folder inside another one that is the user's own, links not followed.
+    """Open our folder inside another one that is the user's own; it must not be a link.
 
     Raises:
         OSError: if it cannot be had.
     """
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
     outer = os.open(place, _FOLDER)
     try:
-        _check(outer)
+        _check(outer, stat.S_IWOTH)  # homes are often writable for a group of one user
         with contextlib.suppress(FileExistsError):
             os.mkdir(NAME, 0o700, dir_fd=outer)
-        folder = os.open(NAME, _FOLDER, dir_fd=outer)
+        folder = os.open(NAME, _FOLDER | os.O_NOFOLLOW, dir_fd=outer)
     finally:
         os.close(outer)
     try:
-        _check(folder)
+        _check(folder, stat.S_IWGRP | stat.S_IWOTH)
     except OSError:
         os.close(folder)
         raise
     return folder
 
 
-def _check(folder: int) -> None:
-    """Refuse a folder of another user, or one that others can write.
+def _check(folder: int, others: int) -> None:
+    """Refuse a folder of another user, or one with any of the mode bits by which others write.
 
     Raises:
         PermissionError: if it is so.
     """
     found = os.fstat(folder)
-    if found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if found.st_uid != os.getuid() or found.st_mode & others:
         raise PermissionError
