@@ -124,8 +124,18 @@ def test_event_bytes_are_those_of_rosbags() -> None:
     fields = (0, "impact", "link_1-ground", "snake", [value])
     status = message("diagnostic_msgs/msg/DiagnosticStatus", *fields)
     array = message("diagnostic_msgs/msg/DiagnosticArray", header(1.5), [status])
-    assert cdr.encode_event(event, "snake") == raw(array)
-    assert cdr.decode_event(raw(array)) == event
+    assert cdr.encode_events([event], "snake") == raw(array)
+    assert cdr.decode_events(raw(array)) == [event]
+
+
+def test_events_of_a_step_share_a_message() -> None:
+    """A status of another time than the message's says so, in a value that others can read."""
+    events = [Event(1.5, "a", "x", 0.1), Event(1.5, "b", "y"), Event(2.000000007, "c", "z", 3.0)]
+    data = cdr.encode_events(events, "snake")
+    assert cdr.decode_events(data) == events
+    found = STORE.deserialize_cdr(data, "diagnostic_msgs/msg/DiagnosticArray")
+    times = [[v.value for v in status.values if v.key == "time"] for status in found.status]
+    assert times == [[], [], ["2.000000007"]]
 
 
 def marker(number: int, kind: int, action: int, **given: Any) -> Any:
@@ -209,7 +219,7 @@ def test_base_survives_exactly(time: float, values: list[float]) -> None:
 @given(time=times, kind=st.text("abc_ é"), impulse=finite)
 def test_events_strings_and_clocks_survive_exactly(time: float, kind: str, impulse: float) -> None:
     event = Event(time, kind, kind + "x", impulse)
-    assert cdr.decode_event(cdr.encode_event(event, "robot")) == event
+    assert cdr.decode_events(cdr.encode_events([event, event], "robot")) == [event, event]
     assert cdr.decode_string(cdr.encode_string(kind)) == kind
     assert cdr.decode_clock(cdr.encode_clock(time)) == time
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import socket
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from roboaccord.cli.view import tell
 from roboaccord.errors import AccordError
 from roboaccord.report.charts import Scene as Drawn
 from roboaccord.report.charts import Solid
@@ -228,6 +230,40 @@ def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install viser yourdfpy" in message
     assert "viser" in message
     assert "\n" not in message
+
+
+def reached(address: str, port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((address, port)) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is this machine on Linux alone")
+@pytest.mark.parametrize(("host", "others"), [({}, False), ({"host": "0.0.0.0"}, True)])
+def test_a_view_is_for_one_address_unless_asked(host: dict[str, str], others: bool) -> None:
+    pytest.importorskip("viser")
+    pytest.importorskip("yourdfpy")
+    stage = Stage(URDF, 18080, **host)
+    try:
+        port = int(stage.url.rpartition(":")[2])
+        assert stage.url == f"http://{host.get('host', '127.0.0.1')}:{port}"
+        assert reached("127.0.0.1", port)
+        assert reached("127.0.0.2", port) == others
+    finally:
+        stage.close()
+
+
+def test_an_address_that_cannot_be_had_is_one_line() -> None:
+    pytest.importorskip("viser")
+    pytest.importorskip("yourdfpy")
+    with pytest.raises(AccordError, match=r"^cannot listen on 192\.0\.2\.1: Cannot assign"):
+        Stage(URDF, host="192.0.2.1")  # of no machine: RFC 5737
+
+
+def test_who_lets_others_in_is_warned(capsys: pytest.CaptureFixture[str]) -> None:
+    tell("http://127.0.0.1:8080", "127.0.0.1")
+    assert "warning" not in capsys.readouterr().err
+    tell("http://0.0.0.0:8080", "0.0.0.0")
+    assert "warning: whoever reaches 0.0.0.0 on port 8080" in capsys.readouterr().err
 
 
 def test_the_view_moves_the_base_itself() -> None:

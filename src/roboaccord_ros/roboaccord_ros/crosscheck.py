@@ -13,7 +13,7 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from roboaccord.assembly import Setup, make_simulator
-from roboaccord.cdr import JointStateCodec, decode_event, decode_string, decode_wrench, stamp
+from roboaccord.cdr import JointStateCodec, decode_events, decode_string, decode_wrench, stamp
 from roboaccord.errors import AccordError
 from roboaccord.scenario import make_scenario
 from roboaccord.state import Array, Command, RobotState
@@ -78,8 +78,12 @@ class CrosscheckShell:
                 self._node, self._robot, name, self._run.guard(partial(self._note, name))
             )
         self._switches = log = SwitchLog(setup.initial.switches)
-        take_event = self._run.guard(lambda data: log.note(decode_event(data)))
-        graph.subscribe(self._node, self._robot, graph.EVENTS, take_event)
+
+        def take_events(data: bytes) -> None:
+            for event in decode_events(data):
+                log.note(event)
+
+        graph.subscribe(self._node, self._robot, graph.EVENTS, self._run.guard(take_events))
 
     def _note(self, name: str, data: bytes) -> None:
         time, vector = decode_wrench(data)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 from roboaccord.errors import AccordError
+
+from roboaccord_ros.runtime_folder import open_file, runtime_folder
 
 LAST_DOMAIN = 101  # above, the ports of DDS meet the ephemeral ports of Linux
 DISCOVERY = "ROS_AUTOMATIC_DISCOVERY_RANGE"
@@ -40,16 +40,17 @@ def private_domain() -> Iterator[int]:
 
 
 def _reserve(stack: contextlib.ExitStack) -> int:
-    folder = Path(tempfile.gettempdir()) / f"roboaccord-domains-{os.getuid()}"
-    folder.mkdir(exist_ok=True)
+    folder = stack.enter_context(runtime_folder())
     for offset in range(LAST_DOMAIN):
         domain = 1 + (os.getpid() + offset) % LAST_DOMAIN
-        file = (folder / str(domain)).open("w")
+        try:
+            file = open_file(folder, f"domain_{domain}.lock")
+        except OSError:
+            continue
+        stack.callback(os.close, file)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            file.close()
             continue
-        stack.enter_context(file)
         return domain
     raise AccordError(f"all {LAST_DOMAIN} ROS domains of this machine are taken by running runs")

@@ -86,7 +86,9 @@ class ExtraOutputs:
 
     def __init__(self, node: Node, robot: str, run: Run, example: Command, inlet: Inlet) -> None:
         self._given = [n for n in VECTORS if getattr(example, n) is not None]
-        self._send = {name: graph.advertise(node, robot, name)[1] for name in self._given}
+        made = {name: graph.advertise(node, robot, name) for name in self._given}
+        self._send = {name: send for name, (_, send) in made.items()}
+        self._node, self._publishers = node, [publisher for publisher, _ in made.values()]
         self._run, self._inlet = run, inlet
         self._clients = {
             name: node.create_client(SetBool, f"/{robot}/{name}/set") for name in inlet.switches
@@ -97,7 +99,10 @@ class ExtraOutputs:
             graph.subscribe_switch(node, robot, name, run.guard(partial(self._take, name)))
 
     def missing(self) -> str:
-        """Return the name of a service of a switch that is not there yet, or ""."""
+        """Return the name of what is not connected yet, a service of a switch or a topic, or ""."""
+        for publisher in self._publishers:
+            if graph.missing_peers(self._node, publisher, (), somebody=False):
+                return str(publisher.topic_name)
         for client in self._clients.values():
             if not client.service_is_ready():
                 return str(client.srv_name)

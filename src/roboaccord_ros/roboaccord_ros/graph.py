@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,17 +13,20 @@ from nav_msgs.msg import Odometry
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from roboaccord.errors import AccordError
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, String
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
-HISTORY = 5000  # messages that a subscriber may lag behind before one is lost
+PATIENCE = 30.0  # s that a publisher waits for a subscriber that lags behind
 DELIVERY = 5.0  # s; a message lost on the wire is asked for again within Fast DDS's 3 s
 
-RELIABLE = QoSProfile(depth=HISTORY)
+# Nothing is dropped: who lags behind by more than the middleware holds makes the publisher wait.
+RELIABLE = QoSProfile(history=HistoryPolicy.KEEP_ALL)
+DEEP = QoSProfile(depth=5000)  # of what nobody records
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)
@@ -32,6 +37,7 @@ EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
 CONTACTS = "contacts"
 DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
 ERROR = "crosscheck/error"
+RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
 GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
 GZ_SWITCH = {True: "attach", False: "detach"}  # topics of a switch in Gazebo
 
@@ -59,17 +65,40 @@ Take = Callable[[bytes], None]
 
 
 def advertise(node: Node, robot: str, name: str) -> tuple[Publisher, Send]:
-    """Make a publisher of a robot's topic; return it, and the quick way to publish bytes."""
+    """Make a publisher of a robot's topic; return it, and the quick way to publish bytes.
+
+    Sending raises an AccordError if a subscriber does not take what was sent before.
+    """
     qos = LATCHED if name in ALL_LATCHED else RELIABLE
     publisher = node.create_publisher(TYPES[name], f"/{robot}/{name}", qos)
-    return publisher, publisher.handle.publish_raw
+    return publisher, _patient(node, publisher)
+
+
+def _patient(node: Node, publisher: Publisher) -> Send:
+    """Return how to publish bytes, again and again where a queue is full."""
+    publish: Send = publisher.handle.publish_raw
+
+    def send(data: bytes) -> None:
+        try:
+            publish(data)
+        except RuntimeError:  # rclpy's RCLError, behind the middleware's own wait of 0.1 s
+            _insist(node, publisher, data)
+
+    return send
+
+
+def _insist(node: Node, publisher: Publisher, data: bytes) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while node.context.ok() and time.monotonic() < deadline:
+        with contextlib.suppress(RuntimeError):
+            publisher.handle.publish_raw(data)
+            return
+    raise AccordError(f"a subscriber of {publisher.topic_name} lags too far behind")
 
 
 def advertise_clock(node: Node) -> Send:
     """Make the publisher of `/clock`."""
-    publisher = node.create_publisher(Clock, "/clock", RELIABLE)
-    send: Send = publisher.handle.publish_raw
-    return send
+    return _patient(node, node.create_publisher(Clock, "/clock", DEEP))
 
 
 def subscribe(node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile = RELIABLE) -> Any:

@@ -175,7 +175,7 @@ class GazeboShell:
         for name, on in self._switches.bring(self._asked.take()).items():
             kind = name.rpartition("_")[0] + ("_on" if on else "_off")
             self._events.append(Event(self._seen, kind, name))
-            self._outlet.event(self._events[-1])
+            self._outlet.events(self._events[-1:])
         if not self._switches.busy:
             self._go_on()
 

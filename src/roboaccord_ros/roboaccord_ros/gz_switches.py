@@ -54,7 +54,7 @@ class GazeboSwitches:
                 String,
                 f"/{robot}/gz/{name}/state",
                 run.guard(partial(self._take, name)),
-                graph.RELIABLE,
+                graph.DEEP,
             )
             for name in names
         ]

@@ -14,7 +14,7 @@ from roboaccord.cdr import (
     OdometryCodec,
     encode_bool,
     encode_clock,
-    encode_event,
+    encode_events,
     encode_string,
 )
 from roboaccord.contact_markers import ContactMarkers, contact_finder
@@ -26,6 +26,8 @@ from roboaccord.trajectory import Event
 
 from roboaccord_ros import graph
 from roboaccord_ros.transforms import TransformOutlet
+
+BATCH = 500  # events in a message, some 70 kB
 
 
 class Outlet:
@@ -47,7 +49,8 @@ class Outlet:
         for name, data in {graph.DESCRIPTION: expand(setup), graph.SCENARIO: text}.items():
             graph.advertise(node, robot, name)[1](encode_string(data))
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
-        self._events, self._send_event = graph.advertise(node, robot, graph.EVENTS)
+        self._events, self._send_events = graph.advertise(node, robot, graph.EVENTS)
+        self._count = 0
         self._send_clock = graph.advertise_clock(node) if clock else None
         odometry, self._send_odometry = graph.advertise(node, robot, graph.ODOMETRY)
         states, self._send_states = graph.advertise(node, robot, graph.STATES)
@@ -61,7 +64,10 @@ class Outlet:
     def missing(self, peers: Sequence[str]) -> str:
         """Return which node is not yet sure to hear of every state, or ""."""
         # Whoever asks for switches must not hear of them late: a latched state would be an old one.
-        unsure = [p for p in self._switches if self._not_reached(p, (), somebody=False)]
+        # Nor may an event of the first step pass a recorder by.
+        unsure = [
+            p for p in (*self._switches, self._events) if self._not_reached(p, (), somebody=False)
+        ]
         if unsure:
             return f"a subscriber of {unsure[0].topic_name} is not connected"
         for publisher in self._state_publishers:
@@ -89,13 +95,19 @@ class Outlet:
                 self._sent[name] = value
         self._send_states(self._states.encode(state))
 
-    def event(self, event: Event) -> None:
-        """Publish an event."""
-        self._send_event(encode_event(event, self._robot))
+    def events(self, events: Sequence[Event]) -> None:
+        """Publish the events of a step, which can be thousands, in as few messages as will do."""
+        for start in range(0, len(events), BATCH):
+            self._send_events(encode_events(events[start : start + BATCH], self._robot))
+        self._count += len(events)
 
     def result(self, result: Mapping[str, object]) -> None:
-        """Publish how the run ended."""
-        self._send_result(encode_string(json.dumps(result)))
+        """Publish how the run ended, and how many events there were for a recorder to have."""
+        self._send_result(encode_string(json.dumps({**result, "events": self._count})))
+
+    def recorded(self) -> bool:
+        """Return whether the recorder, which a run waits for, has the first state on disk."""
+        return not graph.missing_peers(self._node, self._result, [graph.RECORDER])
 
     def deliver(self) -> None:
         """See everything delivered, above all the last states."""

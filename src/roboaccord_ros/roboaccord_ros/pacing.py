@@ -13,6 +13,7 @@ from roboaccord.errors import LockstepError
 from roboaccord.state import Array
 from std_srvs.srv import SetBool, Trigger
 
+from roboaccord_ros import graph
 from roboaccord_ros.outlet import Outlet
 from roboaccord_ros.shell import POLL, Run
 
@@ -50,6 +51,8 @@ class Pacing:
         self.started = False
         self.in_step = False  # whether the controller has answered since the start or a reset
         self.held = False
+        self.recorded = graph.RECORDER not in options.peers
+        """Whether the first state is on disk, where somebody records."""
         self._node, self._shell, self._options = node, shell, options
         self._outlet, self._commands = outlet, commands
         self._effort = np.zeros(len(shell.stepper.state.q))
@@ -85,6 +88,8 @@ class Pacing:
         self._looks += 1
         if not self.started:
             self._try_to_start()
+        elif not self.recorded:
+            self._wait_for_recorder()
         elif self._shell.stepper.tick != self._seen or self.held or not self._options.lockstep:
             self._seen, self._looks = self._shell.stepper.tick, 0
         elif self._looks * POLL > self._options.timeout:
@@ -101,13 +106,26 @@ class Pacing:
         elif self._looks * POLL > self._options.start_timeout:
             raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
 
+    def _wait_for_recorder(self) -> None:
+        """Let the first step wait until the bag can be read."""
+        self.recorded = self._outlet.recorded()
+        if self.recorded:
+            self._looks, self._due = 0, time.monotonic()
+            if self._options.lockstep:
+                self._shell.resume()
+        elif self._looks * POLL > self._options.start_timeout:
+            raise LockstepError(
+                f"the recorder has not written the first state within "
+                f"{self._options.start_timeout:g} s"
+            )
+
     def _missing(self) -> str:
         if self._options.lockstep and not self._commands.get_publisher_count():
             return f"no controller publishes {self._commands.topic_name}"
         return self._outlet.missing(self._options.peers)
 
     def _keep_pace(self) -> None:
-        if not self.started or self.held:
+        if not self.started or self.held or not self.recorded:
             return
         late = int((time.monotonic() - self._due) / self._shell.stepper.period)
         for _ in range(min(late, MAX_CATCH_UP)):

@@ -62,15 +62,20 @@ class SimulatorShell:
     def resume(self) -> None:
         """Step if everything that answers the present state is there."""
         effort = self._effort
-        if effort is None or self.pacing.held or not self.extras.ready(self.stepper.state.time):
+        if effort is None or self.pacing.held or not self.pacing.recorded:
+            return
+        if self.result:  # the last state is answered, too, while others have yet to end
+            return
+        if not self.extras.ready(self.stepper.state.time):
             return
         self._effort = None
         self.step(self.extras.complete(effort))
 
     def step(self, command: Command) -> None:
         """Advance by one control period, and publish the state; at the end, the result."""
-        for event in self.stepper.step(command):
-            self._outlet.event(event)
+        if not self.stepper.tick:  # what was before is waiting
+            self._started = time.perf_counter()
+        self._outlet.events(self.stepper.step(command))
         self._outlet.state(self.stepper.state)
         if self.stepper.over:
             self.finish()

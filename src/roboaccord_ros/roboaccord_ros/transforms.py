@@ -31,7 +31,7 @@ class TransformOutlet:
         except ImportError:
             return
         self._transforms = RobotTransforms(Tree.parse(expand(setup)), setup.joints)
-        self._send = self._publisher(node, TFMessage, TF, graph.RELIABLE)
+        self._send = self._publisher(node, TFMessage, TF, graph.DEEP)
         self._publisher(node, TFMessage, TF_STATIC, graph.LATCHED)(self._transforms.static())
         self._next = 0.0
 

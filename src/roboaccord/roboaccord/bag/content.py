@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.bag import topics as names
-from roboaccord.bag.records import McapScan, bag_files, read_metadata
+from roboaccord.bag.folder import bag_files, custom_data, doubts, read_metadata
+from roboaccord.bag.records import McapScan
 from roboaccord.cdr import (
     JointStateCodec,
     OdometryCodec,
-    decode_event,
+    decode_events,
     decode_string,
     read_joint_state,
 )
 from roboaccord.errors import AccordError
 from roboaccord.state import IDENTITY, Array
-from roboaccord.trajectory import Event
+from roboaccord.trajectory import Event, Trajectory
 
 _KINDS = {
     "sensor_msgs/msg/JointState": names.STATES,
@@ -47,33 +48,45 @@ class Content:
     places: Mapping[str, list[int]]
     kinds: Mapping[str, str]
     custom: Mapping[str, str]
-    complete: bool
+    hashes: frozenset[str]
+    scans: tuple[McapScan, ...]
 
     @classmethod
     def of(cls, bag: Path) -> Content:
+        """Read a bag up to its end, or to where it is damaged.
+
+        Raises:
+            AccordError: if it is no bag.
+        """
         messages: dict[str, list[bytes]] = defaultdict(list)
         places: dict[str, list[int]] = defaultdict(list)
         count = 0
         kinds: dict[str, str] = {}
-        custom: dict[str, Any] = {}
-        if bag.is_dir():
-            data: Any = read_metadata(bag).get("custom_data")
-            custom.update(data or {})
-        complete = True
-        for file in bag_files(bag):
-            scan = McapScan(file)
+        custom: dict[str, str] = {}
+        scans = [McapScan(file) for file in bag_files(bag)]
+        for scan in scans:
             for message in scan.messages():
-                channel = scan.channels.get(message.channel)
-                if channel is not None:
-                    messages[channel.topic].append(message.data)
-                    places[channel.topic].append(count)
-                    count += 1
+                topic = scan.channels[message.channel].topic
+                messages[topic].append(message.data)
+                places[topic].append(count)
+                count += 1
             for channel in scan.channels.values():
                 schema = scan.schemas.get(channel.schema_id)
                 kinds[channel.topic] = schema.name if schema else ""
-            custom.update(scan.data_of_rosbag2())
-            complete = complete and scan.complete
-        return cls(bag, messages, places, kinds, custom, complete)
+            custom.update(custom_data(scan.of_rosbag2))
+        told = custom_data(read_metadata(bag)) if bag.is_dir() else {}
+        hashes = frozenset(d["sha256"] for d in (custom, told) if "sha256" in d)
+        return cls(bag, messages, places, kinds, custom, hashes, tuple(scans))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every file was closed properly, and none is damaged."""
+        return all(scan.complete for scan in self.scans)
+
+    @property
+    def count(self) -> int:
+        """How many messages were read."""
+        return sum(scan.counts.total() for scan in self.scans)
 
     @property
     def robot(self) -> str:
@@ -82,6 +95,37 @@ class Content:
             return self.custom["robot"]
         topics = [t for t in self.kinds if t.endswith(f"/{names.STATES}")]
         return topics[0].removesuffix(f"/{names.STATES}").strip("/") if topics else ""
+
+    def check(self) -> None:
+        """Refuse files whose messages are damaged.
+
+        Raises:
+            AccordError: saying where, and what can be done.
+        """
+        for scan in self.scans:
+            if scan.damage and not scan.whole:
+                raise AccordError(
+                    f"{scan.path} is damaged {scan.damage}; accord recover {self.bag} keeps what "
+                    "is before"
+                )
+
+    def check_motion(self, trajectory: Trajectory) -> None:
+        """Refuse a motion that is not the one whose hash the bag holds; log what else is doubtful.
+
+        Raises:
+            AccordError: saying what can be done.
+        """
+        if self.hashes and self.hashes != {trajectory.sha256()}:
+            raise AccordError(
+                f"{self.bag} is damaged: the {len(trajectory)} states that it holds do not have "
+                f"the hash stored with them; accord recover {self.bag} keeps what can be read"
+            )
+        self.log_doubts()
+
+    def log_doubts(self) -> None:
+        """Log whatever a reader should know of a bag whose messages can be read."""
+        for line in doubts(self.bag, self.scans):
+            _log.warning("%s", line)
 
     def raw(self, topic: str) -> list[bytes]:
         return self.messages.get(topic, [])
@@ -129,7 +173,8 @@ class Content:
         """Return the events of the run; diagnostics of others are not ours to read."""
         topic, start = f"/{self.robot}/{names.EVENTS}", self._last_reset()
         where = self.places.get(topic, [])
-        events = [decode_event(d) for d, place in zip(self.raw(topic), where) if place >= start]
+        since = [data for data, place in zip(self.raw(topic), where) if place >= start]
+        events = [event for data in since for event in decode_events(data)]
         return sorted(events, key=lambda event: event.time)
 
     def _last_reset(self) -> int:

@@ -59,10 +59,24 @@ class BagRun:
 def read_run(bag: Path) -> BagRun:
     """Read a run from a bag folder or an MCAP file, finished or not.
 
+    What is unfinished, or carries no checksums, is read, and the log says so.
+
     Raises:
-        AccordError: if it is no bag, or holds no joint states.
+        AccordError: if it is no bag, is damaged, or holds no joint states.
     """
     content = Content.of(Path(bag))
+    content.check()
+    run = run_of(content)
+    content.check_motion(run.trajectory)
+    return run
+
+
+def run_of(content: Content) -> BagRun:
+    """Return the run that the messages of a bag make, damaged or not.
+
+    Raises:
+        AccordError: if there are no joint states, or messages are not what they should be.
+    """
     robot = content.robot
     facts = content.facts()
     joints, states = content.states(facts)
@@ -98,7 +112,7 @@ def read_run(bag: Path) -> BagRun:
         transport=facts.get("transport", ""),
         versions=facts.get("versions", {}),
         urdf=decode_string(descriptions[-1]) if descriptions else "",
-        sha256=content.custom.get("sha256"),
+        sha256=next(iter(content.hashes), None),
         complete=content.complete,
     )
 

@@ -1,12 +1,12 @@
-"""Repair of bags whose recording was cut: by a signal, a crash, a power cut."""
+"""Repair of bags that were cut, by a signal, a crash, a power cut, or damaged on their disk."""
 
 from __future__ import annotations
 
 import logging
-import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcap.records import Channel, Schema
 from rosbags.interfaces import Connection
@@ -15,7 +15,11 @@ from rosbags.rosbag2.metadata import parse_qos
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 from rosbags.typesys.base import TypesysError
 
-from roboaccord.bag.records import McapScan, bag_files, read_metadata
+from roboaccord.bag.content import Content
+from roboaccord.bag.folder import bag_files, custom_data, doubt_of_metadata, read_metadata
+from roboaccord.bag.reader import run_of
+from roboaccord.bag.records import McapScan
+from roboaccord.bag.storage import RunWriter
 from roboaccord.errors import AccordError
 
 _NO_HASH = "RIHS01_" + 64 * "0"
@@ -23,64 +27,87 @@ _IDL = "ros2idl"
 _log = logging.getLogger(__name__)
 
 
-def recover(bag: Path) -> int:
-    """Make an unfinished bag valid for `ros2 bag`, in place.
+class Recovered(NamedTuple):
+    """Hold how many messages a bag has after its repair, and whether there was need of one."""
+
+    messages: int
+    changed: bool
+
+
+def recover(bag: Path) -> Recovered:
+    """Make an unfinished or damaged bag valid for `ros2 bag`, in place; log what is lost.
 
     The damaged file stays until the new one is complete. A bag that is complete is left alone.
 
     Args:
         bag: folder, or MCAP file.
 
-    Returns:
-        number of messages that the bag holds.
-
     Raises:
         AccordError: if it is no bag, has several files, or the folder cannot be written.
     """
     bag = Path(bag)
     files = bag_files(bag)
-    if (count := count_if_complete(bag)) is not None:
-        _log.info("%s is complete", bag)
-        return count
+    content = Content.of(bag)
+    motion = _motion_hash(content)
+    intact = not content.hashes or motion in content.hashes
+    if _is_complete(content) and intact:
+        content.log_doubts()
+        return Recovered(content.count, changed=False)
     if len(files) > 1:
         raise AccordError(f"{bag} has {len(files)} files; recover them one by one")
     damaged = files[0]
     folder = bag if bag.is_dir() else damaged.parent
-    aside = folder / f".{damaged.stem}.recover"
+    told = read_metadata(folder) if bag.is_dir() else {}
+    custom = {**custom_data(told), **content.custom, "roboaccord": "recovered"}
+    custom.pop("sha256", None)
+    if content.hashes and intact:
+        custom["sha256"] = motion
     try:
-        shutil.rmtree(aside, ignore_errors=True)
-        custom = dict(read_metadata(folder).get("custom_data") or {}) if bag.is_dir() else {}
-        count = _copy(damaged, aside / damaged.stem, custom)
-        (aside / damaged.stem / f"{damaged.stem}.mcap").replace(damaged)
-        if bag.is_dir():
-            (aside / damaged.stem / "metadata.yaml").replace(folder / "metadata.yaml")
+        # No predictable name: the folder may be one where others can write, too.
+        with tempfile.TemporaryDirectory(prefix=".recover.", dir=folder) as draft:
+            aside = Path(draft) / damaged.stem
+            count = _copy(damaged, aside, custom)
+            (aside / f"{damaged.stem}.mcap").replace(damaged)
+            if bag.is_dir():
+                (aside / "metadata.yaml").replace(folder / "metadata.yaml")
     except OSError as error:
         raise AccordError(f"cannot write {folder}: {error.strerror}") from None
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-    return count
+    for line in _losses(content, told.get("message_count"), intact=intact):
+        _log.warning("%s", line)
+    return Recovered(count, changed=True)
 
 
-def count_if_complete(bag: Path) -> int | None:
-    """Return the number of messages of a bag that needs no repair, else None.
+def _is_complete(content: Content) -> bool:
+    doubt = content.bag.is_dir() and doubt_of_metadata(content.bag, content.scans)
+    return content.complete and not doubt
 
-    Raises:
-        AccordError: if it is no bag.
-    """
-    count = 0
-    for file in bag_files(Path(bag)):
-        scan = McapScan(file)
-        count += sum(1 for _ in scan.messages())
-        if not scan.complete:
-            return None
-    listed = read_metadata(bag).get("message_count") if Path(bag).is_dir() else count
-    return count if listed == count else None
+
+def _motion_hash(content: Content) -> str:
+    """Return the hash of what can be read, "" where that is no motion."""
+    try:
+        return run_of(content).trajectory.sha256()
+    except AccordError:
+        return ""
+
+
+def _losses(content: Content, counted: object, *, intact: bool) -> Iterator[str]:
+    """Yield a line for whatever does not come back."""
+    (scan,) = content.scans
+    total = f"{counted} messages" if counted else "the messages"
+    if scan.damage and not scan.whole:
+        yield f"{scan.path} was damaged {scan.damage}; of {total} {content.count} are left"
+    elif isinstance(counted, int) and counted > content.count:
+        yield f"{scan.path} was cut; of {total} {content.count} are left"
+    if scan.unchecked:
+        yield f"{scan.path}: {scan.unchecked} messages had no checksum; they are kept, not checked"
+    if not intact:
+        yield f"{content.bag}: the motion is not the one whose hash was stored; the hash is removed"
 
 
 def _copy(damaged: Path, target: Path, custom: dict[str, str]) -> int:
     """Write what can be read of a file into a new bag, and return how many messages it was."""
     scan = McapScan(damaged)
-    writer = Writer(target, version=9, storage_plugin=StoragePlugin.MCAP)
+    writer = RunWriter(target, version=9, storage_plugin=StoragePlugin.MCAP)
     writer.open()
     connections: dict[int, Connection] = {}
     count = 0
@@ -91,10 +118,8 @@ def _copy(damaged: Path, target: Path, custom: dict[str, str]) -> int:
                 writer.write(connections[message.channel], message.time_ns, message.data)
                 count += 1
         _add_new(writer, scan, connections)
-        if custom.get("roboaccord") == "unfinished":
-            custom["roboaccord"] = "recovered"
-        for key, value in {**custom, **scan.data_of_rosbag2()}.items():
-            writer.set_custom_data(key, str(value))
+        for key, value in custom.items():
+            writer.set_custom_data(key, value)
         if not count:
             raise AccordError(f"{damaged} holds no message that can be read")
         writer.close()

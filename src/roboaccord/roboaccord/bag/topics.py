@@ -12,8 +12,12 @@ from typing import Any
 from roboaccord.assembly import Setup
 
 METADATA_VERSION = 9
+LIBRARY = "roboaccord"
+"""Begins the library in the header of a file whose checksums and counts are all there."""
+
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, WRENCH, TWIST, CONTACTS = "events", "wrench", "twist", "contacts"
+LOST_EVENTS = "lost_events"  # key of the custom data
 DESCRIPTION, SCENARIO = "robot_description", "scenario"
 TF, TF_STATIC = "/tf", "/tf_static"
 

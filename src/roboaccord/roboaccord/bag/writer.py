@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,7 +23,7 @@ from roboaccord.cdr import (
     JointStateCodec,
     OdometryCodec,
     encode_bool,
-    encode_event,
+    encode_events,
     encode_string,
     encode_wrench,
 )
@@ -39,8 +39,9 @@ TF_PERIOD = 0.02  # s of simulated time
 class BagWriter:
     """Record a run into a rosbag2 MCAP bag; an observer, and a context manager.
 
-    The log time of a message is its simulated time. Data reach the disk every 0.5 s of wall
-    time, so that a bag cut short by a signal can be read, and made valid by `accord recover`.
+    The log time of a message is its simulated time. The first state reaches the disk at once, and
+    everything else within 0.5 s of wall time, however long a step takes, so that a bag cut short
+    by a signal can be read, and made valid by `accord recover`.
 
     Args:
         path: folder of the bag; must not exist.
@@ -62,7 +63,10 @@ class BagWriter:
         self._connections: dict[str, Connection] = {}
         self._switches: dict[str, bool] = {}
         self._next_tf = 0.0
-        self._flushed = 0.0
+        self._begun = False
+        self._lock = threading.Lock()  # over the writer, which a thread flushes
+        self._over = threading.Event()
+        self._failure: AccordError | None = None
         if self.path.exists():
             raise AccordError(f"{self.path} exists already; choose another name for the bag")
 
@@ -93,6 +97,8 @@ class BagWriter:
         self.write_raw(names.TF_STATIC, 0, self._transforms.static())
         self._write_preliminary_metadata()
         self.flush()
+        self._thread = threading.Thread(target=self._flush_by_time, name="flush", daemon=True)
+        self._thread.start()
         return self
 
     def __exit__(
@@ -102,16 +108,24 @@ class BagWriter:
         traceback: TracebackType | None,
     ) -> None:
         """Close the bag, whatever happened: what was recorded is kept."""
+        self._over.set()
+        self._thread.join()
         try:
             self._writer.close()
         except OSError as failure:
             self._writer.abort()
             if error is None:
                 raise AccordError(f"cannot write {self.path}: {_reason(failure)}") from None
+        if self._failure and error is None:
+            raise self._failure
 
     def finish(self, sha256: str) -> None:
         """Store the hash of the trajectory: the mark of a run that came to its end."""
         self._writer.set_custom_data("sha256", sha256)
+
+    def note_loss(self, events: int) -> None:
+        """Store how many events did not arrive, for whoever reads the bag."""
+        self._writer.set_custom_data(names.LOST_EVENTS, str(events))
 
     def on_state(self, state: RobotState) -> None:
         """Record joints, base, and at 50 Hz of simulated time the transforms."""
@@ -123,7 +137,8 @@ class BagWriter:
             self._write(self._on_tf, time_ns, self._transforms.encode(state))
         if state.switches:
             self._record_switches(state, time_ns)
-        if time.monotonic() - self._flushed > FLUSH_PERIOD:
+        if not self._begun:
+            self._begun = True
             self.flush()
 
     def on_command(self, state: RobotState, command: Command) -> None:
@@ -140,7 +155,7 @@ class BagWriter:
     def on_event(self, event: Event) -> None:
         """Record an event."""
         topic = f"/{self._robot}/{names.EVENTS}"
-        self.write_raw(topic, round(event.time * 1e9), encode_event(event, self._robot))
+        self.write_raw(topic, round(event.time * 1e9), encode_events([event], self._robot))
 
     def write_contacts(self, state: RobotState, data: bytes) -> None:
         """Record the contacts of a state, bytes of a MarkerArray."""
@@ -155,13 +170,12 @@ class BagWriter:
         if topic not in self._connections:
             raise AccordError(f"{topic} is no topic of the bag {self.path.name}")
         self._write(self._connections[topic], time_ns, data)
-        if time.monotonic() - self._flushed > FLUSH_PERIOD:
-            self.flush()
 
     def add_topic(self, topic: Topic) -> None:
         """Make a topic ready for `write_raw`, if it is not."""
         if topic.name not in self._connections:
-            self._connections[topic.name] = self._writer.add_topic(topic, self._typestore)
+            with self._lock:
+                self._connections[topic.name] = self._writer.add_topic(topic, self._typestore)
 
     def flush(self) -> None:
         """Close the chunk and hand it to the operating system.
@@ -170,14 +184,25 @@ class BagWriter:
             AccordError: if the disk is full.
         """
         try:
-            self._writer.flush()
+            with self._lock:
+                self._writer.flush()
         except OSError as error:
             raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
-        self._flushed = time.monotonic()
+
+    def _flush_by_time(self) -> None:
+        """Flush whether anything comes or not; half the period is left for a busy machine."""
+        try:
+            while not self._over.wait(FLUSH_PERIOD / 2.0):
+                self.flush()
+        except AccordError as error:  # told to whoever writes next
+            self._failure = error
 
     def _write(self, connection: Connection, time_ns: int, data: bytes) -> None:
+        if self._failure:
+            raise self._failure
         try:
-            self._writer.write(connection, time_ns, data)
+            with self._lock:
+                self._writer.write(connection, time_ns, data)
         except OSError as error:
             raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
 
@@ -199,7 +224,10 @@ class BagWriter:
         known = self._writer.topic_metadata()
         data = names.preliminary_metadata(f"{self.path.name}.mcap", self._robot, known)
         text = yaml.safe_dump(data, sort_keys=False)
-        (self.path / "metadata.yaml").write_text(text, encoding="utf-8")
+        try:
+            (self.path / "metadata.yaml").write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
 
 
 def _reason(error: Exception) -> str:

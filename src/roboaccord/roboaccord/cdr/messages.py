@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -69,36 +70,50 @@ def decode_wrench(data: bytes) -> tuple[float, Array]:
     return time, reader.doubles(6)
 
 
-def encode_event(event: Event, robot: str) -> bytes:
-    """Return an event as a diagnostic_msgs/msg/DiagnosticArray with one status, level OK."""
-    writer = CdrWriter(event.time)
+def encode_events(events: Sequence[Event], robot: str) -> bytes:
+    """Return events as a diagnostic_msgs/msg/DiagnosticArray with a status each, level OK.
+
+    The message has the time of the first one; a status of another time states it as a value.
+    """
+    writer = CdrWriter(events[0].time)
+    first = stamp(events[0].time)
     writer.string("")
-    writer.count(1)
-    writer.data += b"\0"
-    for text in (event.kind, event.subject, robot):
-        writer.string(text)
-    writer.count(1)
-    writer.string("impulse")
-    writer.string(repr(float(event.impulse)))
+    writer.count(len(events))
+    for event in events:
+        writer.data += b"\0"
+        for text in (event.kind, event.subject, robot):
+            writer.string(text)
+        values = {"impulse": repr(float(event.impulse))}
+        if (own := stamp(event.time)) != first:
+            values["time"] = f"{own[0]}.{own[1]:09d}"
+        writer.count(len(values))
+        for text in (text for pair in values.items() for text in pair):
+            writer.string(text)
     return bytes(writer.data)
 
 
-def decode_event(data: bytes) -> Event:
-    """Return the event of a DiagnosticArray that `encode_event` made.
+def decode_events(data: bytes) -> list[Event]:
+    """Return the events of a DiagnosticArray that `encode_events` made.
 
     Raises:
-        AccordError: if it holds no status, or an impulse that is no number.
+        AccordError: if it holds no status, or a value that is no number.
     """
     reader = CdrReader(data, "DiagnosticArray")
     time = reader.time()
     reader.string()
-    if not reader.count():
+    events = [_decode_status(reader, time) for _ in range(reader.count())]
+    if not events:
         raise AccordError("a DiagnosticArray holds no status")
+    return events
+
+
+def _decode_status(reader: CdrReader, time: float) -> Event:
     reader.raw(1)
     kind, subject = reader.string(), reader.string()
     reader.string()
     values = {reader.string(): reader.string() for _ in range(reader.count())}
     try:
-        return Event(time, kind, subject, float(values.get("impulse", "0")))
+        when = float(values.get("time", time))
+        return Event(when, kind, subject, float(values.get("impulse", "0")))
     except ValueError:
-        raise AccordError(f"{kind} event has impulse {values['impulse']!r}, no number") from None
+        raise AccordError(f"{kind} event has values {values!r}, not all numbers") from None

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from roboaccord.bag.recover import count_if_complete, recover
+from roboaccord.bag.recover import recover
 from roboaccord.compare import ComparisonResult, Pair, compare
 from roboaccord.export import export
 
@@ -100,19 +100,20 @@ def export_command(
 
 
 def recover_command(bag: Bag) -> None:
-    """Make a bag whose recording was cut valid for `ros2 bag`, in place.
+    """Make a bag that was cut or damaged valid for `ros2 bag`, in place.
 
-    Nothing that can be read is lost. Not for a bag that is still being recorded.
+    It keeps everything before the damage, and says what is lost. Not for a bag that is still being
+    recorded.
 
     Example:
 
       accord recover runs/snake
     """
-    count = count_if_complete(bag)
-    if count is not None:
-        typer.echo(f"{bag} is complete with {count} messages; nothing to do")
-        return
-    typer.echo(f"recovered {recover(bag)} messages in {bag}")
+    done = recover(bag)
+    if done.changed:
+        typer.echo(f"recovered {done.messages} messages in {bag}")
+    else:
+        typer.echo(f"{bag} is complete with {done.messages} messages; nothing to do")
 
 
 def _print(reference: Path, result: ComparisonResult) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from roboaccord.description import expand
 from roboaccord.errors import AccordError
 from roboaccord.robot import find_robot, robot_names
 from roboaccord.scenario import did_you_mean, load_scenario, make_scenario, scenario_names
+from roboaccord.view.stage import HOST
 
 
 def view_command(
@@ -28,6 +30,12 @@ def view_command(
         float, typer.Option(min=0.05, max=20.0, help="Seconds of motion a second of film.")
     ] = 1.0,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Of the browser view.")] = 8080,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="To listen on; 0.0.0.0 lets other machines look and steer."
+        ),
+    ] = HOST,
 ) -> None:
     """Show a recorded run or a robot in the browser, or write a GIF of a run.
 
@@ -43,17 +51,17 @@ def view_command(
     """
     path = Path(what)
     if path.exists():
-        view_run(path, gif=gif, speed=speed, port=port)
+        view_run(path, gif=gif, speed=speed, port=port, host=host)
     elif "/" in what or what.endswith(".mcap"):
         raise AccordError(f"no bag {what}")
     elif gif:
         robot = find_robot(what)
         raise AccordError(f"--gif needs a bag; make one with: accord run {robot.name} SCENARIO")
     else:
-        show_robot(what, port)
+        show_robot(what, port, host)
 
 
-def view_run(path: Path, *, gif: Path | None, speed: float, port: int) -> None:
+def view_run(path: Path, *, gif: Path | None, speed: float, port: int, host: str = HOST) -> None:
     """Show a bag in the browser until interrupted, or write its GIF.
 
     Raises:
@@ -81,15 +89,15 @@ def view_run(path: Path, *, gif: Path | None, speed: float, port: int) -> None:
         return
     from roboaccord.view.live import play, view_bag
 
-    player = view_bag(urdf, run.trajectory, port, speed)
-    tell(player.stage.url)
+    player = view_bag(urdf, run.trajectory, port, speed, host)
+    tell(player.stage.url, host)
     try:
         play(player)
     except KeyboardInterrupt:
         player.stage.close()
 
 
-def show_robot(name: str, port: int) -> None:
+def show_robot(name: str, port: int, host: str = HOST) -> None:
     """Show a robot with a slider a joint, until interrupted."""
     from roboaccord.view.live import view_robot
 
@@ -100,8 +108,8 @@ def show_robot(name: str, port: int) -> None:
         if names
         else make_scenario({"robot": robot.name})
     )
-    stage = view_robot(expand(Setup.of(scenario)), port)
-    tell(stage.url)
+    stage = view_robot(expand(Setup.of(scenario)), port, host)
+    tell(stage.url, host)
     try:
         threading.Event().wait()
     except KeyboardInterrupt:
@@ -134,6 +142,19 @@ def drawn_of(hook: str, robot: str, scenario: Mapping[str, Any]) -> Any:
         return None
 
 
-def tell(url: str) -> None:
-    """Say where the view is and how to leave it."""
+def tell(url: str, host: str = HOST) -> None:
+    """Say where the view is, how to leave it, and who else can have it."""
+    if not _is_local(host):
+        log.print(
+            f"warning: whoever reaches {host} on port {url.rpartition(':')[2]} can watch and steer",
+            soft_wrap=True,
+        )
     log.print(f"open {url} in a browser; Ctrl-C ends the view", soft_wrap=True)
+
+
+def _is_local(host: str) -> bool:
+    """Return whether an address is reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -12,7 +12,7 @@ from roboaccord.description import Tree, expand
 from roboaccord.state import IDENTITY, ORIGIN, Command, RobotState
 from roboaccord.trajectory import Event, Trajectory
 from roboaccord.view.gif import resample
-from roboaccord.view.stage import PORT, Stage
+from roboaccord.view.stage import HOST, PORT, Stage
 
 RATE = 30.0  # pictures a second
 
@@ -102,14 +102,16 @@ class LiveView:
                 shown = state
 
 
-def view_bag(urdf: str, trajectory: Trajectory, port: int = PORT, speed: float = 1.0) -> Player:
+def view_bag(
+    urdf: str, trajectory: Trajectory, port: int = PORT, speed: float = 1.0, host: str = HOST
+) -> Player:
     """Serve a recorded motion; `play` keeps it moving."""
-    return Player(Stage(urdf, port), trajectory, speed)
+    return Player(Stage(urdf, port, host), trajectory, speed)
 
 
-def view_robot(urdf: str, port: int = PORT) -> Stage:
+def view_robot(urdf: str, port: int = PORT, host: str = HOST) -> Stage:
     """Serve a robot with a slider a joint."""
-    stage = Stage(urdf, port)
+    stage = Stage(urdf, port, host)
     joints = Tree.parse(urdf).moving
     angles: dict[str, float] = {}
 

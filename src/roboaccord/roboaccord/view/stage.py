@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import socket
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from importlib import import_module
@@ -18,6 +19,7 @@ from roboaccord.errors import AccordError
 from roboaccord.state import Array
 
 PORT = 8080
+HOST = "127.0.0.1"  # this machine alone: who sees a view can also steer it
 FOLLOW = 0.08  # of the way to the robot, a picture: the view glides after it
 INSTALL = "the browser view needs {name}; run: pip install viser yourdfpy"
 
@@ -28,20 +30,23 @@ class Stage:
     Args:
         urdf: description of the robot.
         port: to listen on; the next free one where it is taken.
+        host: address to listen on.
 
     Raises:
-        AccordError: if the extra `view` is not installed.
+        AccordError: if the extra `view` is not installed, or it cannot listen on the address.
     """
 
-    def __init__(self, urdf: str, port: int = PORT) -> None:
+    def __init__(self, urdf: str, port: int = PORT, host: str = HOST) -> None:
         try:
             viser: Any = import_module("viser")
             yourdfpy: Any = import_module("yourdfpy")
             extras: Any = import_module("viser.extras")
         except ImportError as error:
             raise AccordError(INSTALL.format(name=error.name)) from None
+        _check_host(host)
         with contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
-            self.server: Any = viser.ViserServer(port=port, verbose=False)
+            self.server: Any = viser.ViserServer(host=host, port=port, verbose=False)
+        self._host = host
         scene = self.server.scene
         scene.set_up_direction("+z")
         self._world = scene.add_frame("/world", show_axes=False)
@@ -67,7 +72,8 @@ class Stage:
     @property
     def url(self) -> str:
         """Where the view is."""
-        return f"http://localhost:{self.server.get_port()}"
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self.server.get_port()}"
 
     def pose(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
         """Put the robot in a pose: joints by name [rad], base [m], quaternion x y z w."""
@@ -86,6 +92,20 @@ class Stage:
         """Stop serving."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
+
+
+def _check_host(host: str) -> None:
+    """Refuse an address on which viser would try for ever.
+
+    Raises:
+        AccordError: if this machine cannot listen on it.
+    """
+    try:
+        family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
+        socket.create_server((host, 0), family=family).close()
+    except (OSError, UnicodeError) as error:
+        reason = (getattr(error, "strerror", None) or "it is no address").partition(" (")[0]
+        raise AccordError(f"cannot listen on {host}: {reason}") from None
 
 
 def rooted_at_base(urdf: str) -> str:

@@ -1,0 +1,100 @@
+"""The folder of a bag: its files, its metadata.yaml, and what about them cannot be relied on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from roboaccord.bag.records import McapScan, load_yaml
+from roboaccord.bag.topics import LOST_EVENTS
+from roboaccord.errors import AccordError
+
+INFORMATION = "rosbag2_bagfile_information"
+
+
+def bag_files(bag: Path) -> list[Path]:
+    """Return the MCAP files of a bag: a folder, or one file.
+
+    Raises:
+        AccordError: if there is none, or one of several is missing.
+    """
+    bag = Path(bag)
+    if bag.is_file():
+        return [bag]
+    if not bag.exists():
+        raise AccordError(f"{bag} is no bag: it does not exist")
+    names = read_metadata(bag).get("relative_file_paths")
+    listed = [bag / str(name) for name in names] if isinstance(names, list) else []
+    there = sorted(bag.glob("*.mcap"))
+    files = [path for path in listed if path.is_file()]
+    if 0 < len(files) < len(listed):
+        missing = next(path.name for path in listed if path not in files)
+        raise AccordError(f"{bag} is damaged: {missing} of its metadata.yaml is missing")
+    files = files or there
+    for path in files:
+        if path.suffix != ".mcap":
+            raise AccordError(f"{bag} is no bag: {path.name} is not of the MCAP format")
+    if not files:
+        raise AccordError(f"{bag} is no bag: it holds no MCAP file")
+    return files
+
+
+def read_metadata(bag: Path) -> dict[str, Any]:
+    """Return what metadata.yaml of a bag folder says, or nothing where there is none."""
+    try:
+        text = (bag / "metadata.yaml").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    found = load_yaml(text).get(INFORMATION)
+    return found if isinstance(found, dict) else {}
+
+
+def custom_data(metadata: dict[str, Any]) -> dict[str, str]:
+    """Return what the writer of a bag put into its metadata."""
+    found = metadata.get("custom_data")
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
+
+
+def doubts(bag: Path, scans: Sequence[McapScan]) -> Iterator[str]:
+    """Yield a line for whatever a reader should know of a bag whose messages can be read."""
+    for scan in scans:
+        yield from _doubts_of_file(scan)
+    if bag.is_dir() and (line := doubt_of_metadata(bag, scans)):
+        yield line
+    if lost := custom_data(scans[0].of_rosbag2).get(LOST_EVENTS):
+        yield f"{bag} lacks {lost} events, which were lost as it was recorded"
+
+
+def _doubts_of_file(scan: McapScan) -> Iterator[str]:
+    total = scan.counts.total()
+    if scan.damage:
+        yield f"{scan.path} is damaged {scan.damage}; its messages are whole"
+    elif not scan.complete and scan.whole:
+        yield f"{scan.path} is cut in its index; its messages are whole"
+    elif not scan.complete:
+        yield (
+            f"{scan.path} is unfinished: {total} messages are read up to where it ends, "
+            f"{scan.unchecked} of them not checked"
+        )
+    elif scan.unchecked:
+        yield f"{scan.path} is not checked: {scan.unchecked} of {total} messages have no checksum"
+    elif scan.unchecked_whole:
+        yield f"{scan.path} is checked in parts; the order of its parts is not checked"
+
+
+def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
+    """Return what is wrong with the metadata.yaml of files that were read, or ""."""
+    file = bag / "metadata.yaml"
+    said = read_metadata(bag)
+    if not said:
+        return f"{file} is missing or damaged; {scans[0].path.name} is read without it"
+    complete = all(scan.complete for scan in scans)
+    inside = scans[0].of_rosbag2 if len(scans) == 1 and scans[0].own and complete else {}
+    if inside and said != inside:
+        names = [name for name in {**inside, **said} if inside.get(name) != said.get(name)]
+        return f"{file} differs from {scans[0].path.name}, which is believed, in {names[0]}"
+    count, there = said.get("message_count"), sum(scan.counts.total() for scan in scans)
+    if count != there and (complete or count):
+        return f"{file} counts {count} messages, {there} are there"
+    return ""

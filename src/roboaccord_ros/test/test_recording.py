@@ -1,0 +1,139 @@
+"""A bag is on disk before the first step, and no event is lost in silence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from roboaccord.bag.reader import read_run
+from roboaccord.errors import AccordError
+from roboaccord.runner import RunRequest, run_direct
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
+
+import bursting_simulator
+from bursting_simulator import BURST, BURST_AT, ON_DISK
+from roboaccord_ros import outlet, recorder, runtime_folder
+from roboaccord_ros.domain import private_domain
+from roboaccord_ros.processes import NODES, run_commands
+from roboaccord_ros.runner import run_nodes, run_ros
+
+COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.{name}"] for name in NODES}
+
+
+class FirstLook:
+    """See what a bag holds when the first step is about to be taken."""
+
+    def __init__(self, bag: Path) -> None:
+        self._bag, self.states = bag, -1
+
+    def on_state(self, state):
+        pass
+
+    def on_event(self, event):
+        pass
+
+    def on_command(self, state, command):
+        if self.states < 0:
+            self.states = len(read_run(self._bag).trajectory)
+
+
+@pytest.mark.parametrize("runner", [run_direct, run_ros])
+def test_the_first_state_is_on_disk_before_the_first_step(runner, request_for, setup_for):
+    request = request_for(setup_for(duration=0.02))
+    look = FirstLook(request.bag)
+    runner(RunRequest(setup=request.setup, engine="reference", bag=request.bag, observers=(look,)))
+    assert look.states == 1
+
+
+def test_no_event_of_a_burst_is_lost_between_processes(request_for, setup_for, monkeypatch):
+    """More events in one step than a queue of 5,000 messages holds; also, the bag is there."""
+    request = request_for(setup_for(duration=0.1))
+    folder = str(Path(__file__).parent)
+    path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setenv("BURSTING_BAG", str(request.bag))
+    command = [sys.executable, "-m", "bursting_simulator"]
+    result = run_commands(request, {**COMMANDS, "simulator": command})
+    first, *events = result.trajectory.events
+    assert (first.kind, first.impulse) == (ON_DISK, 1.0)
+    assert len(events) == 99 + BURST
+    burst = [e for e in events if BURST_AT - 1 <= e.time * 1000 < BURST_AT - 1e-6]
+    assert [e.impulse for e in burst] == [0.5 * i for i in range(BURST)]
+    assert [e.time for e in burst] == [
+        round(0.001 * (BURST_AT - 1) + 0.001 * i / BURST, 9) for i in range(BURST)
+    ]
+
+
+def test_lost_events_end_the_run_with_a_line(request_for, setup_for, monkeypatch, caplog):
+    """Lose a message of the burst on the way; run and readers say so."""
+    encode, sent = outlet.encode_events, []
+
+    def lose_third(events, robot):
+        sent.append(len(events))
+        return encode(events[:1] if len(sent) == BURST_AT + 2 else events, robot)
+
+    monkeypatch.setattr(outlet, "encode_events", lose_third)
+    monkeypatch.setattr(recorder, "PATIENCE", 0.3)
+    request = request_for(setup_for(duration=0.1))
+    lost = outlet.BATCH - 1
+    message = rf"^{lost} of {99 + BURST} events were lost before"
+    with pytest.raises(AccordError, match=message):
+        run_nodes(request, bursting_simulator.make(request.setup))
+    assert read_run(request.bag).complete
+    assert f"{request.bag} lacks {lost} events" in caplog.text
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Return an empty folder in which the runtime folder belongs."""
+    place = tmp_path / "run"
+    place.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(place))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return place
+
+
+def test_domains_are_locked_in_a_folder_of_the_users_own(place):
+    with private_domain() as one, private_domain() as other:
+        assert one != other
+    folder = place / "roboaccord"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {f"domain_{one}.lock", f"domain_{other}.lock"} == {f.name for f in folder.iterdir()}
+
+
+def test_planted_links_are_not_followed(place, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    folder = place / "roboaccord"
+    folder.mkdir(mode=0o700)
+    for domain in range(1, 102):
+        (folder / f"domain_{domain}.lock").symlink_to(victim)
+    with pytest.raises(AccordError, match="all 101 ROS domains"), private_domain():
+        pass
+    assert victim.read_text() == "precious"
+
+
+@pytest.mark.parametrize("kind", ["link", "writable", "outer"])
+def test_a_folder_that_others_prepared_is_not_used(kind, place, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    if kind == "link":
+        (place / "roboaccord").symlink_to(elsewhere)
+    elif kind == "writable":
+        (place / "roboaccord").mkdir()
+        (place / "roboaccord").chmod(0o777)
+    else:
+        place.chmod(0o777)
+    with private_domain() as domain:
+        assert (tmp_path / "cache" / "roboaccord" / f"domain_{domain}.lock").exists()
+    assert not list(elsewhere.iterdir())
+
+
+def test_a_folder_of_another_user_is_not_used(place, monkeypatch):
+    monkeypatch.setattr(runtime_folder.os, "getuid", lambda: os.geteuid() + 1)
+    with pytest.raises(AccordError, match="set XDG_RUNTIME_DIR"), private_domain():
+        pass
