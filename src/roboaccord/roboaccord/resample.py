@@ -57,7 +57,7 @@ class Resampling:
         return np.where(self._exact, after, mixed), np.ones(len(mixed), dtype=bool)
 
     def rates(self, values: Array) -> tuple[Array, Known]:
-        """Return rates (k,) interpolated linearly, and where known: not in an interval of a jump."""
+        """Return rates (k,) interpolated linearly, and where known: not next to a jump."""
         jumps = self._struck[: len(values)] | find_jumps(self._times, values)
         return self.moving(values)[0], self._exact | ~jumps[self._at]
 
@@ -79,12 +79,12 @@ class Resampling:
 def find_jumps(times: Array, values: Array) -> Known:
     """Return in which intervals a rate (k,) jumps (k,): that which ends at each sample.
 
-    A jump is far steeper than the intervals on both of its sides; where a force begins to act, the
-    interval after it is as steep.
+    A jump is far steeper than the intervals on both of its sides, or at an end than the two beside;
+    where a force begins to act, the interval after it is as steep.
     """
-    change = np.diff(values, prepend=values[:1])
-    slope = np.abs(change)
-    slope[1:] /= np.diff(times)
-    beside = np.maximum(np.append(slope[1:], 0.0), np.append(0.0, slope[:-1]))
-    large = np.abs(change) > FLAT * np.abs(values).max(initial=0.0)
-    return np.asarray(large & (slope > JUMP * beside))
+    change = np.abs(np.diff(values))
+    slope = change / np.diff(times)
+    padded = np.concatenate([slope[2:3], slope, slope[-3:-2]])
+    beside = np.maximum(padded[:-2], padded[2:]) if len(slope) > 2 else np.full(len(slope), np.inf)
+    large = change > FLAT * np.abs(values).max(initial=0.0)
+    return np.append(False, large & (slope > JUMP * beside))

@@ -125,7 +125,7 @@ def _print(reference: Path, result: ComparisonResult) -> None:
         if pair.left_out:
             count = sum(pair.left_out.values())
             console.print(
-                f"{count} samples left out, between two of the other bag: {', '.join(pair.left_out)}"
+                f"{count} values left out, unknown between samples: {', '.join(pair.left_out)}"
             )
     console.print(f"{result.verdict} at tolerance {result.tolerance:g}")
 
