@@ -29,8 +29,9 @@ def ramp(count: int = 10, period: float = 0.1, sign: float = 1.0) -> Trajectory:
 
 
 def test_net_work_is_that_of_the_efforts_that_were_in_force() -> None:
-    """Sum i h = h k (k + 1) / 2 for one joint, -2 * 3 * k h for the other; the effort at 0 s is of
-    no period, and a tick off the first sum is h k (k - 1) / 2.
+    """Sum i h = h k (k + 1) / 2 for one joint, -2 * 3 * k h for the other.
+
+    The effort at 0 s is in force in no period; a tick off, the first sum is h k (k - 1) / 2.
     """
     k, h = 10, 0.1
     assert net_work_of(ramp(k, h)) == pytest.approx(h * k * (k + 1) / 2 - 6.0 * k * h, rel=1e-12)

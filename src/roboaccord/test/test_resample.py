@@ -42,9 +42,7 @@ def motion(hits: list[int], seed: int) -> Trajectory:
         slide = speeds @ np.diff(ends, prepend=0.0)
         q, qd = np.array([np.sin(W * t), slide]), np.array([W * np.cos(W * t), speeds[passed]])
         turn = rpy_quaternion(0.0, 0.0, 4.0 * t)
-        states.append(
-            RobotState(t, q, qd, efforts[i], np.array([t, 0.0, 0.0]), turn, np.zeros(6))
-        )
+        states.append(RobotState(t, q, qd, efforts[i], np.array([t, 0.0, 0.0]), turn, np.zeros(6)))
     events = [Event(float(t), "impact", "slide") for t in times]
     return Trajectory.from_states(toy_robot.JOINTS, states, events)
 
