@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from roboaccord.contact import Index
+from roboaccord.engines.touch import APART
 from roboaccord.errors import DivergedError
 from roboaccord.state import Array
 from roboaccord.trajectory import Event
@@ -38,7 +39,7 @@ class Stepper:
     Attributes:
         x: state (2n,).
         time: [s].
-        events: since the last reset.
+        events: since the last reset: what began to touch, and joints that came to their limits.
         deepest: farthest that a gap was below 0 at the end of a step [m, rad].
         steps: that were taken.
     """
@@ -58,6 +59,7 @@ class Stepper:
         """Begin at a state."""
         self.n, self.time = len(q), time
         self.events, self.deepest, self.steps = list[Event](), 0.0, 0
+        self._touched = dict[str, float]()  # when things touched last, by what is told of them [s]
         self.energy.start(q, v)
         self.motion.closed, self.motion.forces = Closed(), np.zeros(0)
         self._size = self._options["max_step"]
@@ -197,9 +199,11 @@ class Stepper:
     def _close(self, features: Index, which: np.ndarray) -> None:
         """Let some features press."""
         self.motion.closed = Closed(features[which], np.ones(int(which.sum()), dtype=np.bool_))
+        for feature in self.motion.closed.features:
+            self._touched[self._touch.name(feature)] = self.time
 
     def _note(self, features: Index, impulses: Array, rates: Array) -> None:
-        """Write down an impact, pair by pair."""
+        """Write down an impact, pair by pair, where they were apart; a hop is no parting."""
         sums: dict[tuple[str, str], float] = {}
         for feature, impulse, rate in zip(features, impulses, rates, strict=True):
             if impulse > 0.0 and rate < -APPROACH:
@@ -207,4 +211,6 @@ class Stepper:
                 key = (kind, self._touch.name(feature))
                 sums[key] = sums.get(key, 0.0) + float(impulse)
         for (kind, subject), impulse in sums.items():
-            self.events.append(Event(float(self.time), kind, subject, impulse))
+            if self.time - self._touched.get(subject, -math.inf) > APART:
+                self.events.append(Event(float(self.time), kind, subject, impulse))
+            self._touched[subject] = self.time

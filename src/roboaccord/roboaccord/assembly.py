@@ -22,7 +22,8 @@ from roboaccord.perturbation import Perturbations, of_engine
 from roboaccord.robot import Robot, find_robot
 from roboaccord.rotations import rpy_quaternion
 from roboaccord.scenario import Scenario, did_you_mean
-from roboaccord.state import Array, Command, RobotState, Target
+from roboaccord.state import Array, Command, RobotState, Target, freeze
+from roboaccord.watch import START_TIMEOUT, line_of, starting
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Setup:
     @cached_property
     def effort_limits(self) -> Array:
         """What efforts are clipped to (n,) [N m or N]."""
-        return self.robot.effort_limits(self)
+        return freeze(self.robot.effort_limits(self))
 
     @cached_property
     def initial(self) -> RobotState:
@@ -149,19 +150,27 @@ class Passive:
         return self._command
 
 
-def make_controller(setup: Setup, custom: str = "") -> Controller:
+def make_controller(
+    setup: Setup, custom: str = "", *, timeout: float = START_TIMEOUT
+) -> Controller:
     """Make the controller of a scenario, or a user's own.
 
     Args:
         setup: robot and scenario.
         custom: `package.module:Class`, which replaces the scenario's controller; the class is
             called with the setup, and with the scenario's `controller` keys that it takes.
+        timeout: how long it may take to be made [s of wall time].
 
     Raises:
         AccordError: for an unknown controller or parameter, or one that cannot be made.
     """
     spec = dict(setup.scenario.controller)
     name = spec.pop("name", "none")
+    with starting("controller", timeout):
+        return _make_controller(setup, custom, name, spec)
+
+
+def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any]) -> Controller:
     if custom:
         factory = _import_factory(custom)
         accepted = inspect.signature(factory).parameters
@@ -215,6 +224,8 @@ def _import_factory(path: str) -> Callable[..., Any]:
         sys.path.insert(0, here)  # as `python -m` does; a script's path lacks it
     try:
         factory = getattr(importlib.import_module(module_name), attribute)
+    except SystemExit as error:
+        raise AccordError(f"cannot import {path}: it {line_of(error)}") from error
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise AccordError(f"cannot import {path}: {reason}") from error

@@ -1,9 +1,12 @@
-"""Comparison of recorded runs, signal by signal, aligned on their time stamps."""
+"""Comparison of recorded runs, signal by signal, at all time stamps of both.
+
+It does not depend on which of two runs comes first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
@@ -12,14 +15,15 @@ import numpy as np
 
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.errors import AccordError
+from roboaccord.resample import Known, Resampling, common_grid
 from roboaccord.rotations import quaternion_rpy
 from roboaccord.scenario import did_you_mean
 from roboaccord.state import Array
 
 SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to round-off
 _TURNS = ("base/roll", "base/pitch", "base/yaw")
-_SWITCH = "switch/"
-_SLACK = 1e-9  # s; the resolution of a time stamp
+_HELD = ("effort/", "switch/")
+_RATE = "qd/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +43,16 @@ class Pair:
         bag: the other bag, as it was given.
         duration: length of the overlap compared [s].
         signals: differences by signal, in the signal's own unit.
-        skipped: signals that only one of the two bags has.
+        skipped: signals that only one of the two bags has, or that the two never know at once.
+        left_out: by signal, of how many times nothing was compared, because one of the two has no
+            sample there, and its value cannot be told from those beside.
     """
 
     bag: str
     duration: float
     signals: Mapping[str, Difference]
     skipped: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,10 @@ class ComparisonResult:
     tolerance: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data with the keys `verdict` and `pairs`."""
+        """Return plain data with the keys `verdict` and `pairs`.
+
+        A pair has the key `left_out` only if something was.
+        """
         return {
             "verdict": self.verdict,
             "pairs": [
@@ -68,6 +78,7 @@ class ComparisonResult:
                         name: {"rms": d.rms, "max": d.max, "at": d.at}
                         for name, d in pair.signals.items()
                     },
+                    **({"left_out": dict(pair.left_out)} if pair.left_out else {}),
                 }
                 for pair in self.pairs
             ],
@@ -85,8 +96,11 @@ def compare(
 ) -> ComparisonResult:
     """Compare bags with a reference bag over the time that both cover.
 
-    Where the stamps of the two differ, the other bag is interpolated linearly; switches, which
-    count as 0 and 1, keep their state.
+    At a time that only one of the two has a sample of, the other's efforts and switches, which
+    count as 0 and 1, are those of its next sample: that is in force until then. If that is more
+    than a control period away, they are left out. Positions are interpolated linearly, turns of
+    the base on the shortest way. Rates are, too, but left out between samples with an event of
+    either run between them, or a jump.
 
     Args:
         reference: bag to compare with.
@@ -125,10 +139,41 @@ def signals_of(run: BagRun) -> dict[str, Array]:
     }
     if run.has_base:
         found |= {f"base/{axis}": motion.position[:, i] for i, axis in enumerate("xyz")}
-        angles = np.unwrap([quaternion_rpy(q) for q in motion.orientation], axis=0)
-        found |= {name: angles[:, i] for i, name in enumerate(_TURNS)}
-    found |= {f"{_SWITCH}{name}": on.astype(float) for name, on in motion.switches.items()}
+        found |= dict(zip(_TURNS, _angles(motion.orientation)))
+    found |= {f"switch/{name}": on.astype(float) for name, on in motion.switches.items()}
     return found
+
+
+def _angles(orientation: Array) -> Array:
+    """Return roll, pitch and yaw (3, k) of quaternions (k, 4)."""
+    return np.array([quaternion_rpy(q) for q in orientation]).reshape(-1, 3).T
+
+
+class _Side:
+    """See the signals of one of two runs at the times of both.
+
+    Args:
+        run: as it was recorded.
+        grid: times (m,) [s].
+        events: times of the events of both runs [s].
+    """
+
+    def __init__(self, run: BagRun, grid: Array, events: Sequence[float]) -> None:
+        period = float(run.scenario.get("control_period") or np.inf)
+        motion = run.trajectory
+        self._signals = signals_of(run)
+        self._seen = Resampling(motion.time, grid, period, events)
+        self._turns = _angles(self._seen.turning(motion.orientation)) if run.has_base else None
+
+    def at(self, name: str) -> tuple[Array, Known]:
+        """Return the values of a signal (m,), and where they are known."""
+        if self._turns is not None and name in _TURNS:
+            angles = self._turns[_TURNS.index(name)]
+            return angles, np.ones(len(angles), dtype=bool)
+        values = self._signals[name]
+        if name.startswith(_HELD):
+            return self._seen.held(values)
+        return self._seen.rates(values) if name.startswith(_RATE) else self._seen.moving(values)
 
 
 def _compare_pair(
@@ -147,19 +192,27 @@ def _compare_pair(
     time = first.trajectory.time
     times = second.trajectory.time
     begin, end = max(time[0], times[0], window[0]), min(time[-1], times[-1], window[1])
-    keep = (time >= begin - _SLACK) & (time <= end + _SLACK)
-    if not keep.any():
+    grid = common_grid(time, times, begin, end)
+    if not len(grid):
         raise AccordError(
             f"{reference} ({time[0]:g} to {time[-1]:g} s) and {other} ({times[0]:g} to "
             f"{times[-1]:g} s) have no time in common"
             + (" within the limits given" if np.isfinite(window).any() else "")
         )
-    grid = time[keep]
-    differences = {
-        name: _difference(grid, ours[name][keep], times, theirs[name], name) for name in chosen
-    }
-    skipped = tuple(sorted(set(ours) ^ set(theirs)))
-    return Pair(str(other), float(grid[-1] - grid[0]), differences, skipped)
+    events = [event.time for run in (first, second) for event in run.trajectory.events]
+    sides = [_Side(run, grid, events) for run in (first, second)]
+    differences, left_out = {}, {}
+    for name in chosen:
+        (a, known), (b, also) = (side.at(name) for side in sides)
+        known = known & also
+        if known.any():
+            differences[name] = _difference(grid[known], (b - a)[known], name)
+        if not known.all():
+            left_out[name] = int((~known).sum())
+    skipped = (set(ours) ^ set(theirs)) | (set(chosen) - set(differences))
+    return Pair(
+        str(other), float(grid[-1] - grid[0]), differences, tuple(sorted(skipped)), left_out
+    )
 
 
 def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
@@ -169,16 +222,12 @@ def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     return [n for n in names if not patterns or any(fnmatchcase(n, p) for p in patterns)]
 
 
-def _difference(grid: Array, ours: Array, times: Array, theirs: Array, name: str) -> Difference:
-    if name.startswith(_SWITCH):  # it keeps its state until the next sample
-        error = theirs[np.searchsorted(times, grid + _SLACK, side="right") - 1] - ours
-    else:
-        error = np.interp(grid, times, theirs) - ours
-    if name in _TURNS:  # an angle is the same after a whole turn
-        error = np.angle(np.exp(1j * error)) if np.abs(error).max() > np.pi else error
+def _difference(grid: Array, error: Array, name: str) -> Difference:
     if not np.isfinite(error).all():
         bad = grid[int(np.flatnonzero(~np.isfinite(error))[0])]
         raise AccordError(f"{name} is no finite number at t = {bad:g} s")
+    if name in _TURNS:  # an angle is the same after a whole turn
+        error = error - 2.0 * np.pi * np.round(error / (2.0 * np.pi))
     worst = int(np.abs(error).argmax())
     rms = float(np.sqrt(np.mean(error**2)))
     return Difference(rms, float(abs(error[worst])), float(grid[worst]))

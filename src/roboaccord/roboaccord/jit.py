@@ -24,6 +24,30 @@ except ImportError:  # pragma: no cover - exercised on ROS machines only
 
 HAS_NUMBA = numba is not None
 
+
+if HAS_NUMBA:
+    from numba.core import event
+
+    class _Depth(event.Listener):  # type: ignore[misc]
+        """Count how deep numba is in compiling, in any thread."""
+
+        value = 0
+
+        def on_start(self, event: Any) -> None:
+            self.value += 1
+
+        def on_end(self, event: Any) -> None:
+            self.value -= 1
+
+    _DEPTH = _Depth()
+    event.register("numba:compiler_lock", _DEPTH)
+
+
+def is_compiling() -> bool:
+    """Return whether numba is compiling a kernel now, or loading one from its cache."""
+    return HAS_NUMBA and _DEPTH.value > 0
+
+
 CORE = Path(__file__).parent
 STALE = 3600.0  # s
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from roboaccord.errors import AccordError, DivergedError
+from roboaccord.errors import AccordError, DivergedError, LockstepError
 from roboaccord.interfaces import Controller, Observer, Simulator
 from roboaccord.state import Array, Command, RobotState, Target
 from roboaccord.trajectory import Event, Trajectory
+from roboaccord.watch import START_TIMEOUT, TIMEOUT, Silence, Watch, line_of, starting
 
 NANOSECONDS = 1_000_000_000
+UNWATCHED = Watch(math.inf)
 RUNAWAY_SPEED = 1e6  # rad/s; far beyond any mechanism here, well before float64 overflows
 
 
@@ -41,28 +44,59 @@ def tick_time(tick: int, period_ns: int) -> float:
     return tick * period_ns / NANOSECONDS
 
 
-def ask_controller(
-    controller: Controller, state: RobotState, target: Target | None, joints: Sequence[str]
-) -> Command:
-    """Return a controller's command, checked.
+def no_command(time: float, timeout: float) -> LockstepError:
+    """Return the error for a controller that does not answer the state of `time` [s]."""
+    return LockstepError(
+        f"no command for t = {time:.6f} s from the controller within {timeout:g} s"
+    )
+
+
+def reset_controller(controller: Controller, seed: int, timeout: float = START_TIMEOUT) -> None:
+    """Reset a controller.
 
     Raises:
-        AccordError: if the controller, which may be a user's, raises or gives no valid command.
+        AccordError: if the controller, which may be a user's, raises or takes too long.
+    """
+    with starting(f"{type(controller).__name__}.reset", timeout):
+        controller.reset(seed)
+
+
+def ask_controller(
+    controller: Controller,
+    state: RobotState,
+    target: Target | None,
+    joints: Sequence[str],
+    watch: Watch = UNWATCHED,
+) -> Command:
+    """Return a controller's command, checked; it does not change when the controller's arrays do.
+
+    Args:
+        controller: is asked.
+        state, target: what it is given, read-only.
+        joints: joint names.
+        watch: ends a call that takes too long.
+
+    Raises:
+        AccordError: if the controller, which may be a user's, raises, takes too long or gives no
+            valid command.
     """
     who = type(controller).__name__
+    watch.calls += 1
     try:
         command = controller.update(state, target)
     except AccordError:
         raise
-    except Exception as error:
-        reason = (str(error).splitlines() or [""])[0]
-        raise AccordError(
-            f"{who} raised {type(error).__name__}: {reason} at t = {state.time:.6f} s"
-        ) from error
+    except Silence:
+        raise no_command(state.time, watch.timeout) from None
+    except BaseException as error:
+        raise AccordError(f"{who} {line_of(error)} at t = {state.time:.6f} s") from error
+    finally:
+        watch.calls += 1
     if not isinstance(command, Command):
         raise AccordError(
             f"{who} gave {type(command).__name__} and no Command at t = {state.time:.6f} s"
         )
+    command = command.copy()
     check_command(command, joints, who, state.time)
     check_switches(command, state, who)
     return command
@@ -88,16 +122,15 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
     Raises:
         AccordError: naming the controller, the joint and the time.
     """
-    effort = command.effort
-    for name in ("wrench", "twist"):
-        vector = getattr(command, name)
+    effort = np.asarray(command.effort)
+    for name, vector in (("wrench", command.wrench), ("twist", command.twist)):
         if vector is not None and not (np.shape(vector) == (6,) and np.isfinite(vector).all()):
             raise AccordError(f"{who} gave a {name} that is not six numbers at t = {time:.6f} s")
     # A sum of squares is finite only where every effort is, and costs a fifth of looking at each.
-    if np.shape(effort) == (len(joints),) and math.isfinite(np.dot(effort, effort)):
+    if effort.shape == (len(joints),) and math.isfinite(effort.dot(effort)):
         return
-    if np.shape(effort) != (len(joints),):
-        count = int(np.size(effort))
+    if effort.shape != (len(joints),):
+        count = effort.size
         missing = f": {joints[count]} is missing" if count < len(joints) else ""
         raise AccordError(
             f"{who} gave {count} efforts at t = {time:.6f} s, the robot has {len(joints)} joints"
@@ -136,6 +169,7 @@ def simulate(
     seed: int = 0,
     target: Target | None = None,
     observers: Sequence[Observer] = (),
+    timeout: float = TIMEOUT,
 ) -> Trajectory:
     """Run a controller on a simulator, and return the motion at the control ticks.
 
@@ -148,34 +182,37 @@ def simulate(
         seed: for whatever is random in the controller.
         target: what the controller is asked for, constant over the run.
         observers: told of each state, command and event as they come.
+        timeout: how long the controller may take for an answer [s of wall time].
 
     Raises:
-        AccordError: for periods that do not divide, or a command that is not valid.
+        AccordError: for periods that do not divide, a controller that raises or takes too long, or
+            a command that is not valid.
         DivergedError: when the simulation leaves the finite numbers.
     """
     ticks = count_steps(duration, control_period, "duration over control period")
     count_steps(control_period, simulator.physics_step, "control period over physics step")
     period_ns = round(control_period * NANOSECONDS)
-    controller.reset(seed)
+    reset_controller(controller, seed, max(START_TIMEOUT, timeout))
     state = simulator.reset(initial)
     states = [state]
     events: list[Event] = []
     commands: list[Command] = []
     for observer in observers:
         observer.on_state(state)
-    for tick in range(1, ticks + 1):
-        command = ask_controller(controller, state, target, simulator.joints)
-        commands.append(command)
-        for observer in observers:
-            observer.on_command(state, command)
-        state = advance(simulator, command, control_period, tick, period_ns)
-        states.append(state)
-        for event in simulator.take_events():
-            events.append(event)
+    with Watch(timeout) as watch:
+        for tick in range(1, ticks + 1):
+            command = ask_controller(controller, state, target, simulator.joints, watch)
+            commands.append(command)
             for observer in observers:
-                observer.on_event(event)
-        for observer in observers:
-            observer.on_state(state)
+                observer.on_command(state, command)
+            state = advance(simulator, command, control_period, tick, period_ns)
+            states.append(state)
+            for event in simulator.take_events():
+                events.append(event)
+                for observer in observers:
+                    observer.on_event(event)
+            for observer in observers:
+                observer.on_state(state)
     return Trajectory.from_states(simulator.joints, states, events, commands)
 
 
@@ -183,16 +220,9 @@ def advance(
     simulator: Simulator, command: Command, period: float, tick: int, period_ns: int
 ) -> RobotState:
     """Step a simulator by one control period to the exact time of `tick`, and check the state."""
-    new = simulator.step(command, period)
-    state = RobotState(
-        tick_time(tick, period_ns),
-        new.q,
-        new.qd,
-        new.effort,
-        new.position,
-        new.orientation,
-        new.twist,
-        new.switches,
-    )
+    state = simulator.step(command, period)
+    time = tick_time(tick, period_ns)
+    if state.time != time:
+        state = replace(state, time=time)
     check_state(state, simulator.joints, simulator.name)
     return state

@@ -17,6 +17,7 @@ from roboaccord.interfaces import Observer
 from roboaccord.loop import simulate
 from roboaccord.scenario import did_you_mean
 from roboaccord.trajectory import Trajectory
+from roboaccord.watch import START_TIMEOUT, TIMEOUT
 
 GROUP = "roboaccord.runners"
 
@@ -31,6 +32,8 @@ class RunRequest:
         bag: folder of the bag to write; must not exist.
         controller: `package.module:Class` instead of the scenario's controller, or "".
         observers: told of the run as it goes, where the transport runs in this process.
+        timeout: how long the controller may take for an answer [s of wall time]; to be made and
+            reset it has `START_TIMEOUT`, or this if it is longer.
     """
 
     setup: Setup
@@ -38,6 +41,12 @@ class RunRequest:
     bag: Path
     controller: str = ""
     observers: tuple[Observer, ...] = ()
+    timeout: float = TIMEOUT
+
+    @property
+    def start_timeout(self) -> float:
+        """How long the controller may take to be made and reset [s of wall time]."""
+        return max(START_TIMEOUT, self.timeout)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +68,7 @@ def run_direct(request: RunRequest) -> RunResult:
     setup = request.setup
     scenario = setup.scenario
     simulator = make_simulator(setup, request.engine)
-    controller = make_controller(setup, request.controller)
+    controller = make_controller(setup, request.controller, timeout=request.start_timeout)
     with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
         find = contact_finder(setup, simulator)
         seen = [ContactMarkers(find, bag.write_contacts)] if find else []
@@ -72,6 +81,7 @@ def run_direct(request: RunRequest) -> RunResult:
             control_period=scenario.control_period,
             seed=scenario.seed,
             observers=(bag, *seen, *request.observers),
+            timeout=request.timeout,
         )
         wall = time.perf_counter() - started
         bag.finish(trajectory.sha256())

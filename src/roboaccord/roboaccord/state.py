@@ -1,8 +1,12 @@
-"""What travels between a simulator and a controller: states, commands and targets."""
+"""What travels between a simulator and a controller: states, commands and targets.
+
+States and targets are read-only, arrays and switches too: what a controller writes into a state
+would be the truth in one transport and lost in another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -24,11 +28,34 @@ ORIGIN = _zeros(3)
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 IDENTITY.setflags(write=False)
 NO_TWIST = _zeros(6)
+STATE_ARRAYS = ("q", "qd", "effort", "position", "orientation", "twist")
+
+
+def freeze(array: Array) -> Array:
+    """Make an array read-only, and return it; a view of memory that can change is copied.
+
+    An array that owns its memory is frozen as it is: whoever made it cannot change it any more.
+    """
+    if array.base is not None:
+        owner = array.base
+        if isinstance(owner, np.ndarray) and not (array.flags.writeable or owner.flags.writeable):
+            return array
+        array = array.copy()
+    array.setflags(False)  # type: ignore[call-arg]  # by keyword it takes three times as long
+    return array
+
+
+def freeze_fields(holder: object, names: Sequence[str]) -> None:
+    """Freeze the arrays of a frozen dataclass; what is None stays None."""
+    for name in names:
+        array = getattr(holder, name)
+        if array is not None:
+            object.__setattr__(holder, name, freeze(array))
 
 
 @dataclass(frozen=True, slots=True)
 class RobotState:
-    """Hold the state of a robot at one instant.
+    """Hold the state of a robot at one instant, read-only.
 
     Args:
         time: simulated time [s].
@@ -51,6 +78,21 @@ class RobotState:
     twist: Array = field(default_factory=lambda: NO_TWIST)
     switches: Mapping[str, bool] = field(default_factory=lambda: NO_SWITCHES)
 
+    def __post_init__(self) -> None:
+        # At every tick, so no more than needed: an array that owns its memory is frozen in place.
+        for array in (self.q, self.qd, self.effort, self.position, self.orientation, self.twist):
+            if array.base is not None:
+                freeze_fields(self, STATE_ARRAYS)
+                break
+            array.setflags(False)  # type: ignore[call-arg]
+        if type(self.switches) is not MappingProxyType:
+            object.__setattr__(self, "switches", MappingProxyType(dict(self.switches)))
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        # A mapping proxy cannot be pickled, and arrays come back writable.
+        arrays = (getattr(self, name) for name in STATE_ARRAYS)
+        return RobotState, (self.time, *arrays, dict(self.switches))
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -68,10 +110,20 @@ class Command:
     wrench: Array | None = None
     twist: Array | None = None
 
+    def copy(self) -> Command:
+        """Return a command that does not change when its maker's arrays do."""
+        switches, wrench, twist = self.switches, self.wrench, self.twist
+        return Command(
+            np.array(self.effort),
+            dict(switches) if switches else NO_SWITCHES,
+            None if wrench is None else np.array(wrench),
+            None if twist is None else np.array(twist),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Hold what a person or a planner asks of a controller.
+    """Hold what a person or a planner asks of a controller, read-only.
 
     Args:
         twist: desired linear and angular velocity of the base (6,) [m/s, rad/s].
@@ -82,3 +134,6 @@ class Target:
     twist: Array = field(default_factory=lambda: NO_TWIST)
     effort: Array | None = None
     velocity: Array | None = None
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, ("twist", "effort", "velocity"))

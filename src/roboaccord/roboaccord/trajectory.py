@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.state import NO_SWITCHES, Array, Command, RobotState
+from roboaccord.state import NO_SWITCHES, STATE_ARRAYS, Array, Command, RobotState, freeze_fields
 
 NO_WRENCH = np.zeros(6)
 
@@ -33,7 +33,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Hold a motion sampled at the control ticks, the initial state included.
+    """Hold a motion sampled at the control ticks, the initial state included, read-only.
 
     Args:
         joints: joint names, n of them.
@@ -59,6 +59,11 @@ class Trajectory:
     events: tuple[Event, ...] = ()
     switches: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     wrench: Array | None = None
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, ("time", *STATE_ARRAYS, "wrench"))
+        for on in self.switches.values():
+            on.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.time)

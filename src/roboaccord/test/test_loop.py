@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import os
+import pickle
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from roboaccord.errors import AccordError, DivergedError
+from numba.core.compiler_lock import global_compiler_lock
+from roboaccord.errors import AccordError, DivergedError, LockstepError
 from roboaccord.loop import count_steps, simulate, tick_time
-from roboaccord.state import Command, RobotState
+from roboaccord.state import Command, RobotState, Target
+from roboaccord.watch import SIGNAL
 
 JOINTS = ("a", "b", "c")
 
@@ -59,7 +69,7 @@ class Push:
 START = RobotState(0.0, np.zeros(3), np.zeros(3), np.zeros(3))
 
 
-def run(controller: Push, simulator: Drift | None = None, **changes: float):  # type: ignore[no-untyped-def]
+def run(controller: Push, simulator: Drift | None = None, **changes: Any):  # type: ignore[no-untyped-def]
     """Run for 1 s with changes."""
     options = {"duration": 1.0, "control_period": 0.1, **changes}
     return simulate(
@@ -129,3 +139,137 @@ def test_hash_changes_with_the_last_bit() -> None:
 @pytest.mark.parametrize(("duration", "step", "count"), [(0.3, 0.1, 3), (10, 0.001, 10000)])
 def test_count_steps_takes_no_offence_at_rounding(duration: float, step: float, count: int) -> None:
     assert count_steps(duration, step, "x") == count
+
+
+class Doing(Push):
+    """Do something with state and target from t = 0.5 s on, then answer with zeros."""
+
+    def __init__(self, deed: Callable[[RobotState, Any], object]) -> None:
+        super().__init__(0.0, 0.0, 0.0)
+        self.deed = deed
+
+    def update(self, state: RobotState, target: object) -> Command:
+        if state.time > 0.45:
+            self.deed(state, target)
+        return Command(self.effort)
+
+
+def add(values: Any) -> None:
+    values += 0.001
+
+
+def switch(state: RobotState) -> None:
+    state.switches["magnet"] = True  # type: ignore[index]
+
+
+WRITES: dict[str, Callable[[RobotState, Any], object]] = {
+    **{
+        name: lambda state, target, name=name: add(getattr(state, name))
+        for name in ("q", "qd", "effort", "position", "orientation", "twist")
+    },
+    "switches": lambda state, target: switch(state),
+    "a field": lambda state, target: setattr(state, "q", state.q + 0.001),
+    "the target's twist": lambda state, target: add(target.twist),
+    "the target's velocity": lambda state, target: add(target.velocity),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_states_and_targets_are_read_only(write: Callable[[RobotState, Any], object]) -> None:
+    with pytest.raises(
+        AccordError, match=r"Doing raised \w+: .*\(states are read-only: .*\) at t = 0\.5"
+    ) as caught:
+        run(Doing(write), target=Target(velocity=np.ones(3)))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_state_does_not_change_when_the_memory_of_its_maker_does() -> None:
+    memory = np.zeros((2, 3))
+    state = RobotState(0.0, memory[0], memory[1], np.zeros(3))
+    copy = pickle.loads(pickle.dumps(state))
+    memory += 1.0
+    for one in (state, copy):
+        assert not one.q.any() and not one.qd.any() and not one.q.flags.writeable
+
+
+def test_a_motion_does_not_change_when_the_arrays_of_its_controller_do() -> None:
+    class Reusing(Push):
+        def update(self, state: RobotState, target: object) -> Command:
+            self.effort[:] = state.time
+            self.wrench[:] = state.time
+            return self.command
+
+        def reset(self, seed: int) -> None:
+            self.effort, self.wrench = np.zeros(3), np.zeros(6)
+            self.command = Command(self.effort, wrench=self.wrench)
+
+    motion = run(Reusing())
+    assert motion.wrench is not None
+    expected = np.append(0.0, motion.time[:-1])
+    np.testing.assert_array_equal(motion.effort[:, 0], expected)
+    np.testing.assert_array_equal(motion.wrench[:, 0], expected)
+    for values in (motion.q, motion.time, motion.wrench):
+        with pytest.raises(ValueError, match="read-only"):
+            values += 1.0
+
+
+def sleep(state: RobotState, target: object) -> None:
+    time.sleep(60.0)
+
+
+def spin(state: RobotState, target: object) -> None:
+    while True:
+        try:
+            math.sqrt(state.time)
+        except Exception:
+            continue
+
+
+@pytest.mark.parametrize("deed", [sleep, spin])
+def test_a_controller_that_gives_no_answer_is_ended(deed: Callable[..., None]) -> None:
+    before = signal.getsignal(SIGNAL)
+    started = time.monotonic()
+    with pytest.raises(
+        LockstepError, match=r"^no command for t = 0\.500000 s from the controller within 0\.2 s$"
+    ):
+        run(Doing(deed), timeout=0.2)
+    assert time.monotonic() - started < 30.0  # half of the sleep
+    assert signal.getsignal(SIGNAL) == before
+
+
+def test_a_controller_that_gives_no_answer_is_ended_in_any_thread() -> None:
+    with ThreadPoolExecutor(1) as pool, pytest.raises(LockstepError, match=r"within 0\.2 s"):
+        pool.submit(run, Doing(spin), timeout=0.2).result(30.0)
+
+
+def test_time_is_counted_for_each_answer_and_without_what_numba_compiles() -> None:
+    """Ten answers of 0.1 s each are in time where 0.3 s is allowed; so is a slow compiler."""
+    run(Doing(lambda state, target: time.sleep(0.1)), timeout=0.3)
+
+    def compile_slowly(state: RobotState, target: object) -> None:
+        with global_compiler_lock:
+            time.sleep(0.5)
+
+    run(Doing(compile_slowly), timeout=0.3, duration=0.6)
+
+
+def leave(kind: type[BaseException]) -> Callable[..., None]:
+    def raise_it(*_: object) -> None:
+        raise kind
+
+    return raise_it
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration])
+def test_a_controller_cannot_end_the_process(kind: type[BaseException]) -> None:
+    with pytest.raises(AccordError, match=rf"^Doing raised {kind.__name__} at t = 0\.500000 s$"):
+        run(Doing(leave(kind)))
+    controller = Push(0, 0, 0)
+    controller.reset = leave(kind)  # type: ignore[method-assign]
+    with pytest.raises(AccordError, match=rf"^Push.reset raised {kind.__name__}$"):
+        run(controller)
+
+
+def test_a_person_can_interrupt_a_controller() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(Doing(lambda state, target: os.kill(os.getpid(), signal.SIGINT) or sleep(state, None)))

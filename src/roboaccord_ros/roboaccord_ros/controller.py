@@ -10,8 +10,10 @@ import numpy as np
 from rclpy.node import Node
 from roboaccord.assembly import Setup, make_controller
 from roboaccord.cdr import EffortCodec
-from roboaccord.loop import ask_controller
+from roboaccord.interfaces import Controller
+from roboaccord.loop import ask_controller, reset_controller
 from roboaccord.state import RobotState
+from roboaccord.watch import START_TIMEOUT, TIMEOUT, Watch
 
 from roboaccord_ros import graph
 from roboaccord_ros.extras import ExtraOutputs
@@ -30,6 +32,8 @@ class ControllerShell:
         custom: `package.module:Class` instead of the scenario's controller, or "".
         peers: nodes that must receive the commands before the first one is sent.
         lockstep: whether the simulator waits; if not, zero efforts are sent at the end.
+        timeout: how long the controller may take for an answer [s of wall time].
+        start_timeout: how long it may take to be made, and to be reset [s of wall time].
     """
 
     def __init__(
@@ -41,16 +45,19 @@ class ControllerShell:
         peers: Sequence[str] = ("simulator",),
         *,
         lockstep: bool = True,
+        timeout: float = TIMEOUT,
+        start_timeout: float = START_TIMEOUT,
     ) -> None:
         self._node, self._run, self._peers, self._lockstep = node, run, peers, lockstep
         robot, joints = setup.robot.name, setup.joints
         self._joints, self._seed = joints, setup.scenario.seed
+        self._start_timeout = start_timeout
         # A first one is thrown away: it shows what it gives beside efforts.
-        trial = make_controller(setup, custom)
-        trial.reset(self._seed)
-        example = ask_controller(trial, setup.initial, None, joints)
-        self._controller = make_controller(setup, custom)
-        self._controller.reset(self._seed)
+        trial = self._make(setup, custom)
+        with Watch(timeout) as watch:
+            example = ask_controller(trial, setup.initial, None, joints, watch)
+        self._controller = self._make(setup, custom)
+        self.watch = Watch(timeout)
         self._inlet, self._efforts = Inlet(joints), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._targets = Targets(node, setup, run)
@@ -69,9 +76,17 @@ class ControllerShell:
         for name, take in takes.items():
             graph.subscribe(node, robot, name, run.guard(take), qos=qos)
         node.create_timer(POLL, run.guard(self._look))
+        self.watch.start()
+
+    def _make(self, setup: Setup, custom: str) -> Controller:
+        """Return a controller that is made and reset."""
+        made = make_controller(setup, custom, timeout=self._start_timeout)
+        reset_controller(made, self._seed, self._start_timeout)
+        return made
 
     def close(self) -> None:
         """Leave no effort in force where nobody waits for the next one."""
+        self.watch.stop()
         if not self._lockstep:
             self._send(self._efforts.encode(max(self._last, 0.0), np.zeros(len(self._joints))))
         graph.deliver(self._publisher)
@@ -101,13 +116,13 @@ class ControllerShell:
             self._waiting = state
             return
         if state.time <= self._last:  # the simulation was reset
-            self._controller.reset(self._seed)
+            reset_controller(self._controller, self._seed, self._start_timeout)
             self._targets.reset()
             self._inlet.switches = self._initial
             state = replace(state, switches=self._initial)
         self._last = state.time
         target = self._targets.at(state.time)
-        command = ask_controller(self._controller, state, target, self._joints)
+        command = ask_controller(self._controller, state, target, self._joints, self.watch)
         self._extras.send(
             state.time,
             command,
@@ -117,12 +132,11 @@ class ControllerShell:
 
 def build(node: Node, run: Run) -> ControllerShell:
     """Make the controller that the parameters of a node ask for."""
-    values = declare(
-        node, "robot", "scenario", "set", "duration", "controller", "peers", "lockstep"
-    )
-    setup = setup_of(values)
-    lockstep, peers = values["lockstep"], values["peers"]
-    return ControllerShell(node, setup, values["controller"], run, peers, lockstep=lockstep)
+    options = ("lockstep", "timeout", "start_timeout")
+    values = declare(node, "robot", "scenario", "set", "duration", "controller", "peers", *options)
+    given = {name: values[name] for name in options}
+    setup, peers = setup_of(values), values["peers"]
+    return ControllerShell(node, setup, values["controller"], run, peers, **given)
 
 
 def main() -> None:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rclpy.node import Node
 from roboaccord.errors import LockstepError
+from roboaccord.loop import no_command
 from roboaccord.state import Array
+from roboaccord.watch import START_TIMEOUT, TIMEOUT
 from std_srvs.srv import SetBool, Trigger
 
 from roboaccord_ros import graph
@@ -30,8 +32,8 @@ class SimulatorOptions:
     engine: str
     lockstep: bool = True
     duration: float = 0.0
-    timeout: float = 10.0
-    start_timeout: float = 60.0
+    timeout: float = TIMEOUT
+    start_timeout: float = START_TIMEOUT
     peers: Sequence[str] = ("controller",)
     transport: str = "ros"
 
@@ -93,10 +95,7 @@ class Pacing:
         elif self._shell.stepper.tick != self._seen or self.held or not self._options.lockstep:
             self._seen, self._looks = self._shell.stepper.tick, 0
         elif self._looks * POLL > self._options.timeout:
-            raise LockstepError(
-                f"no command for t = {self._shell.stepper.state.time:.6f} s from the controller "
-                f"within {self._options.timeout:g} s"
-            )
+            raise no_command(self._shell.stepper.state.time, self._options.timeout)
 
     def _try_to_start(self) -> None:
         missing = self._missing()

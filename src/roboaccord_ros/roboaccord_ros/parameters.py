@@ -11,6 +11,7 @@ from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.robot import find_robot
 from roboaccord.scenario import load_scenario
+from roboaccord.watch import START_TIMEOUT, TIMEOUT
 
 from roboaccord_ros.shell import set_log_level
 
@@ -24,8 +25,11 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
     "bag": ("", "folder of the bag to write; must not exist"),
     "lockstep": (True, "wait for the command that answers each state; else run in real time"),
     "duration": (0.0, "length of the run [s]; 0: the scenario's; .inf: no end"),
-    "timeout": (10.0, "how long to wait for a command [s of wall time]"),
-    "start_timeout": (60.0, "how long to wait for the peers at start [s of wall time]"),
+    "timeout": (TIMEOUT, "how long a command may take [s of wall time]; .inf: no limit"),
+    "start_timeout": (
+        START_TIMEOUT,
+        "how long peers may take to start, and a controller to be made or reset [s of wall time]",
+    ),
     "peers": ([""], "names of the nodes that must receive before the first message is sent"),
     "transport": ("ros", "what the bag says about the transport"),
     "tolerance": (0.0, "velocity error over change of velocity, above it WARN; 0: the scenario's"),

@@ -74,11 +74,14 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     data = json.loads(json.dumps(request.setup.scenario.data()))
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
     robot = request.setup.robot.name
-    common = {"robot": robot, "scenario": str(scenario)}
+    limits = {"timeout": request.timeout, "start_timeout": request.start_timeout}
+    common = {"robot": robot, "scenario": str(scenario), **limits}
+    patience = 3.0 * request.start_timeout  # a controller node makes its controller twice
     parameters: dict[str, dict[str, Any]] = {
         "simulator": {
             **common,
             "engine": request.engine,
+            "start_timeout": patience,
             "peers": ["controller", "recorder"],
             "transport": "ros_processes",
         },

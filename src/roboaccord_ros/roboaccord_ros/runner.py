@@ -32,7 +32,12 @@ def run_ros(request: RunRequest) -> RunResult:
 def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
     """Run over ROS in this process with a simulator that is made already."""
     setup, run, context = request.setup, Run(parts=len(NAMES)), Context()
-    options = SimulatorOptions(engine=request.engine, peers=("controller", "recorder"))
+    options = SimulatorOptions(
+        engine=request.engine,
+        timeout=request.timeout,
+        start_timeout=request.start_timeout,
+        peers=("controller", "recorder"),
+    )
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
         for name in NAMES:
             nodes.append(_node(name, context))
@@ -41,7 +46,16 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
             stack.callback(recorder.close)
             shell = SimulatorShell(nodes[0], setup, simulator, run, options, request.observers)
             peers = ("simulator", "recorder")
-            ControllerShell(nodes[1], setup, request.controller, run, peers)
+            controller = ControllerShell(
+                nodes[1],
+                setup,
+                request.controller,
+                run,
+                peers,
+                timeout=request.timeout,
+                start_timeout=request.start_timeout,
+            )
+            stack.callback(controller.watch.stop)
             spin(context, nodes, run)
         if run.error:
             raise run.error

@@ -85,7 +85,7 @@ class Targets:
             joint = self._joints.index(name)
             self._velocity[joint] = velocity
             self._new.add(joint)
-        self._target = replace(self._target or Target(), velocity=self._velocity)
+        self._target = replace(self._target or Target(), velocity=self._velocity.copy())
 
     def _wrong(self, names: list[str], velocity: list[float]) -> str:
         """Return what is wrong with a message, or ""."""

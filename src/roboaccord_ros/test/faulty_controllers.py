@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import numpy as np
@@ -68,3 +69,73 @@ class NoSuchMagnet(Faulty):
     def mistake(self) -> Command:
         """Name the wrong one."""
         return Command(np.zeros(self.count), {"magnet_c": True})
+
+
+class Writing(Faulty):
+    """Write into the state; do nothing else."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Push the joints by hand."""
+        if state.time >= 0.05:
+            state.q[:] += 0.001
+        return Command(np.zeros(self.count))
+
+
+class Endless(Faulty):
+    """Come to no end, and let no ordinary exception pass."""
+
+    def mistake(self) -> Command:
+        """Go round and round."""
+        while True:
+            try:
+                time.sleep(0.001)
+            except Exception:
+                continue
+
+
+class Asleep(Faulty):
+    """Sleep for a minute."""
+
+    def mistake(self) -> Command:
+        """Sleep."""
+        time.sleep(60.0)
+        return Command(np.zeros(self.count))
+
+
+class Exiting(Faulty):
+    """End the process."""
+
+    def mistake(self) -> Command:
+        """Exit as if all was well."""
+        sys.exit(0)
+
+
+class ExitingInReset(Faulty):
+    """End the process when it is reset."""
+
+    def reset(self, seed: int) -> None:
+        """Exit as if all was well."""
+        sys.exit(0)
+
+
+class ExitingWhenMade(Faulty):
+    """End the process when it is made."""
+
+    def __init__(self, setup: Setup) -> None:
+        sys.exit(0)
+
+
+class Interrupting(Faulty):
+    """Raise what a person's Ctrl-C raises."""
+
+    def mistake(self) -> Command:
+        """Raise it."""
+        raise KeyboardInterrupt
+
+
+class Generating(Faulty):
+    """Raise what ends a generator."""
+
+    def mistake(self) -> Command:
+        """Raise it."""
+        raise GeneratorExit

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.cdr import EffortCodec
 from roboaccord.errors import AccordError, LockstepError
+from roboaccord.runner import run_direct
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
@@ -49,6 +52,39 @@ def test_a_faulty_controller_is_named(controller, message, request_for, setup_fo
     bag = read_run(request.bag)
     assert bag.sha256 is None
     assert bag.trajectory.time[-1] == pytest.approx(0.05)
+
+
+TRANSPORTS = {"direct": run_direct, "ros": run_ros, "ros_processes": run_ros_processes}
+LINES = {
+    "Writing": r"Writing raised ValueError: .* \(states are read-only: .*\) at t = 0\.050000 s",
+    "Endless": r"no command for t = 0\.050000 s from the controller within 3 s",
+    "Asleep": r"no command for t = 0\.050000 s from the controller within 3 s",
+    "Exiting": r"Exiting raised SystemExit: 0 at t = 0\.050000 s",
+    "ExitingInReset": r"ExitingInReset\.reset raised SystemExit: 0",
+    "ExitingWhenMade": r"controller raised SystemExit: 0",
+    "Interrupting": r"Interrupting raised KeyboardInterrupt at t = 0\.050000 s",
+    "Generating": r"Generating raised GeneratorExit at t = 0\.050000 s",
+}
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("controller", LINES)
+def test_a_line_is_the_same_in_every_transport(controller, transport, request_for, setup_for):
+    made = request_for(setup_for(), controller=f"faulty_controllers:{controller}")
+    started = time.monotonic()
+    with pytest.raises(AccordError) as caught:
+        TRANSPORTS[transport](replace(made, timeout=3.0))
+    assert re.fullmatch(LINES[controller], str(caught.value))
+    assert time.monotonic() - started < 55.0  # and not the minute of who sleeps
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_module_that_exits_cannot_be_imported(transport, request_for, setup_for):
+    sys.modules.pop("exiting_module", None)
+    made = request_for(setup_for(), controller="exiting_module:Controller")
+    line = r"cannot import exiting_module:Controller: it raised SystemExit: 0"
+    with pytest.raises(AccordError, match=line):
+        TRANSPORTS[transport](made)
 
 
 def test_a_faulty_controller_in_its_own_process_is_named(request_for, setup_for):

@@ -76,13 +76,14 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):  # type
     """Advance y and side in place by `steps` steps of h [s].
 
     Args:
-        log: filled with the rows (time since the start, joint, impulse) of impacts (k, 3).
+        log: filled with a row for each joint (n, 2): the time of its first impact since the start
+            [s], and the sum of the impulses of all of its impacts, 0 where there was none [N m s].
 
     Returns:
-        the number of rows of `log` that were filled.
+        the largest angle of any joint at the end [rad].
     """
     n = side.shape[0] + 1
-    count = 0
+    log[:] = 0.0
     for step in range(steps):
         left = h
         attempts = 0
@@ -95,11 +96,10 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):  # type
                     break
                 impulse = impact(body, y, side)
                 for j in range(n - 1):
-                    if impulse[j] > 0.0 and count < log.shape[0]:
-                        log[count, 0] = step * h + (h - left)
-                        log[count, 1] = j
-                        log[count, 2] = impulse[j]
-                        count += 1
+                    if impulse[j] > 0.0:
+                        if log[j, 1] == 0.0:
+                            log[j, 0] = step * h + (h - left)
+                        log[j, 1] += impulse[j]
             if left <= 0.0:
                 break
             after = rk4(body, y, tau, left, friction, points, side)
@@ -118,4 +118,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):  # type
             left -= part
             if left < 1e-15:
                 left = 0.0
-    return count
+    largest = 0.0
+    for j in range(n - 1):
+        largest = max(largest, abs(y[2 + j] - y[3 + j]))
+    return largest

@@ -9,6 +9,7 @@ import roboaccord
 from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
+from roboaccord.joint_stops import StopWatch
 from roboaccord.loop import clip_efforts, count_steps
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
@@ -16,8 +17,6 @@ from roboaccord.trajectory import Event
 from snake import dynamics, integrator, tracking
 from snake.coordinates import PlanarSnake, friction_of
 from snake.parameters import SnakeParameters
-
-MAX_EVENTS = 1000  # logged in one control period
 
 
 class SnakeReference:
@@ -36,7 +35,9 @@ class SnakeReference:
         self.physics_step = setup.scenario.physics_step
         self._chain = PlanarSnake(self.parameters)
         self._friction, self._points = friction_of(setup)
-        self._log = np.empty((MAX_EVENTS, 3))
+        self._log = np.empty((len(self.joints), 2))
+        limits = np.full(len(self.joints), self.parameters.joint_limit)
+        self._stops = StopWatch(self.joints, -limits, limits)
         self._events: list[Event] = []
         self.reset(setup.initial)
         # Compile the kernels here, where nobody counts the time, and not in the first tick.
@@ -50,7 +51,9 @@ class SnakeReference:
         self._time = state.time
         self._effort = np.array(state.effort)
         self._events.clear()
-        return self.state()
+        started = self.state()
+        self._stops.reset(started.q)
+        return started
 
     def state(self) -> RobotState:
         """Return the present state."""
@@ -61,21 +64,32 @@ class SnakeReference:
         steps = count_steps(duration, self.physics_step, "control period over physics step")
         self._effort = clip_efforts(command.effort, self.effort_limits)
         chain = self._chain
-        count = integrator.advance(
+        largest = integrator.advance(
             chain.body, self._y, self._effort, self.physics_step, steps, self._friction,
             self._points, self.parameters.joint_limit, self._side, self._log,
         )  # fmt: skip
-        for offset, joint, impulse in self._log[:count]:
-            time = float(self._time + offset)
-            self._events.append(Event(time, "joint_stop", self.joints[int(joint)], float(impulse)))
-        self._time = round(self._time + duration, 9)  # free of the sum's round-off
-        return self.state()
+        begin, self._time = self._time, round(self._time + duration, 9)  # free of round-off
+        state = self.state()
+        if largest >= self._stops.nearest or self._stops.any:  # else it is not worth a look
+            for joint in self._stops.see(state.q):
+                self._events.append(self._stop(joint, begin))
+        return state
+
+    def _stop(self, joint: int, begin: float) -> Event:
+        """Return the event of a joint that came to its stop in the period from `begin` [s].
+
+        Its time is that of the joint's first impact in the period, its impulse the sum of all; a
+        joint that came to rest just there had none.
+        """
+        offset, impulse = self._log[joint].tolist()
+        time = begin + offset if impulse else self._time
+        return self._stops.event(joint, time, impulse)
 
     def take_events(self) -> Sequence[Event]:
-        """Return the impacts since the last call."""
+        """Return the joints that came to their stops since the last call, in order of time."""
         if not self._events:
             return ()
-        events, self._events = self._events, []
+        events, self._events = sorted(self._events, key=lambda event: event.time), []
         return events
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:

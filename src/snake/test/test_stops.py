@@ -1,9 +1,14 @@
 """Inelastic joint stops: where they act, what they conserve, what they take."""
 
+from collections import Counter
+
 import numpy as np
 import oracle
 import pytest
 from roboaccord import Command, make_simulator
+from roboaccord.assembly import Setup, make_controller
+from roboaccord.loop import simulate
+from roboaccord.scenario import load_scenario
 from snake.coordinates import PlanarSnake
 from snake.stops import solve_lcp
 
@@ -124,3 +129,39 @@ def test_lcp_solutions_are_complementary():
         assert x.min() >= 0
         assert slack.min() > -1e-9
         assert abs(x @ slack) < 1e-8
+
+
+@pytest.mark.parametrize("engine", ["reference", "dart", "mujoco"])
+def test_a_stop_is_logged_when_the_joint_comes_to_it(engine):
+    """As often as angles at the ticks come within 1 urad of a limit after 0.1 mrad off it.
+
+    Bang-bang efforts of 10 N m make impacts by the hundred in each tick.
+    """
+    changes = ["duration=0.4"]
+    setup = Setup.of(load_scenario("snake", "snake", "lateral_undulation", changes))
+    motion = simulate(
+        simulator=make_simulator(setup, engine), controller=make_controller(setup),
+        initial=setup.initial, duration=0.4, control_period=setup.scenario.control_period,
+    )  # fmt: skip
+    gaps = setup.parameters.joint_limit - np.abs(motion.q)
+    expected = dict.fromkeys(motion.joints, 0)
+    for name, gap in zip(motion.joints, gaps.T):
+        there = gap[0] < 1e-6
+        for distance in gap:
+            expected[name] += distance < 1e-6 and not there
+            there = distance < 1e-6 or (there and distance < 1e-4)
+    found = Counter(event.subject for event in motion.events)
+    assert found == Counter(expected) and found.total() > 21
+    times = [event.time for event in motion.events]
+    assert times == sorted(times)
+
+
+def test_the_other_stop_is_another_event(two_links):
+    """Pushed to one stop and held there, then to the other; each is hit with an impulse."""
+    simulator = make_simulator(two_links)
+    events = []
+    for tick in range(600):
+        simulator.step(Command(np.array([0.1 if tick < 300 else -0.1])), 1e-3)
+        events += simulator.take_events()
+    assert [event.kind for event in events] == ["joint_stop"] * 2
+    assert all(event.impulse > 0.0 for event in events)

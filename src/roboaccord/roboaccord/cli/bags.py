@@ -123,6 +123,11 @@ def _print(reference: Path, result: ComparisonResult) -> None:
         console.print(_table(pair, result.tolerance))
         if pair.skipped:
             console.print(f"in one bag only, not compared: {', '.join(pair.skipped)}")
+        if pair.left_out:
+            count = sum(pair.left_out.values())
+            console.print(
+                f"{count} values left out, unknown between samples: {', '.join(pair.left_out)}"
+            )
     console.print(f"{result.verdict} at tolerance {result.tolerance:g}")
 
 

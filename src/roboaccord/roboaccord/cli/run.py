@@ -18,6 +18,7 @@ from roboaccord.output import fresh, make_folder
 from roboaccord.robot import find_robot
 from roboaccord.runner import Runner, RunRequest, RunResult, find_runner
 from roboaccord.scenario import load_scenario
+from roboaccord.watch import TIMEOUT
 
 RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help="See `accord list`.")]
 ScenarioName = Annotated[
@@ -48,6 +49,10 @@ def run_command(
     controller: Annotated[
         str, typer.Option(metavar="MODULE:CLASS", help="A controller of your own.")
     ] = "",
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit."),
+    ] = TIMEOUT,
     view: Annotated[bool, typer.Option("--view", help="Watch the run in the browser.")] = False,
     folder: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Default: under runs/.")
@@ -64,6 +69,8 @@ def run_command(
 
       accord run snake serpenoid --controller my_package.my_module:MyController --json
     """
+    if not timeout > 0.0:
+        raise AccordError(f"--timeout must be more than 0 s, not {timeout:g}")
     runner, transport, note = choose_transport(transport)
     setup = load_setup(robot, scenario, changes or [])
     place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_{engine}")
@@ -80,7 +87,12 @@ def run_command(
             watchers = (*watchers, live)
         result = runner(
             RunRequest(
-                setup=setup, engine=engine, bag=bag, controller=controller, observers=watchers
+                setup=setup,
+                engine=engine,
+                bag=bag,
+                controller=controller,
+                observers=watchers,
+                timeout=timeout,
             )
         )
     summary = summarise(setup, engine, result)

@@ -15,13 +15,12 @@ from roboaccord.engines.properties import Properties
 from roboaccord.engines.touch import TouchWatch
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration, LinkMotion
+from roboaccord.joint_stops import StopWatch
 from roboaccord.kinematics import TreeKinematics
 from roboaccord.loop import clip_efforts, count_steps
 from roboaccord.rotations import quaternion_matrix
 from roboaccord.state import NO_TWIST, Array, Command, RobotState
 from roboaccord.trajectory import Event
-
-STOP_MARGIN = 1e-6  # rad: a joint this close to its limit is counted as stopped by it
 
 
 class EngineSimulator(ABC):
@@ -54,9 +53,11 @@ class EngineSimulator(ABC):
         missing = [name for name in self.joints if name not in described]
         if missing:
             raise AccordError(f"joint {missing[0]} is missing in the description")
-        self._lower = np.array([described[n].lower for n in self.joints]) + STOP_MARGIN
-        self._upper = np.array([described[n].upper for n in self.joints]) - STOP_MARGIN
-        self._stopped = np.zeros(len(self.joints), dtype=bool)
+        self._stops = StopWatch(
+            self.joints,
+            np.array([described[n].lower for n in self.joints]),
+            np.array([described[n].upper for n in self.joints]),
+        )
         self._time = 0.0
         self._effort = np.zeros(len(self.joints))
         self._acting = self._effort
@@ -114,7 +115,7 @@ class EngineSimulator(ABC):
         self._events.clear()
         if self._watch:
             self._watch.reset()
-        self._stopped[:] = self._at_stop(state.q)
+        self._stops.reset(state.q)
         self._place(state)
         return self._read()
 
@@ -134,7 +135,8 @@ class EngineSimulator(ABC):
             self._substeps(self._acting, count)
         self._time = round(self._time + duration, 9)  # free of the sum's round-off
         state = self._read()
-        self._notice_stops(state)
+        for joint in self._stops.see(state.q):
+            self._events.append(self._stops.event(joint, self._time))
         return state
 
     def _watched_substeps(self, watch: TouchWatch, count: int) -> None:
@@ -204,12 +206,3 @@ class EngineSimulator(ABC):
         if command.wrench is not None and self.base == "fixed":
             raise AccordError(f"{self.name}: a wrench moves nothing where the base is fixed")
         return command.wrench
-
-    def _at_stop(self, q: Array) -> Array:
-        return np.asarray((q > self._upper) | (q < self._lower))
-
-    def _notice_stops(self, state: RobotState) -> None:
-        stopped = self._at_stop(state.q)
-        for joint in np.flatnonzero(stopped & ~self._stopped):
-            self._events.append(Event(self._time, "joint_stop", self.joints[int(joint)]))
-        self._stopped = stopped
