@@ -74,7 +74,7 @@ class Dribble:
     Args:
         tree: of the description whose rollers slide.
         p: parameters.
-        law: of a slip (3,) [m/s] the force on the ball per load (3,), and what is beside that (3,) [N].
+        law: of a slip (3,) [m/s] the force on the ball over the load, and what adds to it [N].
     """
 
     def __init__(self, tree, p, law):

@@ -45,7 +45,8 @@ def random_case(rng, away, fast):
 def place_of(p, case):
     """Return the place (5,) of ball and carrier, as the kernels take it."""
     offset, middle, yaw, _, _ = case
-    return np.array([*middle + turned_back(-yaw, offset + [p.ball_ahead, 0.0]), *middle, yaw])
+    ahead = np.array([p.ball_ahead, 0.0])
+    return np.array([*middle + turned_back(-yaw, offset + ahead), *middle, yaw])
 
 
 def by_kernels(p, case, viscous, dry):
