@@ -80,6 +80,28 @@ def test_statics_at_rest_by_hand():
     assert found == pytest.approx(least / 0.5, rel=1e-6)
 
 
+@pytest.mark.parametrize("gain", [-1.5, 0.0, 1.0])
+def test_statics_of_gaining_speed_by_hand(gain):
+    """The rollers' weight and inertia press, N = F + m (gain x + g z), and the ball has its own.
+
+    As above, and about the ground's contact 2 ((1 + z) b - x d - N x) = (M + I / r^2) gain. What
+    is left over are forces on the ground.
+    """
+    p = dribbling("parameters.roller_mass=0.5").parameters
+    x, y, z = -np.cos(np.pi / 3) * np.cos(np.radians(55)), 0.5 * np.sin(np.radians(55)), 0.75**0.5
+    N = 15.0 + 0.55 * (gain * x + 9.81 * z)
+    b = np.linspace(-N, N, 400_001)
+    d = ((1 + z) * b - N * x - 0.5 * (0.43 + 3.469e-3 / 0.11**2) * gain) / x
+    size = np.sqrt(b * b + ((b * x + d * z) / y) ** 2 + d * d)
+    least = size.argmin()
+    rollers, ground = grip_shares(p, 0.5, 0.8, np.array([gain, 0.0, 0.0]))
+    assert rollers == pytest.approx(size[least] / (0.5 * N), rel=1e-6)
+    forward = 0.43 * gain - 2.0 * (b[least] - N * x)
+    down = 0.43 * 9.81 - 2.0 * (d[least] - N * z)
+    # The least size is flat: there b is known to its grid, 2 N / 400 000, and to a root.
+    assert ground == pytest.approx(abs(forward) / (0.8 * down), rel=1e-4)
+
+
 def test_statics_limit_turns():
     """The share is 1 at the largest turn rate, which falls with the speed and with friction."""
     p = dribbling().parameters
