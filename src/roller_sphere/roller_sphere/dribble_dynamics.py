@@ -130,6 +130,10 @@ def spread(row, along, place, y, held, J, G, k, bias, u, n):  # type: ignore[no-
     reached = True
     for i in range(2):
         reached = slide_of(row, along[0, i], offset, at) and reached
+        if not held:  # pressed out as far as it goes
+            for d in range(3):
+                at[d] = (row[0] + row[1] - row[3]) * along[0, i, d]
+            at[0] += row[2]
         to_world(c, s, at, rho)
         to_world(c, s, along[0, i], n[i])
         to_world(c, s, along[1, i], axis)

@@ -9,7 +9,7 @@ from roboaccord.crosscheck.acceleration import check_acceleration, check_masses
 from roboaccord.loop import simulate
 from roboaccord.rotations import quaternion_matrix
 from roboaccord.scenario import load_scenario
-from roboaccord.state import Target
+from roboaccord.state import Command, Target
 from roller_sphere.dribble import CARRIER_BANDWIDTH, moved_mass
 from roller_sphere.dribble_dynamics import RATES, spread
 from roller_sphere.dribble_limits import ball_acceleration, grip_shares, largest_turn_rate
@@ -192,6 +192,24 @@ def test_a_lost_ball_is_told_once_and_rolls_on():
     assert event.time == pytest.approx(held_time(setup.parameters, found), abs=2e-3)
     assert found.twist[-1] @ found.twist[-1] == pytest.approx(found.twist[-200] @ found.twist[-200])
     assert found.position[-1, 0] > found.position[-200, 0] + 0.1
+
+
+def test_the_carrier_turns_as_easily_however_far_a_lost_ball_is():
+    """Its rollers are pressed out as far as they go, and turn with it but for their own spin."""
+    setup = dribbling("friction={law: viscous, coefficient: 0}", "controller={name: none}")
+    p, simulator = setup.parameters, make_simulator(setup)
+    simulator.reset(setup.initial)
+    at = (p.radius + p.roller_radius - 2.0 * p.roller_radius) * p.rig.normals[:, :2]
+    at[:, 0] += p.ball_ahead
+    held, mass = p.roller_mass + p.holder_mass, moved_mass(p) + 0.01  # a stage's
+    inertia = p.carrier_inertia + 2.0 * (p.roller_inertia + 1e-5) + held * (at**2).sum()
+    inertia -= (
+        p.roller_inertia * (p.rig.axes[:, 2] ** 2).sum() + (held * at.sum(axis=0)[0]) ** 2 / mass
+    )
+    for _ in range(2):
+        before = simulator.step(Command(np.zeros(5)), 2.0)
+        after = simulator.step(Command(np.array([0.0, 0.0, 0.0, 0.0, 10.0])), 1e-3)
+        assert after.qd[4] - before.qd[4] == pytest.approx(1e-2 / inertia, rel=1e-6)
 
 
 def test_cmd_vel_goes_before_the_program():
