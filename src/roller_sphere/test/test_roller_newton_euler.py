@@ -127,3 +127,14 @@ def test_friction_on_a_slide_counts_once(described):
             assert loads.min() > 0.0
             errors.append(np.abs(by_kernels(described[0], case, 0.0, mu) - expected).max())
         assert errors[0] / errors[1] == pytest.approx(8.0, rel=0.02)
+
+
+def test_a_roller_that_would_have_to_pull_has_no_friction(described):
+    """The description's links hang together, but dry friction is no less than none."""
+    rng, found = np.random.default_rng(3), 0
+    while found < 3:
+        case = random_case(rng, 0.0, 4.0)
+        expected, loads = by_newton(described, case, 0.0, 0.0)
+        if loads.max() < -0.5 * described[0].press_force:
+            found += 1
+            assert off(by_kernels(described[0], case, 0.0, MU), expected) < 1e-10
