@@ -204,7 +204,8 @@ def relax(M, slope, pull, step, change):  # type: ignore[no-untyped-def]
 def press(forces, friction, J, G, bias, u, n, middle, change, step, force, slope):  # type: ignore[no-untyped-def]
     """Fill the friction on the ball at the start of a step, for the load in its middle.
 
-    `middle` holds the rates there, `force` (2, 3) what is filled, in row 0, and a row of use.
+    What friction itself adds to the load is taken to the first order of mu sin(u, n). `middle`
+    holds the rates there, `force` (2, 3) what is filled, in row 0, and a row of use.
     """
     slip = force[1]
     facing, rise = dot(u, n), forces[2] * n[2]
