@@ -77,11 +77,14 @@ def test_the_gain_is_that_of_dynamic_programming(orbit):
     assert lqr_gain(A, B[:, 0]) == pytest.approx(gain[0], rel=1e-9)
 
 
-def test_a_step_with_feedback_is_the_lagrangians(orbit, law):
+@pytest.mark.parametrize(("faster", "up"), [(0.04, False), (0.02, True)])
+def test_a_step_with_feedback_is_the_lagrangians(orbit, law, faster, up):
     """Times by the law in whole milliseconds, motion by scipy, up to the next vertical."""
-    start = orbit.start + np.array([0.0, 0.01, -0.03, 0.04])
+    start = orbit.start + np.array([0.0, 0.01, -0.03, faster])
     away = start[1:] - np.array(law.target)
-    switch = round((law.switch - np.dot(law.gain, away)) / 1e-3) * 1e-3
+    exact = law.switch - np.dot(law.gain, away)
+    switch = round(exact / 1e-3) * 1e-3
+    assert (switch > exact) == up
     assert abs(switch - law.switch) > 1e-3
     motor = round(law.motor / 1e-3) * 1e-3
     x, v = oracle(np.array([*start, 0.0, 0.0, 0.0, 0.0]))
