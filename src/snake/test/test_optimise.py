@@ -138,10 +138,29 @@ def test_efforts_keep_five_percent_below_the_limit():
     ]:  # fmt: skip
         figures = Figures(speed=speed, peak_effort=peak, cost_of_transport=1.0)
         assert search.excess(figures, task) == pytest.approx(expected, abs=1e-12)
+    # Beyond the limit nothing is to be gained: speed grows by 3 m/s for the whole of it at most.
+    within, beyond = (Figures(speed=0.5 + 3.0 * more, peak_effort=2.0 * (1.0 + more),
+                              cost_of_transport=1.0) for more in (0.0, 0.1))  # fmt: skip
     fast = Task(objective="speed", max_effort=2.1, min_speed=0.3)
+    assert search.score(beyond, fast) > search.score(within, fast) + 1.0
     slow = Figures(speed=-1.0, peak_effort=2.0, cost_of_transport=math.inf)
     assert search.excess(slow, fast) == 0.0
     assert (search.score(slow, fast), search.score(slow, task)) == (1.0, 1e3 + 1.3 * search.WEIGHT)
+
+
+def test_bounds_are_told_within_a_hundredth_of_the_box():
+    """Amplitude 0.05 rad to 97 % of the stop, 0.2 to 3 Hz either way, 0.5 to 3 waves."""
+    model, task = model_on(0.1, 1.0, joints=4), Task(objective="speed", max_effort=1.0)
+    low, high = 0.05, 0.97 * 0.436332
+    middle, inside = Gait(0.2, 1.5, 1.5), 0.009
+    span = high - low
+    assert search.at_bounds(middle, model, task) == {}
+    assert search.at_bounds(Gait(low + 0.011 * span, 0.23, 2.974), model, task) == {}
+    near = Gait(low + inside * span, -3.0 + inside * 2.8, 3.0 - inside * 2.5)
+    assert search.at_bounds(near, model, task) == {"amplitude": low, "frequency": 3.0, "waves": 3.0}
+    far = Gait(high - inside * span, 0.2 + inside * 2.8, 0.5 + inside * 2.5)
+    expected = {"amplitude": pytest.approx(high), "frequency": 0.2, "waves": 0.5}
+    assert search.at_bounds(far, model, task) == expected
 
 
 def test_no_gait_drawn_at_random_is_better(short):
