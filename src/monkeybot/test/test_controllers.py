@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from monkeybot.coordinates import Mode
+from monkeybot.coordinates import Mode, unpack
 from monkeybot.gaits import evaluate, horizontal
 from monkeybots import REPORT
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
@@ -116,6 +116,80 @@ def test_the_schedule_flies_and_grips():
     kinds = [(e.time, e.kind, e.subject) for e in found.events]
     assert kinds == [(0.35, "magnet_off", "magnet_a"), (0.45, "magnet_on", "magnet_b")]
     assert not found.switches["magnet_a"][-1] and found.switches["magnet_b"][-1]
+
+
+HELD = (
+    "controller={name: lqr, nominal: [3.0, 1.0, 10.0], gain: %s, switch_t: 0.1, motor_t: 0.0045, "
+    "power: 2}"
+)
+
+
+def told(gain, *seen):
+    """Return when lqr changes hands [s], None for never, and for how many ticks its motor is on.
+
+    Args:
+        gain: of the feedback, in YAML.
+        seen: (th1, th2, w1, w2) of hand A, a tick after the other from 0 s on; the last one stays.
+    """
+    controller = make_controller(
+        Setup.of(load_scenario("monkeybot", "monkeybot", "swing", [HELD % gain]))
+    )
+    changed, driven, mode = None, 0, Mode.SWING_A
+    for tick in range(200):
+        u = np.array([*seen[min(tick, len(seen) - 1)], 0.0, 0.0, 0.0, 0.0])
+        state = unpack(u, time=1e-3 * tick, effort=np.zeros(1), mode=mode)
+        command = controller.update(state, None)
+        if command.switches:
+            assert changed is None
+            changed, mode = 1e-3 * tick, Mode.SWING_B
+        driven += int(command.effort[0] != 0.0)
+    return changed, driven
+
+
+@pytest.mark.parametrize(
+    ("gain", "expected"),
+    [
+        # 0.1 s less gain times deviation, (0.2, -0.5, 2), to whole milliseconds.
+        ("[0.1, 0, 0]", 0.080), ("[-0.1, 0, 0]", 0.120), ("[0, 0.04, 0]", 0.120),
+        ("[0, 0, 0.01]", 0.080), ("[0.1, 0.04, 0.01]", 0.080), ("[0.0124, 0, 0]", 0.098),
+        ("[0.0128, 0, 0]", 0.097), ("[0, 0, 0]", 0.100),
+        # By no more than 0.05 s either way.
+        ("[0.3, 0, 0]", 0.050), ("[-0.3, 0, 0]", 0.150), ("[0.2, 0, 0]", 0.060),
+    ],
+)  # fmt: skip
+def test_lqr_changes_hands_by_its_law_and_by_no_more_than_its_largest(gain, expected):
+    """The motor is then on for 4.5 ms: in five ticks."""
+    at_rest = np.array([0.0, 3.2, 0.5, 12.0])
+    assert told(gain, at_rest) == (pytest.approx(expected, abs=1e-9), 5)
+
+
+def test_lqr_counts_turns_of_the_elbow_once():
+    """An elbow at -3.1 rad is 2 pi - 6.1 from its nominal 3, and not -6.1, which would be clipped.
+
+    Gain 0.2 takes 36.6 ms of 100 away.
+    """
+    assert told("[0.2, 0, 0]", [0.0, -3.1, 1.0, 10.0])[0] == pytest.approx(0.063, abs=1e-9)
+
+
+def test_lqr_finds_the_vertical_between_two_ticks():
+    """At 3/4 of a tick, where the elbow is at 3.1 + 3/4 (2 pi - 6.2) and w1, w2 have their means.
+
+    The way from 3.1 to -3.1 rad is the short one.
+    """
+    seen = [-0.03, 3.1, 0.8, 9.6], [0.01, -3.1, 1.2, 10.4]
+    passed, elbow = 0.75e-3, 0.1 + 0.75 * (2.0 * np.pi - 6.2)
+    for gain in (0.1, 0.15):
+        expected = round(1e3 * (passed + 0.1 - gain * (elbow + 0.1) - 0.025 * 0.2)) / 1e3
+        found, _ = told(f"[{gain}, {gain}, 0.025]", *seen)
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(0.01, 0.02), (0.01, -0.01), (3.1, -3.1), (-3.1, 3.1)]
+)
+def test_lqr_waits_for_the_vertical_below_and_forwards(before, after):
+    """Past it, backwards over it and upside down do not count."""
+    assert told("[0, 0, 0]", [before, 3.0, 1.0, 10.0], [after, 3.0, 1.0, 10.0]) == (None, 0)
 
 
 def test_teleoperation_gives_the_effort_asked_for():

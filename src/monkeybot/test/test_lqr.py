@@ -52,6 +52,14 @@ def test_without_feedback_none_of_50_starts_survives(orbit):
     assert beside.survived == 0.0
 
 
+def test_a_walk_survives_only_near_the_orbit(orbit):
+    """Within 0.2 rad and 1 rad/s of it, a turn of the held link more or less: walks of no cycle."""
+    sides = np.concatenate([np.eye(4), -np.eye(4)]) * [0.2, 0.2, 1.0, 1.0]
+    near = np.concatenate([0.99 * sides, 2.0 * np.pi * np.outer([1, -1], [1, 0, 0, 0])])
+    assert walk(orbit, REPORT, orbit.start + near, 0).survived.all()
+    assert not walk(orbit, REPORT, orbit.start + 1.01 * sides, 0).survived.any()
+
+
 def test_closed_loop_multipliers_are_those_of_the_walked_map(orbit):
     """Eigenvalues of A - B K against central differences of walks without rounding."""
     law = time_law(orbit, REPORT, sample=0.0)
@@ -77,11 +85,14 @@ def test_the_gain_is_that_of_dynamic_programming(orbit):
     assert lqr_gain(A, B[:, 0]) == pytest.approx(gain[0], rel=1e-9)
 
 
-def test_a_step_with_feedback_is_the_lagrangians(orbit, law):
+@pytest.mark.parametrize(("faster", "up"), [(0.04, False), (0.02, True)])
+def test_a_step_with_feedback_is_the_lagrangians(orbit, law, faster, up):
     """Times by the law in whole milliseconds, motion by scipy, up to the next vertical."""
-    start = orbit.start + np.array([0.0, 0.01, -0.03, 0.04])
+    start = orbit.start + np.array([0.0, 0.01, -0.03, faster])
     away = start[1:] - np.array(law.target)
-    switch = round((law.switch - np.dot(law.gain, away)) / 1e-3) * 1e-3
+    exact = law.switch - np.dot(law.gain, away)
+    switch = round(exact / 1e-3) * 1e-3
+    assert (switch > exact) == up
     assert abs(switch - law.switch) > 1e-3
     motor = round(law.motor / 1e-3) * 1e-3
     x, v = oracle(np.array([*start, 0.0, 0.0, 0.0, 0.0]))

@@ -3,10 +3,12 @@
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.coordinates import Mode
+from monkeybot.coordinates import Mode, pack
 from monkeybot.events import VERTICAL, energy_restored, level, linear
+from monkeybot.metrics import metrics
 from monkeybot.motion import Motion
 from monkeybots import REPORT, ROUGH, UNLIKE, oracle
+from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
 from scipy.integrate import solve_ivp
 
 START = np.array([0.3, -0.8, 1.0, 4.0, 0.1, -0.2, 0.0, 0.0])
@@ -49,6 +51,49 @@ def test_any_order_of_modes_is_the_lagrangians_motion(parameters):
         ("magnet_on", "magnet_a"), ("magnet_off", "magnet_b"),
     ]  # fmt: skip
     assert motion.time == pytest.approx(1.1)
+
+
+def test_travel_and_rise_are_a_ballistic_centre_of_masss():
+    """In flight the centre goes v t along the wall, and v t - g t^2 / 2 up, however links turn."""
+    changes = [f"parameters.{name}={getattr(UNLIKE, name)}" for name in (
+        "mass_a", "mass_b", "inertia_a", "inertia_b", "length_a", "length_b", "centre_a",
+        "centre_b", "gravity",
+    )]  # fmt: skip
+    changes += [
+        "initial.switches.magnet_a=false", "initial.twist=[0, 1.5, 0.7, 2.0, 0, 0]",
+        "initial.roll=0.4", "controller={name: none}",
+    ]  # fmt: skip
+    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "flight", changes))
+    found = simulate(
+        simulator=make_simulator(setup), controller=make_controller(setup), initial=setup.initial,
+        duration=0.4, control_period=1e-3,
+    )  # fmt: skip
+    x, v = oracle(pack(setup.initial))
+    right, up = (lagrangian.mass_matrix(UNLIKE, x) @ v)[:2] / (UNLIKE.mass_a + UNLIKE.mass_b)
+    figures = metrics(setup, found)
+    assert figures["travel"] == pytest.approx(0.4 * right, abs=1e-9)
+    assert figures["rise"] == pytest.approx(0.4 * up - 0.5 * UNLIKE.gravity * 0.4**2, abs=1e-9)
+    assert figures["grips"] == figures["largest_impulse"] == 0.0
+
+
+def test_grips_and_the_largest_impulse_are_those_of_the_magnets_that_come_on():
+    """Two grips from one swing, A's 0.3 s after B's, the impulses by the Lagrangian."""
+    steps = "[{at: 0.2, hold: b}, {at: 0.5, hold: a}]"
+    changes = [f"controller={{name: schedule, steps: {steps}}}"]
+    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "flight", changes))
+    found = simulate(
+        simulator=make_simulator(setup), controller=make_controller(setup), initial=setup.initial,
+        duration=0.6, control_period=1e-3,
+    )  # fmt: skip
+    x, v = oracle(pack(setup.initial))
+    impulses = []
+    for held, other, duration in (("a", "b", 0.2), ("b", "a", 0.3)):
+        x, v = lagrangian.move(REPORT, x, v, 0.0, held, duration)
+        v, impulse = lagrangian.impact(REPORT, x, v, other)
+        impulses.append(np.hypot(*impulse))
+    figures = metrics(setup, found)
+    assert figures["grips"] == 2.0
+    assert figures["largest_impulse"] == pytest.approx(max(impulses), rel=1e-6)
 
 
 def test_a_held_hand_stays_where_it_grips():

@@ -61,6 +61,11 @@ PENDULUM = f"""<robot name="pendulum">
 </robot>"""
 
 
+STOPPED = PENDULUM.replace('type="continuous"', 'type="revolute"').replace(
+    "</joint>", '<limit lower="-0.4" upper="0.3" effort="100" velocity="100"/></joint>'
+)
+
+
 def free(**changes: Any) -> EngineModel:
     """Return the chain, free in space."""
     model = EngineModel(
@@ -288,6 +293,27 @@ def test_reflected_inertia_adds_to_a_joint_in_mujoco_and_is_refused_by_dart() ->
     with pytest.raises(AccordError, match="DART has no reflected inertia"):
         engine(model, "dart")
     assert engine(pendulum(armature=np.zeros(1)), "dart")
+
+
+@pytest.mark.parametrize(("effort", "stop"), [(100.0, 0.3), (-100.0, -0.4)])
+@pytest.mark.parametrize("step", [1e-3, 5e-4])
+def test_mujocos_stops_are_as_stiff_as_mujoco_allows(
+    effort: float, stop: float, step: float
+) -> None:
+    """A joint pushed at a stop rests beyond it, as far as MuJoCo's documentation has it.
+
+    By "Computation: constraint model" a'' = (1 - d) a + d (-b v - k r), where a is what there
+    would be without the stop, r how far the joint is beyond it and k = d / (d T D)^2. At rest
+    r = (1 - d) T^2 D^2 a: with the largest impedance d that MuJoCo has, the shortest time
+    constant T that it takes, two steps, and critical damping, D = 1.
+    """
+    mujoco = pytest.importorskip("mujoco")
+    model = pendulum(urdf=STOPPED, effort_limits=np.full(1, 100.0), physics_step=step)
+    simulator = engine(model, "mujoco")
+    simulator.reset(RobotState(0.0, np.array([0.9 * stop]), np.zeros(1), np.zeros(1)))
+    q = simulator.step(Command(np.array([effort])), 0.5).q[0]
+    beyond = (1.0 - mujoco.mjMAXIMP) * (2.0 * step) ** 2 * effort / about_the_hinge()
+    assert q - stop == pytest.approx(beyond, rel=1e-6)
 
 
 def test_a_hinge_to_the_world_is_a_joint_of_a_tree_that_starts_there() -> None:

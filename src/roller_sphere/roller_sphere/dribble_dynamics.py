@@ -130,6 +130,10 @@ def spread(row, along, place, y, held, J, G, k, bias, u, n):  # type: ignore[no-
     reached = True
     for i in range(2):
         reached = slide_of(row, along[0, i], offset, at) and reached
+        if not held:  # pressed out as far as it goes
+            for d in range(3):
+                at[d] = (row[0] + row[1] - row[3]) * along[0, i, d]
+            at[0] += row[2]
         to_world(c, s, at, rho)
         to_world(c, s, along[0, i], n[i])
         to_world(c, s, along[1, i], axis)
@@ -200,7 +204,8 @@ def relax(M, slope, pull, step, change):  # type: ignore[no-untyped-def]
 def press(forces, friction, J, G, bias, u, n, middle, change, step, force, slope):  # type: ignore[no-untyped-def]
     """Fill the friction on the ball at the start of a step, for the load in its middle.
 
-    `middle` holds the rates there, `force` (2, 3) what is filled, in row 0, and a row of use.
+    What friction itself adds to the load is taken to the first order of mu sin(u, n). `middle`
+    holds the rates there, `force` (2, 3) what is filled, in row 0, and a row of use.
     """
     slip = force[1]
     facing, rise = dot(u, n), forces[2] * n[2]

@@ -9,7 +9,8 @@ What is in it, and what is not:
 - carrier, rollers and ball act on each other in full: M y' = Q in `dribble_dynamics`.
 
 The places take half a step, the rates a whole one, the places the other half: of the second order.
-Once the ball is out of reach of a roller it is lost: both let go of it for good, and it rolls on.
+Once the ball is out of reach of a roller it is lost: both let go of it for good, pressed out as far
+as they go, and it rolls on.
 """
 
 from __future__ import annotations

@@ -1,9 +1,13 @@
 """What the roller sphere's tests share: commands, right ones and wrong ones, in this process."""
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 from roboaccord.cli.main import add_robot_groups, run
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

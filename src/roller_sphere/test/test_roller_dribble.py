@@ -10,7 +10,7 @@ from roboaccord.crosscheck.models import check_model
 from roboaccord.loop import simulate
 from roboaccord.rotations import quaternion_matrix
 from roboaccord.scenario import load_scenario
-from roboaccord.state import Target
+from roboaccord.state import Command, Target
 from roller_sphere.dribble import CARRIER_BANDWIDTH, moved_mass
 from roller_sphere.dribble_dynamics import RATES, spread
 from roller_sphere.dribble_limits import ball_acceleration, grip_shares, largest_turn_rate
@@ -81,6 +81,28 @@ def test_statics_at_rest_by_hand():
     assert found == pytest.approx(least / 0.5, rel=1e-6)
 
 
+@pytest.mark.parametrize("gain", [-1.5, 0.0, 1.0])
+def test_statics_of_gaining_speed_by_hand(gain):
+    """The rollers' weight and inertia press, N = F + m (gain x + g z), and the ball has its own.
+
+    As above, and about the ground's contact 2 ((1 + z) b - x d - N x) = (M + I / r^2) gain. What
+    is left over are forces on the ground.
+    """
+    p = dribbling("parameters.roller_mass=0.5").parameters
+    x, y, z = -np.cos(np.pi / 3) * np.cos(np.radians(55)), 0.5 * np.sin(np.radians(55)), 0.75**0.5
+    N = 15.0 + 0.55 * (gain * x + 9.81 * z)
+    b = np.linspace(-N, N, 400_001)
+    d = ((1 + z) * b - N * x - 0.5 * (0.43 + 3.469e-3 / 0.11**2) * gain) / x
+    size = np.sqrt(b * b + ((b * x + d * z) / y) ** 2 + d * d)
+    least = size.argmin()
+    rollers, ground = grip_shares(p, 0.5, 0.8, np.array([gain, 0.0, 0.0]))
+    assert rollers == pytest.approx(size[least] / (0.5 * N), rel=1e-6)
+    forward = 0.43 * gain - 2.0 * (b[least] - N * x)
+    down = 0.43 * 9.81 - 2.0 * (d[least] - N * z)
+    # The least size is flat: there b is known to its grid, 2 N / 400 000, and to a root.
+    assert ground == pytest.approx(abs(forward) / (0.8 * down), rel=1e-4)
+
+
 def test_statics_limit_turns():
     """The share is 1 at the largest turn rate, which falls with the speed and with friction."""
     p = dribbling().parameters
@@ -100,12 +122,19 @@ def test_reference_has_the_masses_of_the_description(engine):
     assert not check_model(setup, reference, other, 1e-9).differences
 
 
-def test_reference_is_of_the_second_order():
-    """The motion's error against a fine step, under viscous friction, falls by four."""
-    setup = dribbling("controller.straight=0.1", VISCOUS)
-    ends = {n: run(setup, "reference", 0.4, 1e-3 / n).position[-1] for n in (1, 2, 16)}
-    coarse, fine = (np.linalg.norm(ends[n] - ends[16]) for n in (1, 2))
-    assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.2)
+@pytest.mark.parametrize("law", [VISCOUS, "friction={law: coulomb, mu: 0.5, slip_speed: 0.3}"])
+def test_reference_is_of_the_second_order(law):
+    """The error of places, angles and turning against a fine step falls by four."""
+    setup = dribbling("controller.straight=0.1", law)
+
+    def end(parts):
+        found = run(setup, "reference", 0.4, 1e-3 / parts)
+        return [found.position[-1], found.q[-1, :2], found.q[-1, 2:], found.orientation[-1]]
+
+    ends = {n: end(n) for n in (1, 2, 16)}
+    for one, two, fine in zip(ends[1], ends[2], ends[16]):
+        coarse, half = np.linalg.norm(one - fine), np.linalg.norm(two - fine)
+        assert np.log2(coarse / half) == pytest.approx(2.0, abs=0.2)
 
 
 def test_ball_and_carrier_keep_their_energy():
@@ -171,6 +200,24 @@ def test_a_lost_ball_is_told_once_and_rolls_on():
     assert event.time == pytest.approx(held_time(setup.parameters, found), abs=2e-3)
     assert found.twist[-1] @ found.twist[-1] == pytest.approx(found.twist[-200] @ found.twist[-200])
     assert found.position[-1, 0] > found.position[-200, 0] + 0.1
+
+
+def test_the_carrier_turns_as_easily_however_far_a_lost_ball_is():
+    """Its rollers are pressed out as far as they go, and turn with it but for their own spin."""
+    setup = dribbling("friction={law: viscous, coefficient: 0}", "controller={name: none}")
+    p, simulator = setup.parameters, make_simulator(setup)
+    simulator.reset(setup.initial)
+    at = (p.radius + p.roller_radius - 2.0 * p.roller_radius) * p.rig.normals[:, :2]
+    at[:, 0] += p.ball_ahead
+    held, mass = p.roller_mass + p.holder_mass, moved_mass(p) + 0.01  # a stage's
+    inertia = p.carrier_inertia + 2.0 * (p.roller_inertia + 1e-5) + held * (at**2).sum()
+    inertia -= (
+        p.roller_inertia * (p.rig.axes[:, 2] ** 2).sum() + (held * at.sum(axis=0)[0]) ** 2 / mass
+    )
+    for _ in range(2):
+        before = simulator.step(Command(np.zeros(5)), 2.0)
+        after = simulator.step(Command(np.array([0.0, 0.0, 0.0, 0.0, 10.0])), 1e-3)
+        assert after.qd[4] - before.qd[4] == pytest.approx(1e-2 / inertia, rel=1e-6)
 
 
 def test_cmd_vel_goes_before_the_program():

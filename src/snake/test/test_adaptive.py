@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from oracle import lever_matrix
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
 from roboaccord.cli.main import add_robot_groups, app
+from scipy.optimize import curve_fit
 from snake.confirm import steady_figures
 from snake.coordinates import PlanarSnake, friction_of
 from snake.ground_estimate import GroundEstimator, normal_equations, sample
@@ -88,6 +90,59 @@ def test_estimator_degrades_gracefully_with_noise(setup_with):
         before = deviation.mean()
 
 
+def momenta_of(p, rows):
+    """Return changes of momentum (30,) in a window of motion, and what friction makes of them.
+
+    Over intervals of 50 ms, 10 each of x, y and the turn, which is over the radius of gyration of
+    a rod; summed over the links of the chain written out, with vectors as complex numbers.
+    """
+    n, load = p.links, p.link_mass * p.gravity
+    K = lever_matrix(n, p.pivot_behind_front, p.pivot_ahead_of_rear)
+    gyration = n * (p.pivot_behind_front + p.pivot_ahead_of_rear) / np.sqrt(12.0)
+    w, u = rows[:, n + 4 :], np.exp(1j * rows[:, 2 : n + 2])
+    r, v = u @ K.T, (rows[:, n + 2] + 1j * rows[:, n + 3])[:, None] + (1j * w * u) @ K.T
+    spin = p.link_mass * (r.conj() * v).imag + p.inertia_vertical * w
+    linear, slip = p.link_mass * v.sum(axis=1), v / u
+
+    def friction(_, along, across):
+        size = np.hypot(along * slip.real, across * slip.imag)
+        size = np.hypot(size, max(along, across) * 0.01)
+        pull = -load * u * (along**2 * slip.real + 1j * across**2 * slip.imag) / size
+        turn = (r.conj() * pull).imag.sum(axis=1) / gyration
+        rates = np.stack([pull.real.sum(axis=1), pull.imag.sum(axis=1), turn])
+        means = 0.5 * (rates[:, 1:] + rates[:, :-1])
+        return 1e-3 * means.reshape(3, 10, 50).sum(axis=2).ravel()
+
+    momenta = np.stack([linear.real, linear.imag, spin.sum(axis=1) / gyration])
+    return np.diff(momenta[:, ::50]).ravel(), friction
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-2])
+def test_estimate_and_deviation_are_those_of_nonlinear_least_squares(setup_with, noise):
+    """The fit of scipy to 30 changes of momentum, and its standard errors, under noise in rates.
+
+    Both fits end where the gradient vanishes; Gauss and Newton's matrix is J'J, and scipy's the
+    same by differences of 1e-8.
+    """
+    setup = setup_with("friction.mu_along=0.3", "friction.mu_across=0.5", "duration=0.7")
+    trajectory, _ = crawl(setup)
+    p, chain, rng = setup.parameters, PlanarSnake(setup.parameters), np.random.default_rng(1)
+    rows = np.array([chain.pack(trajectory.state(i)) for i in range(150, 651)])
+    rows[:, p.links + 2 :] += noise * rng.normal(size=(501, p.links + 2))
+    estimator = GroundEstimator(p, period=1e-3, window=0.5, interval=0.05, slip_speed=0.01)
+    estimator.restart(np.array([0.3, 0.5]))
+    for i, y in enumerate(rows):
+        assert not estimator.full
+        estimator.add(1e-3 * i, y)
+    assert estimator.full
+    for _ in range(20):
+        estimator.fit()
+    measured, friction = momenta_of(p, rows)
+    best, covariance = curve_fit(friction, None, measured, p0=(0.3, 0.5), xtol=1e-12)
+    np.testing.assert_allclose(estimator.mu, best, rtol=1e-6)
+    np.testing.assert_allclose(estimator.deviation, np.sqrt(np.diag(covariance)), rtol=1e-4)
+
+
 def test_gauss_newton_takes_the_gradient_of_the_residual(setup_with, random_state):
     """Half the derivative of the squared residual, against central differences."""
     setup = setup_with()
@@ -132,6 +187,68 @@ def test_momenta_are_those_of_the_links(setup_with, random_state):
     np.testing.assert_allclose(row[:2], p.link_mass * v.sum(axis=0)[:2], rtol=1e-10)
     spin = p.link_mass * np.cross(r, v)[:, 2].sum() + p.inertia_vertical * w[:, 2].sum()
     assert row[2] == pytest.approx(spin, rel=1e-10)
+
+
+def judged(monkeypatch, script):
+    """Return what the controller finds by estimates of a script, on a robot at rest.
+
+    Args:
+        script: of the time since the first estimate [s] mu_along, mu_across and the standard
+            deviation of mu_across.
+    """
+    setup, first = change("controller.adapt=false"), []
+
+    def fit(self):
+        if not first:
+            first.append(now)
+        along, across, deviation = script(now - first[0])
+        self.mu, self.deviation = np.array([along, across]), np.array([0.0, deviation])
+
+    now = 0.0
+    controller = make_controller(setup)
+    monkeypatch.setattr(GroundEstimator, "fit", fit)
+    for tick in range(2000):
+        now = tick * 1e-3
+        controller.update(replace(setup.initial, time=now), None)
+    return [(finding.kind, finding.time - first[0]) for finding in controller.findings]
+
+
+@pytest.mark.parametrize(
+    ("across", "deviation", "after"),
+    [
+        (1.24, 0.0, None), (0.76, 0.0, None),  # 25 % of the 1 that is believed
+        (1.26, 0.0, 0.1), (0.74, 0.0, 0.1),  # patience
+        # 0.25 beyond the threshold, and 3 deviations over sqrt(1 + t / 0.5 s).
+        (1.5, 0.083, 0.1), (1.5, 0.125, 0.625), (0.5, 0.125, 0.625), (1.5, 0.15, 1.12),
+    ],
+)  # fmt: skip
+def test_a_change_is_noticed_beyond_three_standard_errors(monkeypatch, across, deviation, after):
+    """At the first of the estimates, one in 20 ms, that clears threshold, patience and doubt."""
+    found = judged(monkeypatch, lambda time: (0.1, across, deviation))
+    if after is None:
+        assert found == []
+    else:
+        kind, time = found[0]
+        assert kind == "noticed"
+        assert after - 1e-9 <= time <= after + 0.02 + 1e-9
+
+
+def test_what_comes_and_goes_is_no_change_and_a_ground_is_measured_when_it_settles(monkeypatch):
+    """A departure that is back within the patience begins anew.
+
+    Then an estimate that goes on by 6 % has not settled, and one that goes on by 4 % has, 0.5 s
+    after that.
+    """
+
+    def script(time):
+        if time < 0.3:
+            return 0.1, 1.5 if time % 0.1 < 0.07 else 1.0, 0.0
+        return 0.1, 1.5 if time < 0.7 else 1.5 * 1.06 if time < 0.95 else 1.5 * 1.06 * 1.04, 0.0
+
+    (noticed, first), (measured, second) = judged(monkeypatch, script)
+    assert (noticed, measured) == ("noticed", "measured")
+    assert 0.4 - 1e-9 <= first <= 0.42 + 1e-9
+    assert 1.2 - 1e-9 <= second <= 1.24 + 1e-9
 
 
 @pytest.mark.parametrize(("engine", "duration"), [("reference", 20), ("dart", 6)])

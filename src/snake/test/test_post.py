@@ -83,6 +83,24 @@ def test_as_coded_pushes_outwards_where_it_should_shrink_and_never_drives_m21(se
     assert gait.action(600 + 151) != gait.action(600)
 
 
+@pytest.mark.parametrize(
+    ("part", "shrink", "right", "left"),
+    [
+        # of the limit; beyond it by a rounding is beyond it
+        (-1.0 - 1e-9, -10, 0, 10), (-1.0 + 1e-9, -10, -10, 10), (-0.5 - 1e-9, -10, -10, 10),
+        (-0.5 + 1e-9, 0, -10, 10), (0.0, 0, -10, 10), (0.5 - 1e-9, 0, -10, 10),
+        (0.5 + 1e-9, 10, -10, 10), (1.0 - 1e-9, 10, -10, 10), (1.0 + 1e-9, 10, -10, 0),
+    ],
+)  # fmt: skip
+def test_as_coded_does_on_either_side_what_the_plugin_does(setup_with, part, shrink, right, left):
+    """The fourth starting state shrinks the head and body2, and has body1 right and the tail left.
+
+    `shrink` acts beyond half of the range alone; left and right act up to the stop.
+    """
+    effort = AsCoded(setup_with()).update(at(0.5, np.full(21, part * LIMIT)), None).effort
+    assert effort.tolist() == np.repeat([shrink, right, shrink, left, 0], [5, 5, 5, 5, 1]).tolist()
+
+
 def test_a_cycle_lasts_600_and_604_ms():
     """Four configurations of 150 ms; in the code the looped ones last 151 updates of 1 ms."""
     assert cycle_of("as_described", {}) == pytest.approx((0.6, 0.6))

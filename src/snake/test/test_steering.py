@@ -8,6 +8,7 @@ import pytest
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
 from roboaccord.metrics import metrics_of
 from roboaccord.state import Target
+from snake.guidance import FollowTwist, FollowWaypoints, Motion
 from snake.heading import PeriodMean
 from snake.metrics import body_motion
 from snake.steering_metrics import gait_phase, mean_headings, settling_time, waypoint_figures
@@ -160,6 +161,81 @@ def test_the_period_mean_of_a_snake_at_rest_uses_the_longest_window():
         mean.add(tick * 1e-3, 0.0, 1.0 if tick > 8000 else 0.0, 0.0, 0.0)
     assert mean.heading == pytest.approx(0.5, abs=1e-3)
     assert not mean.whole
+
+
+def commanded(follow, time, heading, speed, rate):
+    """Return the heading set-point [rad] and turn rate [rad/s] of a commanded velocity."""
+    target = Target(np.array([speed, 0, 0, 0, 0, rate]))
+    goal = follow.follow(Motion(time, heading, 0.0, 0.0), target)
+    assert goal.speed == speed
+    return goal.heading, goal.turn_rate
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_the_set_point_is_the_integral_of_the_commanded_rate_up_to_its_lead(side):
+    """Rate 0.2 for 1 s, then 2, which is limited to 0.5; the heading stays where it was, at 3 rad.
+
+    A rate holds from its command to the next. 0.2 + 0.5 (t - 1) reaches the lead of 0.5 at 1.6 s.
+    Once the heading is further than that beyond the set-point, the set-point comes along.
+    """
+    follow = FollowTwist(0.5)
+    for tick in range(301):
+        time = 0.01 * tick
+        found = commanded(follow, time, 3.0, 0.4, side * (0.2 if time < 1.0 - 1e-9 else 2.0))
+        expected = min(0.2 * min(time, 1.0) + 0.5 * max(time - 1.0, 0.0), 0.5)
+        assert found[0] == pytest.approx(3.0 + side * expected, abs=1e-9)
+    assert found[1] == side * 0.5
+    assert commanded(follow, 3.0, 3.0 + side * 1.7, 0.4, 0.0)[0] == pytest.approx(3.0 + side * 1.2)
+
+
+def test_at_rest_the_set_point_stays_at_the_heading():
+    """A snake at rest cannot turn; what was commanded then is not made up for later."""
+    follow = FollowTwist(0.5)
+    assert commanded(follow, 0.0, 1.0, 0.0, 0.3) == (1.0, 0.0)
+    assert commanded(follow, 1.0, 1.1, 0.0, 0.3) == (1.1, 0.0)
+    assert commanded(follow, 1.0, 1.1, 0.5, 0.3) == (1.1, 0.3)
+    assert commanded(follow, 2.0, 1.1, 0.5, 0.3) == (pytest.approx(1.4), 0.3)
+    follow.reset()
+    assert commanded(follow, 3.0, -2.0, 0.5, 0.3) == (-2.0, 0.3)
+
+
+@pytest.mark.parametrize("aside", [-1.0, -0.3, 0.2, 1.1])
+def test_the_arc_to_a_waypoint_ends_there(aside):
+    """From a heading of 0.7 rad, at the speed and turn rate of the goal, along its circle."""
+    distance, heading = 5.0, 0.7
+    x = 1.0 + distance * math.cos(heading + aside)
+    y = -2.0 + distance * math.sin(heading + aside)
+    follow = FollowWaypoints(0.8, [(x, y)], 0.3, 1.0)
+    goal = follow.goal(Motion(0.0, heading, 1.0, -2.0))
+    assert goal.heading == pytest.approx(heading + aside)
+    assert goal.speed == pytest.approx(0.8 * max(0.4, math.cos(aside)))
+    # On a circle of radius v / w from the centre's left, after a turn of twice the bearing.
+    place = complex(1.0, -2.0)
+    turn = 2.0 * aside
+    place += (
+        goal.speed / goal.turn_rate * (np.exp(1j * (heading + turn)) - np.exp(1j * heading)) / 1j
+    )
+    assert (place.real, place.imag) == pytest.approx((x, y), abs=1e-12)
+
+
+@pytest.mark.parametrize(("distance", "turns"), [(1.7, False), (1.8, True)])
+def test_a_waypoint_inside_the_turning_circle_is_left_to_the_side_first(distance, turns):
+    """Circles of 1 m through the snake hold what is nearer than 2 sin(60 degrees) = 1.732 m."""
+    bearing = math.radians(60)
+    point = (distance * math.cos(bearing), distance * math.sin(bearing))
+    goal = FollowWaypoints(0.8, [point], 0.3, 1.0).goal(Motion(0.0, 0.0, 0.0, 0.0))
+    assert (goal.heading != 0.0, goal.turn_rate != 0.0) == (turns, turns)
+
+
+def test_waypoints_keep_out_of_the_least_turning_circle_with_room():
+    """1.5 times the larger of 0.1 m / 0.15, by the offset, and 0.4 v / 0.5, by the rate."""
+    for speed, radius in ((0.5, 1.5 * 0.1 / 0.15), (1.0, 1.5 * 0.4 / 0.5)):
+        for distance, turns in ((1.99 * radius, False), (2.01 * radius, True)):
+            setup = Setup.of(load_scenario("snake", "snake", "waypoints", [
+                f"controller={{name: steering, speed: {speed}, waypoints: [[0, {distance}]]}}",
+            ]))  # fmt: skip
+            guidance = make_controller(setup)._own
+            assert (guidance.goal(Motion(0.0, 0.0, 0.0, 0.0)).turn_rate > 0.0) == turns
 
 
 def test_settling_time_of_a_known_curve():
