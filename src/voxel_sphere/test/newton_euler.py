@@ -16,7 +16,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 @dataclass
 class Patch:
-    """A surface about a point: P (3,), P_i (2, 3), P_ij (2, 2, 3); the ball is on P_a x P_b's side."""
+    """A surface about a point: P (3,), P_i (2, 3), P_ij (2, 2, 3); P_a x P_b is upwards."""
 
     point: np.ndarray
     first: np.ndarray

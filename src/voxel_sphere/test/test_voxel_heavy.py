@@ -149,7 +149,7 @@ def test_the_golfers_dilemma():
         assert roller.centre == pytest.approx([x, y, 80 - fallen], abs=1e-6 * R)
 
 
-@pytest.mark.parametrize("friction", [0.3, 0.1])
+@pytest.mark.parametrize("friction", [0.3, 0.166, 0.164, 0.1])
 def test_an_incline(friction):
     """5/7 g sin a while tan a < 7/2 mu, beyond it g (sin a - mu cos a) and slip."""
     angle = np.radians(30.0)
@@ -269,6 +269,17 @@ def test_a_wall(flat, friction):
     roller.advance((0, 0, 0), 0.2)
     assert [event.kind for event in roller.events] == ["wall", "roll"]
     assert roller.velocity == pytest.approx([-300 / 7, 0, 0], rel=1e-6)
+
+
+def test_a_wall_takes_its_part_of_the_speed_and_leaves_the_spin(flat):
+    wall = Field.plane((90, 50, 0), (-1, 0, 0), radius=R, size=N)
+    roller = HeavyRoller(
+        flat, walls=wall, centre=flat.place(70, 50), omega=(0, 10.0, 7.0),
+        parameters=HeavyParameters(restitution=0.25),
+    )  # fmt: skip
+    roller.advance((0, 0, 0), 0.15)
+    assert roller.velocity == pytest.approx([-25, 0, 0])
+    assert roller.omega == pytest.approx([0, -2.5, 7.0])
 
 
 @pytest.mark.parametrize(
