@@ -251,6 +251,52 @@ def test_friction_at_impacts_takes_energy_alone(near: list[Near], arm: Arm) -> N
         assert more.min() >= 0.0
 
 
+def past_each_other(touch: Touch, arm: Arm, feature: Array, spot: Array, q: Array) -> Array:
+    """Return how fast the second point of a feature moves past the first (3, 7), by pinocchio."""
+    pin.computeJointJacobians(arm.model, arm.data, q)
+    total = np.zeros((3, 7))
+    for hull, x, sign in ((feature[1], spot[:3], -1.0), (feature[3], spot[3:6], 1.0)):
+        if body := int(touch.proximity.owner[hull]):
+            rows = pin.getJointJacobian(arm.model, arm.data, body, pin.LOCAL_WORLD_ALIGNED)
+            offset = x - arm.data.oMi[body].translation
+            total += sign * (rows[:3] - pin.skew(offset) @ rows[3:])
+    return total
+
+
+def test_friction_of_an_impact_is_mu_times_its_whole_impulse(near: list[Near], arm: Arm) -> None:
+    """Of one contact, by the change of momentum: M (v+ - v-) = J^T (Lambda n + friction).
+
+    Friction may push the contact together: what parts it then has friction, too. While it slides
+    all of it is against slips between the first and the last, which is as long but for the cosine.
+    """
+    rng, mu = np.random.default_rng(9), 0.05
+    slides = again = 0
+    for touch, q, features in near:
+        feature, pairs, fixed = features[:1], len(touch.margins), touch.proximity
+        sliding = Sliding(fixed.chain.arrays, fixed.owner, np.full(pairs, mu), 0.01)
+        _, rows, spots = touch.measure(feature, q)
+        mass, v, n = arm.mass_matrix(q), rng.normal(size=7), spots[0, 6:]
+        v *= -np.sign(rows[0] @ v)
+        first, parted = impact(mass, rows, v)
+        (whole,), braked = sliding.brake(mass, feature, q, parted, spots, rows, first)
+        moves = past_each_other(touch, arm, feature[0], spots[0], q)
+        if np.linalg.svd(moves)[1].min() < 0.01:
+            continue  # joints too few for an impulse in each direction
+        momentum = mass @ (braked - v)
+        impulse = np.linalg.lstsq(moves.T, momentum, rcond=None)[0]
+        assert moves.T @ impulse == pytest.approx(momentum, abs=1e-9)
+        friction = impulse - impulse @ n * n
+        assert whole == pytest.approx(impulse @ n, rel=1e-6)
+        assert np.linalg.norm(friction) <= mu * whole * (1.0 + 1e-6)
+        before, after = (s - s @ n * n for s in (moves @ parted, moves @ braked))
+        if np.linalg.norm(after) > 1e-6:
+            cosine = before @ after / np.linalg.norm(before) / np.linalg.norm(after)
+            assert np.linalg.norm(friction) >= mu * whole * (cosine - 1e-6)
+            slides += cosine > 0.99
+            again += cosine > 0.99 and whole > 1.01 * first[0]
+    assert slides > 4 and again > 2
+
+
 def test_what_jams_is_stopped_with_a_loss(near: list[Near], arm: Arm) -> None:
     """No slip and no closing are left; what is taken is the energy of the change (Kelvin)."""
     rng = np.random.default_rng(8)
