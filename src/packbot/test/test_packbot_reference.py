@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -123,6 +125,36 @@ def test_features_have_the_distances_of_their_hulls(near: list[Near]) -> None:
         for pair in np.flatnonzero(distances < 0.02):
             least = gaps[features[:, 5] == pair].min()
             assert least == pytest.approx(distances[pair], abs=1e-7)
+
+
+def test_no_pair_comes_near_unseen(setup: Setup) -> None:
+    """On the way between random poses bounds stay below distances, and all that is near is found.
+
+    What is near afterwards has not moved by more than `fastest` says. Of what is far little is
+    measured.
+    """
+    clearance, near = Clearance.of(setup), 0.02
+    rng, proximity = np.random.default_rng(12), Proximity(clearance, near)
+    lower, upper = (setup.parameters.of_joints(k) for k in ("lower", "upper"))
+    start, goals = setup.initial.q, rng.uniform(lower, upper, (3, 7))
+    ways = [np.linspace(a, b, 20, endpoint=False) for a, b in pairwise([start, *goals])]
+    before = clearance.distances(start)
+    proximity.restart(before)
+    came = guessed = 0
+    for last, q in pairwise(np.concatenate(ways)):
+        most = proximity.fastest(np.abs(q - last))
+        proximity.move(np.abs(q - last))
+        found, after = proximity.features(q), clearance.distances(q)
+        close = after < near
+        assert set(found[:, 5]) == set(np.flatnonzero(close))
+        assert (proximity.bounds <= after + 1e-7).all()
+        apart = close & (np.minimum(before, after) > 0.0)
+        assert np.abs(after - before)[apart].max(initial=0.0) <= most + 1e-7
+        came += int((close & (before > near)).sum())
+        guessed += int((proximity.bounds < after - 1e-3).sum())
+        before = after
+    assert came > 4
+    assert guessed > 0.5 * 59 * len(before)
 
 
 def test_rows_are_the_slopes_of_gaps(near: list[Near]) -> None:
