@@ -10,8 +10,10 @@ from packbot.integrator import Step, take_step
 from packbot.reference import PackbotReference
 from roboaccord.assembly import make_simulator
 from roboaccord.state import Array, Command, RobotState
+from scipy.optimize import brentq
 
-SIZE, BEND, TOLERANCE = 4e-3, 50.0, 1e-9  # s; m/s^2; m: the longest step, the tolerance of gaps
+SIZE, BEND = 4e-3, 50.0  # s, the longest step; m/s^2
+TOLERANCE, MARGIN = 1e-9, 5e-4  # m: of gaps, and of the law
 
 
 def parabolas(lowest: Array, depth: Array) -> Step:
@@ -86,3 +88,29 @@ def test_a_joint_that_turns_back_within_a_step_has_been_at_its_limit() -> None:
     assert (event.kind, event.subject) == ("joint_stop", "tilt")
     meets = (v[tilt] - np.sqrt(v[tilt] ** 2 - 2.0 * pull * away)) / pull
     assert event.time == pytest.approx(meets, rel=0.02)  # of friction, and of what else moves
+
+
+def test_hulls_that_part_within_a_step_have_met() -> None:
+    """The hand is thrown down at a board, and pulled back to where it was in one step of 4 ms."""
+    board = "terrain.boxes={board: {size: [0.1, 0.4, 0.1], position: [2.03, 0, 0.2]}}"
+    level = [f"initial.q.{name}=0" for name in ("shoulder", "elbow1", "elbow2", "tilt")]
+    simulator = make_simulator(collapse_setup("normal", 1.0, [board, *level]))
+    assert isinstance(simulator, PackbotReference)
+    arm, clearance, elbow2, away = simulator.arm, simulator.clearance, np.eye(7)[3], 5e-5  # m
+    bend = brentq(lambda a: clearance.closest(a * elbow2)[1] - MARGIN - away, -0.05, 0.0)
+    q, rest = bend * elbow2, np.zeros(7)
+    row = clearance.witness(q, [clearance.closest(q)[0]]).jacobian[0]
+    effort = arm.bias(q, rest) + 30.0 * elbow2
+    pull = float(row @ arm.acceleration(q, rest, effort))  # m/s^2, of the gap
+    speed = 0.5 * pull * SIZE
+    assert speed**2 / (2.0 * pull) > 2.0 * away
+    simulator.reset(RobotState(0.0, q, -speed * elbow2 / row[3], rest))
+    simulator.step(Command(effort), SIZE)
+    events = simulator.take_events()
+    assert {event.subject for event in events} == {
+        f"gripper_link/finger_{side} board/board" for side in ("left", "right")
+    }
+    meets = (speed - np.sqrt(speed**2 - 2.0 * pull * away)) / pull
+    for event in events:
+        assert event.kind == "impact"
+        assert event.time == pytest.approx(meets, rel=0.02)  # of friction, and of turning rows
