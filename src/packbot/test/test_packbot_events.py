@@ -13,6 +13,7 @@ from roboaccord.state import Array, Command, RobotState
 from scipy.optimize import brentq
 
 SIZE, BEND = 4e-3, 50.0  # s, the longest step; m/s^2
+ONE_STEP = "engine_options.reference.tolerance=1e-3"  # by which 4 ms can be one step
 TOLERANCE, MARGIN = 1e-9, 5e-4  # m: of gaps, and of the law
 
 
@@ -62,16 +63,24 @@ def test_a_gap_that_stays_open_is_not_closed(lowest: float) -> None:
 
 def test_the_first_of_several_is_taken() -> None:
     """One that closes and opens, one that stays closed, one that stays open; in any order."""
-    lowest, depth = np.array([0.8, 1.9, 0.4]), np.array([1e-6, 8e-4, -1e-6])
-    firsts = [closing(0.8, 1e-6), closing(1.9, 8e-4)]
-    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
-        part = found(parabolas(lowest[order], depth[order]))
-        assert part == pytest.approx(min(firsts), rel=0.0, abs=1e-6)
+    for dip in (0.3, 0.8):
+        lowest, depth = np.array([dip, 1.9, 0.2]), np.array([1e-6, 8e-4, -1e-6])
+        first = min(closing(dip, 1e-6), closing(1.9, 8e-4))
+        for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+            part = found(parabolas(lowest[order], depth[order]))
+            assert part == pytest.approx(first, rel=0.0, abs=1e-5)
+
+
+def test_a_gap_below_0_is_closed_where_it_comes_lower() -> None:
+    """By half the tolerance, located to 0.05 of it; one that opens is not closed."""
+    down = parabolas(np.array([0.7]), np.array([1e-3 + 0.5 * BEND * (0.7 * SIZE) ** 2]))
+    assert found(down) == pytest.approx(0.5 * TOLERANCE / (0.7 * BEND * SIZE**2), rel=0.11)
+    assert found(parabolas(np.array([-0.1]), np.array([1e-3]))) == 2.0
 
 
 def test_a_joint_that_turns_back_within_a_step_has_been_at_its_limit() -> None:
     """Thrown so that the effort brings it back to where it was in one step of 4 ms."""
-    setup = collapse_setup("normal", 1.0)
+    setup = collapse_setup("normal", 1.0, [ONE_STEP])
     simulator = make_simulator(setup)
     assert isinstance(simulator, PackbotReference)
     arm, tilt, away = simulator.arm, 4, 1e-4  # rad
@@ -94,7 +103,7 @@ def test_hulls_that_part_within_a_step_have_met() -> None:
     """The hand is thrown down at a board, and pulled back to where it was in one step of 4 ms."""
     board = "terrain.boxes={board: {size: [0.1, 0.4, 0.1], position: [2.03, 0, 0.2]}}"
     level = [f"initial.q.{name}=0" for name in ("shoulder", "elbow1", "elbow2", "tilt")]
-    simulator = make_simulator(collapse_setup("normal", 1.0, [board, *level]))
+    simulator = make_simulator(collapse_setup("normal", 1.0, [board, *level, ONE_STEP]))
     assert isinstance(simulator, PackbotReference)
     arm, clearance, elbow2, away = simulator.arm, simulator.clearance, np.eye(7)[3], 5e-5  # m
     bend = brentq(lambda a: clearance.closest(a * elbow2)[1] - MARGIN - away, -0.05, 0.0)
