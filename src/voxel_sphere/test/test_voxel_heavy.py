@@ -244,6 +244,25 @@ def test_landing_has_friction_up_to_its_limit(flat, friction):
     assert roller.velocity == pytest.approx([500 / 7, 0, 0])
 
 
+def test_landing_on_an_incline_slips_on():
+    """The impulse of friction at landing is mu of the normal one: g (sin a - mu cos a) t in all."""
+    angle, friction = np.radians(30.0), 0.1
+    normal = np.array([-np.sin(angle), 0.0, np.cos(angle)])
+    way = np.array([-np.cos(angle), 0.0, -np.sin(angle)])
+    field = Field.plane((50, 50, 30), normal, radius=R, size=N)
+    roller = HeavyRoller(
+        field, centre=field.place(80, 50), velocity=(0, 0, 0.05 * G),
+        parameters=HeavyParameters(friction=friction),
+    )  # fmt: skip
+    roller.mode = kernels.FLIGHT
+    roller.advance((0, 0, 0), 0.25)
+    (event,) = roller.events
+    assert (event.kind, event.time) == ("land", pytest.approx(0.1, rel=1e-6))
+    fallen = 0.25 - 0.05  # s; thrown up first
+    speed = G * (np.sin(angle) - friction * np.cos(angle)) * fallen
+    assert roller.velocity == pytest.approx(speed * way)
+
+
 def test_a_start_off_the_ground_is_put_on_it(flat):
     """Within a tenth of the radius it is allowed."""
     for off in (-0.9, 0.9):
