@@ -99,16 +99,42 @@ def test_a_joint_that_turns_back_within_a_step_has_been_at_its_limit() -> None:
     assert event.time == pytest.approx(meets, rel=0.02)  # of friction, and of what else moves
 
 
+def over_a_board(away: float, thick: float = 0.1) -> tuple[PackbotReference, Array, Array]:
+    """Return a simulator, angles with the fingers over a board, and how the gap changes with them.
+
+    Args:
+        away: the gap [m].
+        thick: the board [m].
+    """
+    board = f"board: {{size: [0.1, 0.4, {thick}], position: [2.03, 0, {0.25 - 0.5 * thick}]}}"
+    level = [f"initial.q.{name}=0" for name in ("shoulder", "elbow1", "elbow2", "tilt")]
+    changes = [f"terrain.boxes={{{board}}}", *level, ONE_STEP]
+    simulator = make_simulator(collapse_setup("normal", 1.0, changes))
+    assert isinstance(simulator, PackbotReference)
+    clearance, elbow2 = simulator.clearance, np.eye(7)[3]
+    bend = brentq(lambda a: clearance.closest(a * elbow2)[1] - MARGIN - away, -0.04, 0.0)
+    q = bend * elbow2
+    return simulator, q, clearance.witness(q, [clearance.closest(q)[0]]).jacobian[0]
+
+
+def test_what_is_fast_meets_a_thin_board() -> None:
+    """Thrown down at 9 m/s from 15 mm the fingers would be through it after a step of 4 ms."""
+    away, elbow2 = 0.015, np.eye(7)[3]
+    simulator, q, row = over_a_board(away, thick=1e-3)
+    v = -12.0 * elbow2
+    simulator.reset(RobotState(0.0, q, v, np.zeros(7)))
+    state = simulator.step(Command(np.zeros(7)), SIZE)
+    first = simulator.take_events()[0]
+    assert first.subject.endswith("board/board")
+    assert first.time == pytest.approx(-away / (row @ v), rel=0.05)  # and other joints turn, too
+    assert simulator.clearance.distances(state.q).min() > MARGIN - 10 * TOLERANCE
+
+
 def test_hulls_that_part_within_a_step_have_met() -> None:
     """The hand is thrown down at a board, and pulled back to where it was in one step of 4 ms."""
-    board = "terrain.boxes={board: {size: [0.1, 0.4, 0.1], position: [2.03, 0, 0.2]}}"
-    level = [f"initial.q.{name}=0" for name in ("shoulder", "elbow1", "elbow2", "tilt")]
-    simulator = make_simulator(collapse_setup("normal", 1.0, [board, *level, ONE_STEP]))
-    assert isinstance(simulator, PackbotReference)
-    arm, clearance, elbow2, away = simulator.arm, simulator.clearance, np.eye(7)[3], 5e-5  # m
-    bend = brentq(lambda a: clearance.closest(a * elbow2)[1] - MARGIN - away, -0.05, 0.0)
-    q, rest = bend * elbow2, np.zeros(7)
-    row = clearance.witness(q, [clearance.closest(q)[0]]).jacobian[0]
+    away, elbow2, rest = 5e-5, np.eye(7)[3], np.zeros(7)
+    simulator, q, row = over_a_board(away)
+    arm = simulator.arm
     effort = arm.bias(q, rest) + 30.0 * elbow2
     pull = float(row @ arm.acceleration(q, rest, effort))  # m/s^2, of the gap
     speed = 0.5 * pull * SIZE

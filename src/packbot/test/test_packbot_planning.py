@@ -11,6 +11,7 @@ from packbot.poses import pose
 from packbot.reaching import Goal
 from packbot.sight import Sight
 from packbot.trajectories import in_time
+from packbot.tree import Tree
 from roboaccord import AccordError, Setup, load_scenario
 
 
@@ -89,6 +90,23 @@ def test_edges_are_looked_at_once_each_margin_of_motion(planner, monkeypatch):
         parts = np.diff(sorted([0.0, *looked, part])) / part * margins
         assert parts.max() < 1.0 + 1e-9
         assert len(looked) == np.ceil(margins - 1e-9) - 1
+
+
+def test_a_tree_takes_no_node_that_is_too_close(shelf, planner, goal):
+    """Where the straight line to the goal comes within the margin, though nothing is between."""
+    start, line = shelf.initial.q, goal - shelf.initial.q
+    parts = np.linspace(0.0, 1.0, 200)
+    barred = [planner.clearance.touches(start + part * line, planner.margin) for part in parts]
+    i = barred.index(True)
+    low, high = parts[i - 1], parts[i]
+    while planner.motion(start + low * line, start + high * line) > 0.5 * planner.margin:
+        middle = 0.5 * (low + high)
+        touches = planner.clearance.touches(start + middle * line, planner.margin)
+        low, high = (low, middle) if touches else (middle, high)
+    a, b = start + low * line, start + high * line
+    assert planner.clear(a, b)
+    assert planner._step(Tree(a), b) is None
+    assert planner._step(Tree(b), a) is not None
 
 
 def test_hand_is_in_the_shelf_in_sight_of_the_camera(shelf, planner, goal):
