@@ -155,6 +155,11 @@ def test_no_pair_comes_near_unseen(setup: Setup) -> None:
         before = after
     assert came > 4
     assert guessed > 0.5 * 59 * len(before)
+    moves, angles = clearance.reaches @ np.full(7, 0.1), np.full(7, 0.1)
+    proximity.restart(np.full(len(moves), near + 0.1))
+    assert proximity.fastest(angles) == pytest.approx(moves[moves > 0.1].max())
+    proximity.restart(np.full(len(moves), near + 1.01 * moves.max()))
+    assert proximity.fastest(angles) == 0.0
 
 
 def test_rows_are_the_slopes_of_gaps(near: list[Near]) -> None:
@@ -186,6 +191,16 @@ def test_the_collapse_feeds_no_energy_and_keeps_its_margin(
     assert ("impact", "base_link/chassis link1_link/elbow1_casing") in subjects
     assert ("impact", "turret_link/shoulder_casing link2_link/tube_2") in subjects
     assert ("joint_stop", "tilt") in subjects
+
+
+def test_bounds_stay_below_distances_while_contacts_press(
+    fall: tuple[PackbotReference, Trajectory],
+) -> None:
+    """Of a pair that comes near nothing is missed, though most were last measured long ago."""
+    simulator, trajectory = fall
+    bounds = simulator._stepper.motion.touch.proximity.bounds
+    distances = simulator.clearance.distances(trajectory.q[-1])
+    assert (bounds <= distances + 1e-7).all()
 
 
 def push_of(arm: Arm, point: ContactPoint, q: Array) -> Array:
