@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from packbot.collapse import Collapse, collapse_setup, run_collapse
+from packbot.collapse import PITCHES, Collapse, collapse_setup, run_collapse, settle_time
 from packbot.perturb import draw_changes, uncertain
 from roboaccord.assembly import make_simulator
 from roboaccord.state import Array
+from roboaccord.trajectory import Trajectory
 from scipy.optimize import brentq
 
 Figures = Callable[[list[str]], dict[str, Any]]
@@ -89,6 +90,31 @@ def test_the_reference_feeds_no_energy_and_keeps_hulls_apart(falls: dict[str, Co
     assert found.worst_penetration == 0.0  # the margin is kept
     assert found.settle_time == pytest.approx(0.9, abs=0.1)  # link 3 lands at 0.76 s, and stays
     assert [event.kind for event in found.trajectory.events].count("impact") > 1
+
+
+def speeding(**speeds: Array) -> Trajectory:
+    """Return joints with speeds at each 10 ms of 5 s, some after the others (501,)."""
+    time = 0.01 * np.arange(501)
+    qd = np.column_stack([*speeds.values()])
+    flat = [np.zeros((501, k)) for k in (3, 4, 6)]
+    return Trajectory(tuple(speeds), time, np.cumsum(qd, axis=0), qd, 0.0 * qd, *flat)
+
+
+@pytest.mark.parametrize("last", PITCHES)
+def test_links_settle_when_the_last_of_them_stays_slow(last: str) -> None:
+    """Speeds v exp(-t / T) are 0.01 rad/s at T log(100 v); turret and tilt may move on."""
+    time = 0.01 * np.arange(501)
+    speeds = dict.fromkeys(PITCHES, 0.3 * np.exp(-time / 0.2))  # 0.68 s
+    speeds[last] = -1.2 * np.exp(-time / 0.4)  # 1.915 s
+    others = {"turret": np.ones(501), "tilt": np.cos(time)}
+    assert settle_time(speeding(**others, **speeds)) == pytest.approx(1.92)
+    assert 0.4 * np.log(120.0) == pytest.approx(1.915, abs=5e-4)
+    pushed = speeds[last] + 0.011 * (np.abs(time - 3.5) < 0.104)  # once more, up to 3.60 s
+    assert settle_time(speeding(**others, **{**speeds, last: pushed})) == pytest.approx(3.61)
+    moving = speeds[last] + 0.011 * (time > 4.995)
+    assert settle_time(speeding(**others, **{**speeds, last: moving})) is None
+    still = dict.fromkeys(PITCHES, np.full(501, 0.0099))
+    assert settle_time(speeding(**others, **still)) == 0.0
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -11,6 +11,7 @@ from packbot.poses import pose
 from packbot.reaching import Goal
 from packbot.sight import Sight
 from packbot.trajectories import in_time
+from packbot.tree import Tree
 from roboaccord import AccordError, Setup, load_scenario
 
 
@@ -66,6 +67,48 @@ def test_way_into_the_shelf_touches_nothing(shelf, planner, way):
             assert not touches(a + part * (b - a), 0.5 * planner.margin)
 
 
+def test_corners_of_a_way_keep_the_whole_margin(planner, way):
+    assert not any(planner.clearance.touches(q, planner.margin) for q in way.corners)
+
+
+def test_edges_are_looked_at_once_each_margin_of_motion(planner, monkeypatch):
+    """Distances change by less than the motion, so that none is missed; closer is of no use."""
+    looked, touches = [], planner.clearance.touches
+    a, line = np.array([0, 1.6, 0, 0, 0, 0, 0]), np.array([0.3, -0.1, 0.2, -0.1, 0.0, 0.4, 0.2])
+
+    def look(q, margin):
+        assert margin == planner.margin
+        looked.append(float((q - a) @ line / (line @ line)))
+        assert q == pytest.approx(a + looked[-1] * line)
+        return touches(q, margin)
+
+    monkeypatch.setattr(planner.clearance, "touches", look)
+    for margins in (0.3, 1.0, 1.01, 2.0, 2.9, 7.5):
+        looked.clear()
+        part = margins * planner.margin / planner.motion(a, a + line)
+        assert planner.clear(a, a + part * line)
+        parts = np.diff(sorted([0.0, *looked, part])) / part * margins
+        assert parts.max() < 1.0 + 1e-9
+        assert len(looked) == np.ceil(margins - 1e-9) - 1
+
+
+def test_a_tree_takes_no_node_that_is_too_close(shelf, planner, goal):
+    """Where the straight line to the goal comes within the margin, though nothing is between."""
+    start, line = shelf.initial.q, goal - shelf.initial.q
+    parts = np.linspace(0.0, 1.0, 200)
+    barred = [planner.clearance.touches(start + part * line, planner.margin) for part in parts]
+    i = barred.index(True)
+    low, high = parts[i - 1], parts[i]
+    while planner.motion(start + low * line, start + high * line) > 0.5 * planner.margin:
+        middle = 0.5 * (low + high)
+        touches = planner.clearance.touches(start + middle * line, planner.margin)
+        low, high = (low, middle) if touches else (middle, high)
+    a, b = start + low * line, start + high * line
+    assert planner.clear(a, b)
+    assert planner._step(Tree(a), b) is None
+    assert planner._step(Tree(b), a) is not None
+
+
 def test_hand_is_in_the_shelf_in_sight_of_the_camera(shelf, planner, goal):
     target = np.array(shelf.scenario.controller["target"])
     assert planner.clearance.closest(goal)[1] >= planner.margin
@@ -119,6 +162,32 @@ def test_weak_joints_make_a_way_slower_or_refuse_it(planner):
         load_scenario("packbot", "packbot", "collapse", ["parameters.effort_limit_elbow1=20"])
     )
     with pytest.raises(AccordError, match=r"holding still on the way takes .* N m of elbow1"):
+        in_time(setup, way)
+
+
+@pytest.mark.parametrize(
+    ("viscous", "coulomb", "slower"),
+    [(10.0, 4.0, 15.0 / 5.0), (0.5, 8.6, 0.75 / 0.4)],
+)
+def test_friction_of_a_joint_makes_a_way_slower(viscous, coulomb, slower):
+    """The wrist has 9 of 10 N m, for b w + c; its inertia is nothing to them.
+
+    It turns at 1.5 rad/s if it can, and must be `slower` times slower: the next power of 1.1.
+    """
+    changes = [f"parameters.viscous_wrist={viscous}", f"parameters.coulomb_wrist={coulomb}"]
+    setup = Setup.of(load_scenario("packbot", "packbot", "collapse", changes))
+    start, turned = pose("ready"), pose("ready") + 1.4 * np.eye(7)[6]
+    motion = in_time(setup, np.array([start, turned, start]))
+    times = 1.1 ** np.ceil(np.log(slower) / np.log(1.1))
+    assert 1.4 * motion.cruise == pytest.approx(1.5 / times)  # there and back
+    assert motion.ramp == pytest.approx(0.5 * times)
+
+
+def test_dry_friction_is_part_of_what_holding_still_takes():
+    change = "parameters.coulomb_wrist=9.5"
+    setup = Setup.of(load_scenario("packbot", "packbot", "collapse", [change]))
+    way = np.array([pose("ready"), pose("ready") + 0.5 * np.eye(7)[6]])
+    with pytest.raises(AccordError, match=r"takes 9\.5 N m of wrist, and 9 N m are for that"):
         in_time(setup, way)
 
 

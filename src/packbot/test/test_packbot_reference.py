@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -125,6 +127,41 @@ def test_features_have_the_distances_of_their_hulls(near: list[Near]) -> None:
             assert least == pytest.approx(distances[pair], abs=1e-7)
 
 
+def test_no_pair_comes_near_unseen(setup: Setup) -> None:
+    """On the way between random poses bounds stay below distances, and all that is near is found.
+
+    What is near afterwards has not moved by more than `fastest` says. Of what is far little is
+    measured.
+    """
+    clearance, near = Clearance.of(setup), 0.02
+    rng, proximity = np.random.default_rng(12), Proximity(clearance, near)
+    lower, upper = (setup.parameters.of_joints(k) for k in ("lower", "upper"))
+    start, goals = setup.initial.q, rng.uniform(lower, upper, (3, 7))
+    ways = [np.linspace(a, b, 20, endpoint=False) for a, b in pairwise([start, *goals])]
+    before = clearance.distances(start)
+    proximity.restart(before)
+    came = guessed = 0
+    for last, q in pairwise(np.concatenate(ways)):
+        most = proximity.fastest(np.abs(q - last))
+        proximity.move(np.abs(q - last))
+        found, after = proximity.features(q), clearance.distances(q)
+        close = after < near
+        assert set(found[:, 5]) == set(np.flatnonzero(close))
+        assert (proximity.bounds <= after + 1e-7).all()
+        apart = close & (np.minimum(before, after) > 0.0)
+        assert np.abs(after - before)[apart].max(initial=0.0) <= most + 1e-7
+        came += int((close & (before > near)).sum())
+        guessed += int((proximity.bounds < after - 1e-3).sum())
+        before = after
+    assert came > 4
+    assert guessed > 0.5 * 59 * len(before)
+    moves, angles = clearance.reaches @ np.full(7, 0.1), np.full(7, 0.1)
+    proximity.restart(np.full(len(moves), near + 0.1))
+    assert proximity.fastest(angles) == pytest.approx(moves[moves > 0.1].max())
+    proximity.restart(np.full(len(moves), near + 1.01 * moves.max()))
+    assert proximity.fastest(angles) == 0.0
+
+
 def test_rows_are_the_slopes_of_gaps(near: list[Near]) -> None:
     """And dJ/dt v that of the rows, both by differences of the angles."""
     step = 1e-6
@@ -154,6 +191,16 @@ def test_the_collapse_feeds_no_energy_and_keeps_its_margin(
     assert ("impact", "base_link/chassis link1_link/elbow1_casing") in subjects
     assert ("impact", "turret_link/shoulder_casing link2_link/tube_2") in subjects
     assert ("joint_stop", "tilt") in subjects
+
+
+def test_bounds_stay_below_distances_while_contacts_press(
+    fall: tuple[PackbotReference, Trajectory],
+) -> None:
+    """Of a pair that comes near nothing is missed, though most were last measured long ago."""
+    simulator, trajectory = fall
+    bounds = simulator._stepper.motion.touch.proximity.bounds
+    distances = simulator.clearance.distances(trajectory.q[-1])
+    assert (bounds <= distances + 1e-7).all()
 
 
 def push_of(arm: Arm, point: ContactPoint, q: Array) -> Array:
@@ -249,6 +296,53 @@ def test_friction_at_impacts_takes_energy_alone(near: list[Near], arm: Arm) -> N
         assert braked @ mass @ braked <= parted @ mass @ parted + 1e-12
         assert (rows @ braked).min() > -1e-7
         assert more.min() >= 0.0
+
+
+def past_each_other(touch: Touch, arm: Arm, feature: Array, spot: Array, q: Array) -> Array:
+    """Return how fast the second point of a feature moves past the first (3, 7), by pinocchio."""
+    pin.computeJointJacobians(arm.model, arm.data, q)
+    total = np.zeros((3, 7))
+    for hull, x, sign in ((feature[1], spot[:3], -1.0), (feature[3], spot[3:6], 1.0)):
+        if body := int(touch.proximity.owner[hull]):
+            rows = pin.getJointJacobian(arm.model, arm.data, body, pin.LOCAL_WORLD_ALIGNED)
+            offset = x - arm.data.oMi[body].translation
+            total += sign * (rows[:3] - pin.skew(offset) @ rows[3:])
+    return total
+
+
+def test_friction_of_an_impact_is_mu_times_its_whole_impulse(near: list[Near], arm: Arm) -> None:
+    """Of one contact, by the change of momentum: M (v+ - v-) = J^T (Lambda n + friction).
+
+    Friction may push the contact together: what parts it then has friction, too. While it slides
+    all of it is against slips between the first and the last, which is as long but for the cosine.
+    To 1e-6: the solver's 1e-9 over singular values of the Jacobian from 0.01 on, and a reserve.
+    """
+    rng, mu = np.random.default_rng(9), 0.05
+    slides = again = 0
+    for touch, q, features in near:
+        feature, pairs, fixed = features[:1], len(touch.margins), touch.proximity
+        sliding = Sliding(fixed.chain.arrays, fixed.owner, np.full(pairs, mu), 0.01)
+        _, rows, spots = touch.measure(feature, q)
+        mass, v, n = arm.mass_matrix(q), rng.normal(size=7), spots[0, 6:]
+        v *= -np.sign(rows[0] @ v)
+        first, parted = impact(mass, rows, v)
+        (whole,), braked = sliding.brake(mass, feature, q, parted, spots, rows, first)
+        moves = past_each_other(touch, arm, feature[0], spots[0], q)
+        if np.linalg.svd(moves)[1].min() < 0.01:
+            continue  # joints too few for an impulse in each direction
+        momentum = mass @ (braked - v)
+        impulse = np.linalg.lstsq(moves.T, momentum, rcond=None)[0]
+        assert moves.T @ impulse == pytest.approx(momentum, abs=1e-9)
+        friction = impulse - impulse @ n * n
+        assert whole == pytest.approx(impulse @ n, rel=1e-6)
+        assert np.linalg.norm(friction) <= mu * whole * (1.0 + 1e-6)
+        before, after = (s - s @ n * n for s in (moves @ parted, moves @ braked))
+        if np.linalg.norm(after) > 1e-6:
+            cosine = before @ after / np.linalg.norm(before) / np.linalg.norm(after)
+            assert np.linalg.norm(friction) >= mu * whole * (cosine - 1e-6)
+            slides += cosine > 0.99
+            again += cosine > 0.99 and whole > 1.01 * first[0]
+    assert slides > 4 and again > 2
 
 
 def test_what_jams_is_stopped_with_a_loss(near: list[Near], arm: Arm) -> None:

@@ -55,13 +55,14 @@ def test_curvature(bowl, wave):
     assert wave[1].curvature(trough) * R == pytest.approx([0.0, 0.3 * (2 * np.pi / 5) ** 2])
 
 
-@pytest.mark.parametrize("kind", ["plane", "bowl", "cylinder", "wave"])
+@pytest.mark.parametrize("kind", ["plane", "bowl", "cylinder", "wave", "voxels"])
 def test_turning_is_the_normals_derivative(kind, bowl, wave):
     fields = {
         "plane": Field.plane((30, 30, 12), (0.1, -0.2, 1.0), radius=R, size=N),
         "bowl": bowl[1],
         "cylinder": Field.cylinder((0, 30, 30), (1, 0.2, 0), 18, radius=R, size=N),
         "wave": wave[1],
+        "voxels": bowl[0],
     }
     field, v = fields[kind], np.array([0.3, -0.8, 0.5])
     centre, step = field.place(27.0, 33.0), 1e-5

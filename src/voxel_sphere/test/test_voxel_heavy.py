@@ -1,9 +1,11 @@
 """A heavy sphere: the rolling pendulum, energy, friction's limit, and leaving the ground."""
 
+import newton_euler
 import numpy as np
 import pytest
 from roboaccord.errors import AccordError
 from scipy.integrate import solve_ivp
+from voxel_sphere import heavy_kernels as kernels
 from voxel_sphere.field import Field
 from voxel_sphere.heavy import HeavyParameters, HeavyRoller
 from voxel_sphere.shapes import fill_below
@@ -70,7 +72,84 @@ def test_spin_about_the_normal_is_kept_in_a_bowl(bowl):
     assert roller.omega @ roller.field.normal(roller.centre) == pytest.approx(spin, rel=1e-7)
 
 
-@pytest.mark.parametrize("friction", [0.3, 0.1])
+K, AXIS = 2 * np.pi / (5 * R), (1.0, 0.2, -0.3)
+SURFACES = {
+    "wave": (
+        Field.wave(20, 0.3 * R, 5 * R, 0.4, radius=R, size=N),
+        newton_euler.wave(20, 0.3 * R, K, 0.4), ([0.0, -50.0], [100.0, 50.0]),
+    ),
+    "tube": (
+        Field.cylinder(MIDDLE, AXIS, 3 * R, radius=R, size=N),
+        newton_euler.tube(MIDDLE, AXIS, 3 * R), ([-50.0, -np.pi], [50.0, np.pi]),
+    ),
+    "bowl": (
+        Field.bowl(MIDDLE, 5 * R, radius=R, size=N),
+        newton_euler.bowl(MIDDLE, 5 * R), ([0.1, 0.0], [np.pi - 0.1, 2 * np.pi]),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(params=SURFACES)
+def states(request):
+    """Return what draws random states on a surface: what the kernel finds, and what it is given."""
+    field, surface, ends = SURFACES[request.param]
+    rng = np.random.default_rng(11)
+
+    def draw(mode, mu):
+        for _ in range(100):
+            patch = surface(*rng.uniform(*ends))
+            centre, n = patch.centre(R)[:2]
+            m, w = rng.uniform(0.5, 3.0), rng.normal(size=3) * 8.0
+            inertia, torque = rng.uniform(0.2, 0.6) * m * R * R, rng.normal(size=3) * m * R * 500.0
+            slip = np.cross(rng.normal(size=3) * 50.0, n) if mode == kernels.SLIDE else 0.0
+            v = R * np.cross(w, n) + slip
+            rate, force = np.empty(9), np.empty(4)
+            y, body = np.concatenate([centre, v, w]), (R, m, inertia, G, mu)
+            kernels._rates(mode, *field.arrays, body, y, torque, rate, force)
+            yield (rate, force), (patch, R, m, inertia, G), (v, w, torque), n
+
+    return draw
+
+
+def near(found, expected):
+    """To 1e-10 of the largest: some thousand roundings, and feet of waves found to 1e-13."""
+    expected = np.asarray(expected)
+    return found == pytest.approx(expected, rel=0.0, abs=1e-10 * np.abs(expected).max())
+
+
+def test_rolling_has_the_accelerations_of_newton_and_euler(states):
+    """On curved ground, with spin, which turns with the normal, and any torque."""
+    for (rate, force), ball, (v, w, torque), n in states(kernels.ROLL, np.inf):
+        a, turn, push = newton_euler.rolling(*ball, w, torque)
+        assert near(rate[:3], v) and near(rate[3:6], a) and near(rate[6:], turn)
+        assert near(force, [*(push - (push @ n) * n), push @ n])
+
+
+def test_sliding_has_the_accelerations_of_newton_and_euler(states):
+    """The normal force carries what bends the way on curved ground; negative, it lifts off."""
+    for (rate, force), ball, (v, w, torque), _ in states(kernels.SLIDE, 0.3):
+        a, turn, friction, normal = newton_euler.sliding(*ball, 0.3, v, w, torque)
+        assert near(rate[:3], v) and near(rate[3:6], a) and near(rate[6:], turn)
+        assert near(force, [*friction, normal])
+
+
+def test_the_golfers_dilemma():
+    """Down a tube that stands upright a ball comes up again [Gualtieri et al. 2006].
+
+    It goes round at the rate W, and w.n couples with the descent: z'' = -5/7 g - 2/7 W^2 (z - z0).
+    """
+    field = Field.cylinder((50, 50, 0), (0, 0, 1), 4.5 * R, radius=R, size=N)
+    rate, low = 14.0, np.sqrt(2 / 7)
+    about = -rate * 3.5  # of the ball about the upright, at 3.5 r from the middle
+    roller = HeavyRoller(field, centre=(50 + 3.5 * R, 50, 80), omega=(0, 0, about))
+    for end in np.linspace(0.1, 1.0, 10):
+        roller.advance((0, 0, 0), end - roller.time)
+        fallen = 5 * G / (2 * rate**2) * (1 - np.cos(low * rate * end))
+        x, y = 50 + 3.5 * R * np.cos(rate * end), 50 + 3.5 * R * np.sin(rate * end)
+        assert roller.centre == pytest.approx([x, y, 80 - fallen], abs=1e-6 * R)
+
+
+@pytest.mark.parametrize("friction", [0.3, 0.166, 0.164, 0.1])
 def test_an_incline(friction):
     """5/7 g sin a while tan a < 7/2 mu, beyond it g (sin a - mu cos a) and slip."""
     angle = np.radians(30.0)
@@ -107,7 +186,10 @@ def test_a_torque(flat):
     assert friction == pytest.approx([5 / 7 * 500 / R, 0, 0])
     assert normal == pytest.approx(2 * G)
     roller.advance(torque, 0.5)
-    assert roller.omega[1] == pytest.approx(0.5 * 500 / (1.4 * 2.0 * R**2))
+    turn = 500 / (1.4 * 2.0 * R**2)
+    assert roller.omega[1] == pytest.approx(0.5 * turn)
+    half = 0.5 * (0.5 * turn * 0.5**2)  # of the angle that it has turned by
+    assert roller.orientation == pytest.approx([0, np.sin(half), 0, np.cos(half)], abs=1e-9)
 
 
 @pytest.mark.parametrize(("part", "kinds"), [(0.98, []), (1.02, ["lift"])])
@@ -125,13 +207,68 @@ def test_a_crest(part, kinds):
 
 def test_flight_is_a_parabola_and_lands(flat):
     roller = HeavyRoller(flat, centre=(20, 50, 30), velocity=(50.0, 0, 0), omega=(0, 5.0, 0))
-    roller.mode, roller._state[9] = 2, 100.0  # thrown up
+    roller.mode, roller._state[9] = kernels.FLIGHT, 100.0  # thrown up
     roller.advance((0, 0, 0), 0.1)
     assert roller.centre == pytest.approx([25, 50, 30 + 10 - G * 0.005])
     roller.advance((0, 0, 0), 0.2)
     (event,) = roller.events
     assert (event.kind, event.time) == ("land", pytest.approx(200 / G, rel=1e-6))
     assert roller.velocity == pytest.approx([50, 0, 0])  # it turned as it moved: no slip to end
+
+
+def test_in_flight_a_torque_turns_alone(flat):
+    roller = HeavyRoller(flat, centre=(50, 50, 30), velocity=(0, 0, 150), omega=(1.0, 2.0, 3.0))
+    roller.mode = kernels.FLIGHT
+    roller.advance((300.0, 0.0, -200.0), 0.1)
+    inertia = 0.4 * R**2
+    assert roller.omega == pytest.approx([1.0 + 30.0 / inertia, 2.0, 3.0 - 20.0 / inertia])
+    assert roller.velocity == pytest.approx([0, 0, 150 - 0.1 * G])
+
+
+@pytest.mark.parametrize("friction", [0.1, 0.5])
+def test_landing_has_friction_up_to_its_limit(flat, friction):
+    """Without turning, at 100, down with 98.1: friction takes 98.1 mu at once, but no slip is left.
+
+    The slip falls by 7/2 of that, to 0 after 7/2 mu g t more. It is 5/7 of the speed that rolls.
+    """
+    roller = HeavyRoller(
+        flat, centre=(10, 50, 30), velocity=(100.0, 0, 0),
+        parameters=HeavyParameters(friction=friction),
+    )  # fmt: skip
+    roller.mode, roller._state[9] = kernels.FLIGHT, 0.1 * G
+    roller.advance((0, 0, 0), 0.5)
+    left = 100.0 - 3.5 * friction * 0.1 * G
+    assert (roller.events[0].kind, roller.events[0].time) == ("land", pytest.approx(0.2, rel=1e-6))
+    rolls = [event.time for event in roller.events[1:]]
+    assert rolls == pytest.approx([0.2 + left / (3.5 * friction * G)] if left > 0.0 else [])
+    assert roller.velocity == pytest.approx([500 / 7, 0, 0])
+
+
+def test_landing_on_an_incline_slips_on():
+    """The impulse of friction at landing is mu of the normal one: g (sin a - mu cos a) t in all."""
+    angle, friction = np.radians(30.0), 0.1
+    normal = np.array([-np.sin(angle), 0.0, np.cos(angle)])
+    way = np.array([-np.cos(angle), 0.0, -np.sin(angle)])
+    field = Field.plane((50, 50, 30), normal, radius=R, size=N)
+    roller = HeavyRoller(
+        field, centre=field.place(80, 50), velocity=(0, 0, 0.05 * G),
+        parameters=HeavyParameters(friction=friction),
+    )  # fmt: skip
+    roller.mode = kernels.FLIGHT
+    roller.advance((0, 0, 0), 0.25)
+    (event,) = roller.events
+    assert (event.kind, event.time) == ("land", pytest.approx(0.1, rel=1e-6))
+    fallen = 0.25 - 0.05  # s; thrown up first
+    speed = G * (np.sin(angle) - friction * np.cos(angle)) * fallen
+    assert roller.velocity == pytest.approx(speed * way)
+
+
+def test_a_start_off_the_ground_is_put_on_it(flat):
+    """Within a tenth of the radius it is allowed."""
+    for off in (-0.9, 0.9):
+        roller = HeavyRoller(flat, centre=(50, 50, 30 + off))
+        roller.advance((0, 0, 0), 0.01)
+        assert roller.centre == pytest.approx([50, 50, 30])
 
 
 @pytest.mark.parametrize("friction", [np.inf, 0.5])
@@ -151,6 +288,17 @@ def test_a_wall(flat, friction):
     roller.advance((0, 0, 0), 0.2)
     assert [event.kind for event in roller.events] == ["wall", "roll"]
     assert roller.velocity == pytest.approx([-300 / 7, 0, 0], rel=1e-6)
+
+
+def test_a_wall_takes_its_part_of_the_speed_and_leaves_the_spin(flat):
+    wall = Field.plane((90, 50, 0), (-1, 0, 0), radius=R, size=N)
+    roller = HeavyRoller(
+        flat, walls=wall, centre=flat.place(70, 50), omega=(0, 10.0, 7.0),
+        parameters=HeavyParameters(restitution=0.25),
+    )  # fmt: skip
+    roller.advance((0, 0, 0), 0.15)
+    assert roller.velocity == pytest.approx([-25, 0, 0])
+    assert roller.omega == pytest.approx([0, -2.5, 7.0])
 
 
 @pytest.mark.parametrize(
