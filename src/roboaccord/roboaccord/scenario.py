@@ -51,6 +51,11 @@ class Allowance(BaseModel, extra="forbid", frozen=True):
     reason: str = Field(min_length=1)
 
 
+def limit_of(tolerance: float | Allowance) -> float:
+    """Return the number of a tolerance, with or without a reason."""
+    return tolerance.limit if isinstance(tolerance, Allowance) else tolerance
+
+
 class Tolerances(BaseModel, extra="forbid", frozen=True):
     """What the cross-check accepts. Each default says where it comes from.
 

@@ -15,7 +15,7 @@ from rclpy.node import Node
 from roboaccord.assembly import Setup, make_simulator
 from roboaccord.cdr import JointStateCodec, decode_events, decode_string, decode_wrench, stamp
 from roboaccord.errors import AccordError
-from roboaccord.scenario import make_scenario
+from roboaccord.scenario import limit_of, make_scenario
 from roboaccord.state import Array, Command, RobotState
 
 from roboaccord_ros import graph
@@ -66,7 +66,7 @@ class CrosscheckShell:
         facts = json.loads(decode_string(data))
         self._setup = setup = Setup.of(make_scenario(facts["scenario"]))
         self._period = setup.scenario.control_period
-        self._tolerance = self._tolerance or setup.scenario.crosscheck.tolerances.one_step
+        self._tolerance = self._tolerance or limit_of(setup.scenario.crosscheck.tolerances.one_step)
         self._reference = make_simulator(setup)
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
         takes = {graph.ODOMETRY: inlet.take_odometry, graph.STATES: inlet.take_joint_states}
