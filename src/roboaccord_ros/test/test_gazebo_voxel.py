@@ -56,7 +56,8 @@ def test_torques_drive_it_over_waves_as_in_the_reference(tmp_path):
         control_period=given.control_period,
     )
     gap = np.linalg.norm(run.trajectory.position - reference.position, axis=1)
-    limit = limit_of(given.crosscheck.tolerances.trajectory["dart"])  # Gazebo's engine, on the same mesh
+    # Gazebo has the engine and the mesh of DART.
+    limit = limit_of(given.crosscheck.tolerances.trajectory["dart"])
     assert gap.max() < limit
     assert reference.position[-1, 0] - reference.position[0, 0] > 10 * limit
     assert run.trajectory.wrench.shape == (1001, 6)
