@@ -148,6 +148,7 @@ def test_no_pair_comes_near_unseen(setup: Setup) -> None:
         close = after < near
         assert set(found[:, 5]) == set(np.flatnonzero(close))
         assert (proximity.bounds <= after + 1e-7).all()
+        assert proximity.bounds[close] == pytest.approx(after[close], abs=1e-7)
         apart = close & (np.minimum(before, after) > 0.0)
         assert np.abs(after - before)[apart].max(initial=0.0) <= most + 1e-7
         came += int((close & (before > near)).sum())
