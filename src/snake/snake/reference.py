@@ -10,6 +10,7 @@ from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts, count_steps
+from roboaccord.losses import STOPS, LossAccount
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
@@ -36,6 +37,7 @@ class SnakeReference:
         self.physics_step = setup.scenario.physics_step
         self._chain = PlanarSnake(self.parameters)
         self._friction, self._points = friction_of(setup)
+        self.armature = np.zeros(len(self.joints))
         self._log = np.empty((MAX_EVENTS, 3))
         self._events: list[Event] = []
         self.reset(setup.initial)
@@ -50,6 +52,7 @@ class SnakeReference:
         self._time = state.time
         self._effort = np.array(state.effort)
         self._events.clear()
+        self._losses = LossAccount(STOPS)
         return self.state()
 
     def state(self) -> RobotState:
@@ -61,10 +64,11 @@ class SnakeReference:
         steps = count_steps(duration, self.physics_step, "control period over physics step")
         self._effort = clip_efforts(command.effort, self.effort_limits)
         chain = self._chain
-        count = integrator.advance(
+        count, lost = integrator.advance(
             chain.body, self._y, self._effort, self.physics_step, steps, self._friction,
             self._points, self.parameters.joint_limit, self._side, self._log,
         )  # fmt: skip
+        self._losses.add(STOPS, lost)
         for offset, joint, impulse in self._log[:count]:
             time = float(self._time + offset)
             self._events.append(Event(time, "joint_stop", self.joints[int(joint)], float(impulse)))
@@ -77,6 +81,13 @@ class SnakeReference:
             return ()
         events, self._events = self._events, []
         return events
+
+    def meter(self) -> None:
+        """Do nothing: what stops take is always measured."""
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return what the stops took since the last call [J]."""
+        return self._losses.take()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without friction or stops."""

@@ -156,7 +156,7 @@ def run_crosscheck(
         "trajectory": {e: asdict(c) for e, c in trajectory.items()},
         "statistics": statistics_data(statistics),
         "not_compared": WHY if chaotic else None,
-        "energy": {e: energy_of(tree, run) for e, run in shown.items()},
+        "energy": {e: energy_of(setup, e, run, scales.get(e)) for e, run in shown.items()},
         "tolerances": scenario.data()["crosscheck"]["tolerances"],
         "metrics": {e: metrics_of(setup, run) for e, run in shown.items()},
         "events": {e: [asdict(event) for event in run.events] for e, run in shown.items()},
