@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from roboaccord.interfaces import ForceLaw
 from roboaccord.losses import (
     CHANNELS,
@@ -19,8 +21,6 @@ from roboaccord.losses import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from roboaccord.description import Tree
     from roboaccord.engines.model import JointFriction
     from roboaccord.kinematics import TreeKinematics
@@ -108,5 +108,4 @@ def mean_velocities(
     )
     m = motion_of(tree, kinematics, mean)
     levers = points[None] - m.position[:, None]
-    velocities: np.ndarray = m.linear[:, None] + np.cross(m.angular[:, None], levers)
-    return velocities
+    return np.asarray(m.linear[:, None] + np.cross(m.angular[:, None], levers))
