@@ -7,7 +7,9 @@ from monkeybot.coordinates import pack
 from roboaccord import make_controller, make_simulator, simulate
 from roboaccord.crosscheck.energy import energy_of
 
-ROUGH = "parameters={viscous_hand: 0.1, viscous_elbow: 0.2, constant_hand: 0.3, constant_elbow: 0.4}"
+ROUGH = (
+    "parameters={viscous_hand: 0.1, viscous_elbow: 0.2, constant_hand: 0.3, constant_elbow: 0.4}"
+)
 SIMULATORS = ["reference", "mujoco", "dart"]
 
 

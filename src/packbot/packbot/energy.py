@@ -71,26 +71,20 @@ class EnergyBook:
         self.losses.add(FRICTION, 0.5 * step.size * sum(slides))
 
     def note_impact(
-        self, mass: Array, features: Index, rows: Array, impulses: Array, before: Array,
-        after: Array,
-    ) -> None:  # fmt: skip
+        self, features: Index, rows: Array, impulses: Array, before: Array, after: Array
+    ) -> None:
         """Take an impact: each impulse takes itself times the mean of the rates around it.
 
-        What kinetic energy is gone beyond that went into friction.
-
         Args:
-            mass: mass matrix (n, n).
             features: that were hit.
             rows: of their gaps (m, n).
             impulses: along the normals (m,) [N s].
-            before, after: velocities (n,).
+            before, after: velocities (n,), friction apart.
         """
         taken = -0.5 * impulses * (rows @ (before + after))
         stops = features[:, 0] >= LOWER
         self.losses.add(STOPS, float(taken[stops].sum()))
         self.losses.add(IMPACTS, float(taken[~stops].sum()))
-        self.losses.add(FRICTION, -float(taken.sum()))
-        self.note_stop(mass, before, after)
 
     def note_stop(self, mass: Array, before: Array, after: Array) -> None:
         """Count the kinetic energy between two velocities (n,) as taken by friction of contacts."""

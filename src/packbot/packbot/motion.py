@@ -67,7 +67,7 @@ class Motion:
         return out
 
     def sliding_power(self, x: Array) -> float:
-        """Return the power that the friction of contacts takes in the state of the last slope [W]."""
+        """Return the power that friction of contacts takes in the state of the last slope [W]."""
         features = self.closed.features
         if not len(features):
             return 0.0

@@ -188,9 +188,11 @@ class Stepper:
         bounce = self._restitution if -rates.min() > self._options["rest_speed"] else 0.0
         mass = self.motion.arm.mass_matrix(q)
         impulses, v = impact(mass, rows, v, bounce)
+        self.energy.note_impact(features, rows, impulses, x[self.n :], v)
         if self.motion.sliding.any:
+            slipping = v
             impulses, v = self.motion.sliding.brake(mass, features, q, v, spots, rows, impulses)
-        self.energy.note_impact(mass, features, rows, impulses, x[self.n :], v)
+            self.energy.note_stop(mass, slipping, v)
         self._note(features, impulses, rates)
         # A hop lower than the tolerance is none: what presses then is held at once. Otherwise
         # contacts that share a body would throw each other up without end.

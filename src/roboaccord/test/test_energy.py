@@ -198,8 +198,7 @@ def test_a_swing_with_dry_friction_closes_by_order(name: str, order: int) -> Non
         start = simulator.reset(turning(0.0, 1.2))
         end = simulator.step(Command(np.zeros(1)), 0.9)
         stored = [
-            0.5 * ABOUT_HINGE * float(s.qd[0]) ** 2
-            - MASS * 9.81 * RADIUS * float(np.cos(s.q[0]))
+            0.5 * ABOUT_HINGE * float(s.qd[0]) ** 2 - MASS * 9.81 * RADIUS * float(np.cos(s.q[0]))
             for s in (start, end)
         ]
         taken = simulator.take_losses()["damping"]
@@ -241,9 +240,7 @@ def test_friction_of_contacts_takes_what_a_sliding_box_has(name: str) -> None:
     sunk = 1.5 * 9.81 * float(start.position[2] - end.position[2])
     taken = simulator.take_losses()
     assert taken["friction"] + taken["impacts"] == pytest.approx(3.0 + sunk, rel=5e-3)
-    assert abs(taken["impacts"]) < (
-        0.5 * 1.5 * (9.81 * 1e-3) ** 2 if name == "dart" else 0.1 * 3.0
-    )
+    assert abs(taken["impacts"]) < (0.5 * 1.5 * (9.81 * 1e-3) ** 2 if name == "dart" else 0.1 * 3.0)
     assert taken["stops"] == taken["damping"] == 0.0
 
 
@@ -261,5 +258,7 @@ def test_a_meter_changes_no_bit_of_the_motion(name: str) -> None:
         box.reset(state)
         swung = simulator.step(Command(np.array([0.5])), 0.7)
         slid = box.step(Command(np.zeros(0)), 0.3)
-        ends.append(np.concatenate([swung.q, swung.qd, slid.position, slid.orientation, slid.twist]))
+        ends.append(
+            np.concatenate([swung.q, swung.qd, slid.position, slid.orientation, slid.twist])
+        )
     assert np.array_equal(ends[0], ends[1])

@@ -197,7 +197,7 @@ def test_the_book_has_each_item_at_the_end_and_its_share_of_what_went_in() -> No
 
 def test_kinematic_motion_has_no_book() -> None:
     result = findings()
-    result["energy"] = dict.fromkeys(result["engines"], {"reason": "kinematic: no energy book"})
+    result["energy"] = {e: {"reason": "kinematic: no energy book"} for e in result["engines"]}
     runs = {"reference": motion(), "dart": motion(1e-3)}
     assert "plot-book" not in render_report(result, runs)
     assert "kinematic: no energy book" in render_report(result, runs)

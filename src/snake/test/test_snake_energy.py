@@ -34,7 +34,7 @@ def book(scenario, engine, duration, **changes):
 
 @pytest.mark.parametrize("engine", ["reference", "mujoco"])
 def test_the_serpenoid_closes(engine):
-    """18.130 J = 3.015 kinetic + 15.115 friction, by an independent book, with a rest of -4e-5 J."""
+    """18.130 J = 3.015 kinetic + 15.115 friction, by an independent book; the rest is -3.9e-5 J."""
     found = book("serpenoid", engine, 3.0)
     assert found["net_work"] == pytest.approx(18.130, abs=5e-4)
     assert found["kinetic"] == pytest.approx(3.015, abs=5e-4)
@@ -67,8 +67,10 @@ def test_nearly_half_of_the_posts_work_goes_into_the_stops():
 
 @pytest.mark.parametrize(("engine", "difference"), [("mujoco", 96.0), ("dart", 118.0)])
 def test_what_engines_lose_in_the_posts_gait_is_stops_and_time_stepping(engine, difference):
-    """An independent book has stops and rest as one. MuJoCo's stops take nearly all of it; DART's
-    step takes a part that falls with the step, as its order says."""
+    """An independent book has stops and rest as one.
+
+    MuJoCo's stops take nearly all of it; DART's step takes a part that falls as its order says.
+    """
     found = book("lateral_undulation", engine, 2.0)
     assert found["stops"] + found["rest"] == pytest.approx(difference, abs=0.5)
     shares = [found["rest"] / found["net_work"]]

@@ -123,9 +123,7 @@ def net_work(run: Trajectory) -> Array:
     return np.concatenate([[0.0], np.cumsum(steps)])
 
 
-def kinetic_energy(
-    tree: Tree, run: Trajectory, index: int, armature: Array | None = None
-) -> float:
+def kinetic_energy(tree: Tree, run: Trajectory, index: int, armature: Array | None = None) -> float:
     """Return the kinetic energy of one sample [J], with that of rotors whose inertia is given."""
     state = run.state(index)
     motion = motion_of(tree, TreeKinematics(tree, run.joints), state)

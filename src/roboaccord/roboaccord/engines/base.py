@@ -138,7 +138,7 @@ class EngineSimulator(ABC):
         return state
 
     def _single_substeps(self, count: int) -> None:
-        """Take physics steps one by one; look after each at what touched, and took energy, in it."""
+        """Take physics steps one by one; look after each at what touched and took energy."""
         watch, meter = self._watch, self._meter
         for i in range(count):
             before = self._read() if meter else None
@@ -153,7 +153,9 @@ class EngineSimulator(ABC):
 
     def meter(self) -> None:
         """Begin to measure where energy goes, in every physics step."""
-        self._meter = StepMeter(self.tree, self.joints, self.physics_step, self._law, self._friction)
+        self._meter = StepMeter(
+            self.tree, self.joints, self.physics_step, self._law, self._friction
+        )
 
     def take_losses(self) -> Mapping[str, float]:
         """Return the energy taken since the last call, by channel [J]; nothing where unmetered."""

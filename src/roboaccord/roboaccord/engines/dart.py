@@ -173,9 +173,7 @@ class DartSimulator(EngineSimulator):
                     velocity = velocities[names.index(name), i]
                     pressing = float(push.normal @ velocity) * float(push.force @ push.normal)
                     impacts -= side * self.physics_step * pressing
-                    friction -= (
-                        side * self.physics_step * (float(push.force @ velocity) - pressing)
-                    )
+                    friction -= side * self.physics_step * (float(push.force @ velocity) - pressing)
         return Losses(stops, impacts, friction)
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:

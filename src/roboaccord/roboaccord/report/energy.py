@@ -34,7 +34,7 @@ def book_rows(books: Mapping[str, Book]) -> list[tuple[str, list[str], str]]:
     In brackets is the share of what went in: work, and energy that was there and fell. Where a
     channel was not measured there is a dash, and the rest has it.
     """
-    rows = []
+    rows: list[tuple[str, list[str], str]] = []
     for engine, book in books.items():
         if "time" not in book:
             rows.append((engine, [], book["reason"]))
@@ -72,11 +72,11 @@ def book_figure(books: Mapping[str, Book]) -> dict[str, Any]:
         step = stride(len(book["time"]))
         for key in shown:
             name, colour = ITEMS[key]
+            style = {"color": colour, "width": 1.8, "dash": "dot" if key == "rest" else "solid"}
             data.append({
                 "type": "scatter", "mode": "lines", "name": name, "legendgroup": name,
-                "showlegend": row == 0, "yaxis": f"y{number}",
+                "showlegend": row == 0, "yaxis": f"y{number}", "line": style,
                 "x": plain(floats(book["time"])[::step]), "y": plain(changes(book, key)[::step]),
-                "line": {"color": colour, "width": 1.8, "dash": "dot" if key == "rest" else "solid"},
             })  # fmt: skip
     if len(kept) == 1:
         layout["xaxis"]["anchor"] = "y"
@@ -105,8 +105,10 @@ def energy_figure(energies: Mapping[str, Book], engines: Sequence[str]) -> dict[
 def _cell(value: float, put_in: float) -> str:
     if abs(value) <= FAINT * put_in:
         return "0"
-    share = f" ({100 * value / put_in:.2g} %)" if put_in else ""
-    return f"{value:.4g}{share}"
+    if not put_in:
+        return f"{value:.4g}"
+    share = 100 * value / put_in
+    return f"{value:.4g} ({share:{'.0f' if abs(share) >= 10 else '.2g'}} %)"
 
 
 def _how(book: Book) -> str:
