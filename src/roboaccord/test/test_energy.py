@@ -245,6 +245,20 @@ def test_friction_of_contacts_takes_what_a_sliding_box_has(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ENGINES)
+def test_an_impact_takes_what_a_dropped_box_has_and_friction_nothing(name: str) -> None:
+    """Half m v^2 at 1 m/s, and the weight's work m g v h of the step in which it lands, at most."""
+    simulator, state = sliding_box(name, 1e-3)
+    simulator.meter()
+    start = simulator.reset(replace(state, twist=np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])))
+    end = simulator.step(Command(np.zeros(0)), 0.5)
+    assert np.abs(end.twist).max() < 1e-2
+    sunk = 1.5 * 9.81 * float(start.position[2] - end.position[2])
+    taken = simulator.take_losses()
+    assert taken["impacts"] == pytest.approx(0.75 + sunk, abs=1.5 * 9.81 * 1e-3)
+    assert abs(taken["friction"]) < 1e-6
+
+
+@pytest.mark.parametrize("name", ENGINES)
 def test_a_meter_changes_no_bit_of_the_motion(name: str) -> None:
     """With stops and efforts, and with contacts."""
     ends = []
