@@ -18,7 +18,7 @@ from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts, count_steps
-from roboaccord.losses import DAMPING, IMPACTS, LossAccount
+from roboaccord.losses import CHANNELS, IMPACTS, LossAccount
 from roboaccord.scenario import did_you_mean
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
@@ -83,7 +83,7 @@ class EngineMonkeyBot:
         self._time = state.time
         self._effort = np.array(state.effort)
         self._events.clear()
-        self._losses = LossAccount(DAMPING, IMPACTS)
+        self._losses = LossAccount(*CHANNELS)
         self._enter(mode_of(state.switches), pack(state))
         return self.state()
 
@@ -101,7 +101,8 @@ class EngineMonkeyBot:
             hinge = self._mode in HINGES
             effort = np.array([0.0, *self._effort]) if hinge else self._effort
             self._u = self._seen(model.step(Command(effort), duration))
-            self._losses.add(DAMPING, model.take_losses().get(DAMPING, 0.0))
+            for channel, energy in model.take_losses().items():
+                self._losses.add(channel, energy)
         self._time = round(self._time + duration, 9)  # free of the sum's round-off
         return self.state()
 

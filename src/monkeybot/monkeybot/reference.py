@@ -10,7 +10,7 @@ import roboaccord
 from roboaccord.assembly import Setup
 from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts, count_steps
-from roboaccord.losses import DAMPING, IMPACTS, LossAccount
+from roboaccord.losses import CHANNELS, DAMPING, IMPACTS, LossAccount
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
@@ -47,7 +47,7 @@ class MonkeyBotReference:
             self.parameters, pack(state), mode_of(state.switches), time=state.time
         )
         self._effort = np.array(state.effort)
-        self._losses = LossAccount(DAMPING, IMPACTS)
+        self._losses = LossAccount(*CHANNELS)  # of which it has damping and impacts alone
         return self.state()
 
     def state(self) -> RobotState:

@@ -10,7 +10,7 @@ from roboaccord.assembly import Setup
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts, count_steps
-from roboaccord.losses import STOPS, LossAccount
+from roboaccord.losses import DAMPING, IMPACTS, STOPS, LossAccount
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
@@ -52,7 +52,7 @@ class SnakeReference:
         self._time = state.time
         self._effort = np.array(state.effort)
         self._events.clear()
-        self._losses = LossAccount(STOPS)
+        self._losses = LossAccount(DAMPING, STOPS, IMPACTS)  # of which it has stops alone
         return self.state()
 
     def state(self) -> RobotState:

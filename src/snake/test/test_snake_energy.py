@@ -80,3 +80,23 @@ def test_what_engines_lose_in_the_posts_gait_is_stops_and_time_stepping(engine, 
         assert shares[0] / shares[1] == pytest.approx(4.0, rel=0.25)
     else:
         assert max(abs(share) for share in shares) < 1e-3
+
+
+def test_a_run_that_cannot_be_repeated_says_so():
+    """Its stops are in the rest then; another's motion is not taken for this one's."""
+    setup = Setup.of(load_scenario("snake", "snake", "lateral_undulation", ["duration=0.3"]))
+    run = simulate(
+        simulator=make_simulator(setup),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=0.3,
+        control_period=setup.scenario.control_period,
+        seed=setup.scenario.seed,
+    )
+    whole = energy_of(setup, "reference", run)
+    run.qd[100, 3] += 1e-12
+    found = energy_of(setup, "reference", run)
+    assert "could not be repeated" in found["reason"] and found["how"]["stops"] == "not measured"
+    assert whole["stops"][-1] > 1.0 and found["stops"][-1] == 0.0
+    both = whole["stops"][-1] + whole["rest"][-1]
+    assert found["rest"][-1] == pytest.approx(both, rel=1e-9)
