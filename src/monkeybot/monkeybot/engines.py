@@ -18,12 +18,13 @@ from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts, count_steps
+from roboaccord.losses import CHANNELS, IMPACTS, LossAccount
 from roboaccord.perturbation import Perturbations
 from roboaccord.scenario import did_you_mean
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
-from monkeybot.arm import Arm
+from monkeybot.arm import RATES, Arm
 from monkeybot.coordinates import MAGNETS, Mode, mode_of, pack, unpack
 from monkeybot.parameters import MonkeyBotParameters
 
@@ -76,6 +77,7 @@ class EngineMonkeyBot:
         self.joints, self.effort_limits = setup.joints, flight.effort_limits
         self._restitution = sum(p.value for p in perturbations if p.kind == IMPACT)
         self.physics_step = setup.scenario.physics_step
+        self.armature = np.zeros(len(self.joints))
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
         self._events: list[Event] = []
         self.reset(setup.initial)
@@ -85,6 +87,7 @@ class EngineMonkeyBot:
         self._time = state.time
         self._effort = np.array(state.effort)
         self._events.clear()
+        self._losses = LossAccount(*CHANNELS)
         self._enter(mode_of(state.switches), pack(state))
         return self.state()
 
@@ -102,6 +105,8 @@ class EngineMonkeyBot:
             hinge = self._mode in HINGES
             effort = np.array([0.0, *self._effort]) if hinge else self._effort
             self._u = self._seen(model.step(Command(effort), duration))
+            for channel, energy in model.take_losses().items():
+                self._losses.add(channel, energy)
         self._time = round(self._time + duration, 9)  # free of the sum's round-off
         return self.state()
 
@@ -111,6 +116,15 @@ class EngineMonkeyBot:
             return ()
         events, self._events = self._events, []
         return events
+
+    def meter(self) -> None:
+        """Begin to measure what the friction of the joints takes; of a grip it is always known."""
+        for model in self._models.values():
+            model.meter()
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return what friction of the joints and grips took since the last call [J]."""
+        return self._losses.take()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations in the mode of the state's switches, without friction."""
@@ -180,10 +194,12 @@ class EngineMonkeyBot:
         u, impulses = self._u, dict[str, float]()
         if any(after[name] for name in changed):
             held = [name for name in MAGNETS if after[name]]
-            gripped, impulses = self._arm.grip(u, self.mass_matrix(self.state()), held)
+            mass = self.mass_matrix(self.state())
+            u, impulses = self._arm.grip(u, mass, held)
             if self._restitution:
-                gripped[2:4] += self._restitution * (gripped[2:4] - u[2:4])
-            u = gripped
+                u[2:4] += self._restitution * (u[2:4] - self._u[2:4])
+            rates, slower = self._u[RATES], u[RATES]
+            self._losses.add(IMPACTS, 0.5 * float(rates @ mass @ rates - slower @ mass @ slower))
         for name in sorted(changed, key=lambda name: after[name]):  # releases first
             kind = "magnet_on" if after[name] else "magnet_off"
             impulse = impulses[name] if after[name] else 0.0

@@ -15,7 +15,14 @@ from monkeybot.arm import Arm
 from monkeybot.coordinates import MAGNETS, Mode
 from monkeybot.events import NO_EVENT, Event
 from monkeybot.hybrid import Then
-from monkeybot.parameters import MonkeyBotParameters
+from monkeybot.parameters import (
+    DRY_1,
+    DRY_2,
+    DRY_SPEED,
+    VISCOUS_1,
+    VISCOUS_2,
+    MonkeyBotParameters,
+)
 
 SWINGS = (Mode.SWING_A, Mode.SWING_B)
 FIRST_STEP = 1e-3  # s
@@ -36,6 +43,7 @@ class Motion:
         hand: that is held, or was before a flight: 0 for A, 1 for B.
         events: what happened, in order of time: the magnets' changes with the impulse of an
             impact [N s], and the events that `advance` was asked to look for.
+        taken: kinetic energy that grips took so far [J].
     """
 
     def __init__(
@@ -49,6 +57,7 @@ class Motion:
     ) -> None:
         self.parameters, self.mode, self.time = parameters, mode, time
         self.events: list[Happening] = []
+        self.taken = 0.0
         self._tolerance, self._h = tolerance, FIRST_STEP
         self._rows = parameters.rows
         self._work = np.zeros((integrator.SCRATCH, 8))
@@ -78,6 +87,16 @@ class Motion:
         """The kinetic and the potential energy [J]."""
         kinetic, potential = dynamics.energies(self._rows[self.hand], self._u)
         return float(kinetic), float(potential)
+
+    @property
+    def friction_power(self) -> float:
+        """The power that the friction of the joints takes [W]: the elbow's, and the held hand's."""
+        p, power = self._rows[self.hand], 0.0
+        _, _, w1, w2 = self._u[:4]
+        power -= dynamics.friction(p[VISCOUS_2], p[DRY_2], p[DRY_SPEED], w2) * w2
+        if self.mode in SWINGS:
+            power -= dynamics.friction(p[VISCOUS_1], p[DRY_1], p[DRY_SPEED], w1) * w1
+        return float(power)
 
     def advance(self, duration: float, torque: float = 0.0, until: Event = NO_EVENT) -> bool:
         """Move on under constant torque, for a time or until an event.
@@ -124,11 +143,13 @@ class Motion:
         if mode is not Mode.FLIGHT:
             self._see_from(1 if mode is Mode.SWING_B else 0)
         impulses = dict.fromkeys(gripping, 0.0)
+        before = self.energies[0]
         if mode is Mode.FIXED:
             impulses = {name: size for name, size in self._stop().items() if name in gripping}
         elif gripping:
             size = math.hypot(*dynamics.impact(self._rows[self.hand], self._u))
             impulses = {gripping[0]: size}
+        self.taken += before - self.energies[0]
         self.mode = mode
         self.events += [Happening(self.time, "magnet_off", name) for name in releasing]
         self.events += [Happening(self.time, "magnet_on", n, impulses[n]) for n in gripping]

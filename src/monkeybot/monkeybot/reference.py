@@ -10,6 +10,7 @@ import roboaccord
 from roboaccord.assembly import Setup
 from roboaccord.interfaces import Acceleration
 from roboaccord.loop import clip_efforts, count_steps
+from roboaccord.losses import CHANNELS, DAMPING, IMPACTS, LossAccount
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
@@ -34,6 +35,7 @@ class MonkeyBotReference:
         self.joints = setup.joints
         self.effort_limits = setup.effort_limits
         self.physics_step = setup.scenario.physics_step
+        self.armature, self._metered = np.zeros(len(self.joints)), False
         self.reset(setup.initial)
         # Compile the kernels here, where nobody counts the time, and not in the first tick.
         self.step(Command(np.zeros(1), Mode.SWING_B.switches), self.physics_step)
@@ -45,6 +47,7 @@ class MonkeyBotReference:
             self.parameters, pack(state), mode_of(state.switches), time=state.time
         )
         self._effort = np.array(state.effort)
+        self._losses = LossAccount(*CHANNELS)  # of which it has damping and impacts alone
         return self.state()
 
     def state(self) -> RobotState:
@@ -60,7 +63,12 @@ class MonkeyBotReference:
             motion.hold(mode_of({**motion.mode.switches, **command.switches}))
         self._effort = clip_efforts(command.effort, self.effort_limits)
         torque = float(self._effort[0])
+        power = motion.friction_power if self._metered else 0.0
         motion.advance(duration, -torque if motion.hand else torque)
+        if self._metered:
+            self._losses.add(DAMPING, 0.5 * duration * (power + motion.friction_power))
+            self._losses.add(IMPACTS, motion.taken)
+        motion.taken = 0.0
         motion.time = round(motion.time, 9)  # as a ROS stamp has it, without the sum's round-off
         return self.state()
 
@@ -70,6 +78,14 @@ class MonkeyBotReference:
             return ()
         events, self._motion.events = self._motion.events, []
         return events
+
+    def meter(self) -> None:
+        """Begin to measure what friction of the joints and grips take."""
+        self._metered = True
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return what friction of the joints and grips took since the last call [J]."""
+        return self._losses.take()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without friction, of the base in the world."""

@@ -66,6 +66,17 @@ class Motion:
             raise JammedError("no contact forces were found: the contacts contradict each other")
         return out
 
+    def sliding_power(self, x: Array) -> float:
+        """Return the power that friction of contacts takes in the state of the last slope [W]."""
+        features = self.closed.features
+        if not len(features):
+            return 0.0
+        n = len(x) // 2
+        q, v = x[:n], x[n:]
+        _, rows, spots = self.touch.measure(features, q)
+        across = self.sliding.ways(features, q, v, rows, spots) - rows
+        return -float(self.forces @ (across @ v))
+
     def stop(self, x: Array) -> Array:
         """Return a state whose closed gaps neither slip nor close."""
         n = len(x) // 2

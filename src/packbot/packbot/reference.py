@@ -8,7 +8,7 @@ event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dy
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -67,6 +67,7 @@ class PackbotReference(ArmSimulator):
         options = read_reference_options(setup)
         self.tolerance = options["tolerance"]
         super().__init__(setup)
+        self.armature = setup.parameters.of_joints("reflected_inertia")
         self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None
         p = setup.parameters
         self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
@@ -127,6 +128,14 @@ class PackbotReference(ArmSimulator):
         q, v = stepper.x[: stepper.n], stepper.x[stepper.n :]
         self._state = RobotState(end, q.copy(), v.copy(), effort)
         return self._state
+
+    def meter(self) -> None:
+        """Begin to measure what friction, stops and impacts take."""
+        self.energy.metered = True
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return the energy taken since the last call or reset, by channel [J]."""
+        return self.energy.losses.take()
 
     def take_events(self) -> Sequence[Event]:
         """Return the events since the last call."""

@@ -78,6 +78,8 @@ class Stepper:
 
     def _advance(self, first: Array, left: float) -> Array:
         """Take one step, at most `left` [s] long; return the slope after it."""
+        energy, sliding = self.energy, self.motion.sliding.any and self.energy.metered
+        slides = self.motion.sliding_power(self.x) if sliding else 0.0
         step = self._try(first, left)
         part = self._closing(step)
         if part < 1.0:
@@ -86,11 +88,14 @@ class Stepper:
             self._size = step.next_size
         else:
             self._size = max(self._size, step.next_size)
+        if energy.metered:
+            after = self.motion.sliding_power(step.end) if sliding else 0.0
+            energy.note_step(step, self.motion.friction, (slides, after))
         self._touch.proximity.move(self._angles(step))
         self.time += step.size
         self.steps += 1
         x = self.motion.project(step.end, self._options["gap_tolerance"])
-        self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)
+        energy.note(x[: self.n], x[self.n :], self.motion.efforts)
         self._features = self._look(x[: self.n])
         self.x, slope = self._unjammed(self._settle(x))
         return slope
@@ -104,7 +109,8 @@ class Stepper:
 
     def _stopped(self, x: Array) -> tuple[Array, Array]:
         """Return a state with the slip of its contacts stopped, and its slope."""
-        x = self.motion.stop(x)
+        v, x = x[self.n :], self.motion.stop(x)
+        self.energy.note_stop(self.motion.arm.mass_matrix(x[: self.n]), v, x[self.n :])
         self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)
         return x, self.motion.slope(x)
 
@@ -184,8 +190,11 @@ class Stepper:
         bounce = self._restitution if -rates.min() > self._options["rest_speed"] else 0.0
         mass = self.motion.arm.mass_matrix(q)
         impulses, v = impact(mass, rows, v, bounce)
+        self.energy.note_impact(features, rows, impulses, x[self.n :], v)
         if self.motion.sliding.any:
+            slipping = v
             impulses, v = self.motion.sliding.brake(mass, features, q, v, spots, rows, impulses)
+            self.energy.note_stop(mass, slipping, v)
         self._note(features, impulses, rates)
         # A hop lower than the tolerance is none: what presses then is held at once. Otherwise
         # contacts that share a body would throw each other up without end.

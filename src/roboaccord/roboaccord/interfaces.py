@@ -70,6 +70,25 @@ class Simulator(Protocol):
         """Return the mass of each link as the engine has it [kg]."""
 
 
+@runtime_checkable
+class Metered(Protocol):
+    """A simulator that can tell where its motion loses energy.
+
+    `armature` (n,) [kg m^2] is what rotors of the drives add to the inertia of the joints.
+    """
+
+    armature: Array
+
+    def meter(self) -> None:
+        """Begin to measure, which costs time and changes nothing in the motion."""
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return the energy taken since the last call or reset, by channel of `losses` [J].
+
+        A channel that the simulator does not measure is left out.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class LinkMotion:
     """Hold the motion of k links in the world.

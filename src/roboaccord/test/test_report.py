@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roboaccord.report import write_report
+from roboaccord.report import render_report, write_report
 from roboaccord.report.curves import POINTS, colour_of, thin_peaks
+from roboaccord.report.energy import book_figure, book_rows
 from roboaccord.report.figures import figures_of
 from roboaccord.report.plots import Plot, render_plots
 from roboaccord.report.signals import signals_of
@@ -65,7 +66,18 @@ def findings() -> dict[str, Any]:
         "time": time,
         "distance": {"0.001": ramp, "0.0005": ramp},
     }
-    energy = {"time": time, "kinetic": ramp, "net_work": ramp}
+    channels = {"friction": ramp, "damping": ramp, "stops": ramp, "impacts": ramp}
+    energy = {
+        "time": time,
+        "kinetic": [2.0 + t for t in time],
+        "net_work": [10.0 * t for t in time],
+        "potential": [-1.5 * t for t in time],
+        **channels,
+        "stops": [4.5 * t for t in time],
+        "rest": [6.0 * t for t in time],
+        "how": {**dict.fromkeys(channels, "measured by dart"), "impacts": "not measured"},
+        "reason": None,
+    }
     return {
         "robot": "arm",
         "scenario": "swing",
@@ -189,6 +201,27 @@ def test_a_kinematic_reference_says_so() -> None:
     result["acceleration"]["dart"] = {"max": None, "states": 0, "reason": "it is kinematic"}
     level = levels_of(result)[0]
     assert "it is kinematic" in level.rows[0][1][0]
+
+
+def test_the_book_has_each_item_at_the_end_and_its_share_of_what_went_in() -> None:
+    """In went 40 J of work and 6 J of potential energy; the kinetic energy rose from 2 to 6 J."""
+    books = findings()["energy"]
+    (_, cells, how), _ = book_rows(books)
+    assert cells[:3] == ["40 (87 %)", "4 (8.7 %)", "-6 (-13 %)"]
+    assert cells[5:] == ["18 (39 %)", "–", "24 (52 %)"]
+    assert how == "friction, damping, stops: measured by dart; impacts: not measured"
+    figure = book_figure(books)
+    slopes = {(c["yaxis"], c["name"]): c["y"][-1] / c["x"][-1] for c in figure["data"]}
+    assert slopes["y2", "stops"] == pytest.approx(4.5)
+    assert slopes["y", "kinetic"] == pytest.approx(1.0)  # its change
+
+
+def test_kinematic_motion_has_no_book() -> None:
+    result = findings()
+    result["energy"] = {e: {"reason": "kinematic: no energy book"} for e in result["engines"]}
+    runs = {"reference": motion(), "dart": motion(1e-3)}
+    assert "plot-book" not in render_report(result, runs)
+    assert "kinematic: no energy book" in render_report(result, runs)
 
 
 def test_thinning_keeps_the_peak() -> None:

@@ -83,7 +83,7 @@ class InBearing:
         self._state = self._odometry.reset(setup.initial)
         self.name, self.version, self.order = simulator.name, simulator.version, simulator.order
         self.joints, self.effort_limits = simulator.joints, simulator.effort_limits
-        self.physics_step = simulator.physics_step
+        self.physics_step, self.armature = simulator.physics_step, simulator.armature
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`."""
@@ -104,6 +104,14 @@ class InBearing:
     def take_events(self) -> Sequence[Event]:
         """Return the events since the last call."""
         return self._simulator.take_events()
+
+    def meter(self) -> None:
+        """Begin to measure where energy goes, in every physics step."""
+        self._simulator.meter()
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return the energy taken since the last call, by channel [J]."""
+        return self._simulator.take_losses()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without contact or friction; the bearing stands still."""

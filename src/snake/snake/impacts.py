@@ -25,6 +25,19 @@ def impact(body, y, side):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def taken(push, before, after):  # type: ignore[no-untyped-def]
+    """Return the kinetic energy [J] that impulses against the joint angles (n,) [N m s] take.
+
+    An impulse takes itself times the mean of the rates `before` and `after` it, which are those of
+    the headings (N,).
+    """
+    energy = 0.0
+    for j in range(push.shape[0]):
+        energy += 0.5 * push[j] * (before[j] - before[j + 1] + after[j] - after[j + 1])
+    return energy
+
+
+@kernel
 def update_sides(y, limit, side, touch):  # type: ignore[no-untyped-def]
     """Release the joints that have left their stops; return whether one hits its stop now."""
     n = side.shape[0] + 1

@@ -6,7 +6,7 @@ import numpy as np
 from roboaccord.jit import kernel
 
 from snake.dynamics import factorise
-from snake.impacts import STILL, TOUCH, excess, first_violation, impact, update_sides
+from snake.impacts import STILL, TOUCH, excess, first_violation, impact, taken, update_sides
 from snake.rk4 import rk4
 from snake.stops import hold
 
@@ -16,6 +16,8 @@ MAX_IMPACTS = 6  # located in one step; more cost time and change no figure of a
 @kernel
 def keep_inside(body, y, tau, h, friction, points, limit, side):  # type: ignore[no-untyped-def]
     """Return y after h [s], with impulses at its start by which all joints end inside their stops.
+
+    The energy that they take [J] is returned beside it.
 
     It is for steps with more impacts than are worth locating. An impact then comes up to h too
     early: an error of first order, with both momenta kept. Newton's method finds the impulses,
@@ -30,21 +32,23 @@ def keep_inside(body, y, tau, h, friction, points, limit, side):  # type: ignore
     beyond = np.empty(n)
     start = y.copy()
     held = side.copy()
+    push = np.zeros(n - 1)
     after = y
     for turn in range(5):
         after = rk4(body, start, tau, h, friction, points, held)
         if excess(after, limit, sides, beyond) <= TOUCH:
             break
         before = beyond.copy()
-        hold(body, c, s, factor, beyond, sides)
+        force = hold(body, c, s, factor, beyond, sides)
         if turn == 4:
             after[2 : n + 2] += beyond - before
             break
         start[n + 4 :] += (beyond - before) / h
         for j in range(n - 1):
+            push[j] += force[j] * sides[j] / h
             if held[j] * (start[n + 4 + j] - start[n + 5 + j]) < -STILL:
                 held[j] = 0
-    return after
+    return after, taken(push, y[n + 4 :], start[n + 4 :])
 
 
 @kernel
@@ -80,10 +84,11 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):  # type
             [s], and the sum of the impulses of all of its impacts, 0 where there was none [N m s].
 
     Returns:
-        the largest angle of any joint at the end [rad].
+        the largest angle of any joint at the end [rad], and the energy that the stops took [J].
     """
     n = side.shape[0] + 1
     log[:] = 0.0
+    lost = 0.0
     for step in range(steps):
         left = h
         attempts = 0
@@ -94,7 +99,9 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):  # type
             for _ in range(n):
                 if not update_sides(y, limit, side, touch):
                     break
+                before = y[n + 4 :].copy()
                 impulse = impact(body, y, side)
+                lost += taken(impulse * side, before, y[n + 4 :])
                 for j in range(n - 1):
                     if impulse[j] > 0.0:
                         if log[j, 1] == 0.0:
@@ -107,7 +114,8 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):  # type
             attempts += 1
             if joint < 0 or attempts > MAX_IMPACTS:
                 if joint >= 0:
-                    after = keep_inside(body, y, tau, left, friction, points, limit, side)
+                    after, more = keep_inside(body, y, tau, left, friction, points, limit, side)
+                    lost += more
                 y[:] = after
                 left = 0.0
                 continue
@@ -121,4 +129,4 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):  # type
     largest = 0.0
     for j in range(n - 1):
         largest = max(largest, abs(y[2 + j] - y[3 + j]))
-    return largest
+    return largest, lost

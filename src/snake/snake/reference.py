@@ -11,6 +11,7 @@ from roboaccord.errors import AccordError
 from roboaccord.interfaces import Acceleration
 from roboaccord.joint_stops import StopWatch
 from roboaccord.loop import clip_efforts, count_steps
+from roboaccord.losses import DAMPING, IMPACTS, STOPS, LossAccount
 from roboaccord.state import Array, Command, RobotState
 from roboaccord.trajectory import Event
 
@@ -38,6 +39,7 @@ class SnakeReference:
         self._log = np.empty((len(self.joints), 2))
         limits = np.full(len(self.joints), self.parameters.joint_limit)
         self._stops = StopWatch(self.joints, -limits, limits)
+        self.armature = np.zeros(len(self.joints))
         self._events: list[Event] = []
         self.reset(setup.initial)
         # Compile the kernels here, where nobody counts the time, and not in the first tick.
@@ -51,6 +53,7 @@ class SnakeReference:
         self._time = state.time
         self._effort = np.array(state.effort)
         self._events.clear()
+        self._losses = LossAccount(DAMPING, STOPS, IMPACTS)  # of which it has stops alone
         started = self.state()
         self._stops.reset(started.q)
         return started
@@ -64,10 +67,11 @@ class SnakeReference:
         steps = count_steps(duration, self.physics_step, "control period over physics step")
         self._effort = clip_efforts(command.effort, self.effort_limits)
         chain = self._chain
-        largest = integrator.advance(
+        largest, lost = integrator.advance(
             chain.body, self._y, self._effort, self.physics_step, steps, self._friction,
             self._points, self.parameters.joint_limit, self._side, self._log,
         )  # fmt: skip
+        self._losses.add(STOPS, lost)
         begin, self._time = self._time, round(self._time + duration, 9)  # free of round-off
         state = self.state()
         if largest >= self._stops.nearest or self._stops.any:  # else it is not worth a look
@@ -91,6 +95,13 @@ class SnakeReference:
             return ()
         events, self._events = sorted(self._events, key=lambda event: event.time), []
         return events
+
+    def meter(self) -> None:
+        """Do nothing: what stops take is always measured."""
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return what the stops took since the last call [J]."""
+        return self._losses.take()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without friction or stops."""

@@ -1,4 +1,11 @@
-"""Kinetic energy of a motion, from the description alone, and the work that was put in."""
+"""The energy book of a run: what went in, what is there, where the rest went, and what is left.
+
+    work = change of kinetic + potential + friction + damping + stops + impacts + rest
+
+Work, kinetic and potential energy follow from the recorded motion and the description alone. What
+stops, impacts and friction took is measured by the simulator itself, which repeats the run; so the
+rest is no item made to fit: it is what time stepping adds or takes, or what nobody measured.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +13,145 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.description import Tree
+from roboaccord.assembly import Setup, make_simulator
+from roboaccord.description import Tree, expand
+from roboaccord.interfaces import Metered, Simulator
 from roboaccord.kinematics import TreeKinematics
-from roboaccord.rotations import quaternion_matrix
+from roboaccord.losses import CHANNELS, FRICTION, LawPower, motion_of
+from roboaccord.perturbation import Perturbations
+from roboaccord.rotations import quaternion_matrix, rotation_vector
+from roboaccord.state import Array, RobotState
 from roboaccord.trajectory import Trajectory
 
 SAMPLES = 1000  # enough for a plot
+KINEMATIC = "kinematic: no energy book"
+UNREPEATED = "the run could not be repeated exactly: what nobody measured is in the rest"
+
+Taken = dict[str, Array]
+"""By channel, the energy taken since the start (k,) [J]."""
 
 
-def energy_of(tree: Tree, trajectory: Trajectory) -> dict[str, Any]:
-    """Return time [s], kinetic energy [J] and net work of the efforts [J], thinned out."""
-    stride = max(1, len(trajectory) // SAMPLES)
-    kinetic = [kinetic_energy(tree, trajectory, i) for i in range(0, len(trajectory), stride)]
-    steps = (trajectory.effort[1:] * np.diff(trajectory.q, axis=0)).sum(axis=1)
-    work = np.concatenate([[0.0], np.cumsum(steps)])
+def energy_of(
+    setup: Setup, engine: str, run: Trajectory, perturbations: Perturbations = ()
+) -> dict[str, Any]:
+    """Return the energy book of a run, thinned out.
+
+    Args:
+        setup: robot and scenario.
+        engine: that made the run.
+        run: its motion.
+        perturbations: deliberate errors that the engine had; the book is the description's.
+
+    Returns:
+        `time` [s], `kinetic` energy and `net_work` of efforts and wrench [J], and since the start
+        the change of `potential` energy, what each channel of `losses` took, and the `rest` (all
+        [J]); `how` each channel was obtained, and a `reason` where there is no book or not all
+        of it.
+    """
+    tree = Tree.parse(expand(setup))
+    simulator = make_simulator(setup, engine, perturbations=perturbations)
+    if simulator.acceleration(setup.initial, np.zeros(len(setup.joints))) is None:
+        return {"reason": KINEMATIC}
+    armature = simulator.armature if isinstance(simulator, Metered) else np.zeros(len(run.joints))
+    measured = repeat(setup, simulator, run)
+    taken = measured or {}
+    how = dict.fromkeys(taken, f"measured by {engine}")
+    if FRICTION not in taken and setup.force_law:
+        taken[FRICTION] = integrate_law(LawPower(tree, run.joints, setup.force_law), run)
+        how[FRICTION] = "force law integrated over the control ticks"
+    at = np.unique(np.append(np.arange(0, len(run), max(1, len(run) // SAMPLES)), len(run) - 1))
+    kinetic = np.array([kinetic_energy(tree, run, int(i), armature) for i in at])
+    height = np.array([potential_energy(tree, run, int(i), setup.parameters.gravity) for i in at])
+    book = {
+        "time": run.time[at],
+        "kinetic": kinetic,
+        "net_work": net_work(run)[at],
+        "potential": height - height[0],
+        **{channel: taken.get(channel, np.zeros(len(run)))[at] for channel in CHANNELS},
+    }
+    stored = kinetic - kinetic[0] + book["potential"]
+    book["rest"] = book["net_work"] - stored - sum(book[channel] for channel in CHANNELS)
     return {
-        "time": trajectory.time[::stride],
-        "kinetic": np.array(kinetic),
-        "net_work": work[::stride],
+        **book,
+        "how": {channel: how.get(channel, "not measured") for channel in CHANNELS},
+        "reason": UNREPEATED if measured is None else None,
     }
 
 
-def kinetic_energy(tree: Tree, trajectory: Trajectory, index: int) -> float:
-    """Return the kinetic energy of one sample [J]."""
-    state = trajectory.state(index)
-    rotation = quaternion_matrix(state.orientation)
-    linear = np.zeros(3) if tree.bearing else rotation @ state.twist[:3]  # a bearing stands still
-    twist = np.concatenate([linear, rotation @ state.twist[3:]])
-    kinematics = TreeKinematics(tree, trajectory.joints)
-    motion = kinematics.move(state.q, state.qd, state.position, rotation, twist)
-    energy = 0.0
+def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
+    """Repeat a run with a simulator that measures, and return what was taken.
+
+    Returns:
+        nothing by no channel where the simulator does not measure; None where the motion is not
+        the same to the last bit.
+    """
+    if not isinstance(simulator, Metered):
+        return {}
+    simulator.meter()
+    if not _same(simulator.reset(setup.initial), run, 0):
+        return None
+    rows = []
+    for i in range(len(run) - 1):
+        period = float(round(run.time[i + 1] - run.time[i], 9))
+        if not _same(simulator.step(run.command(i), period), run, i + 1):
+            return None
+        rows.append(simulator.take_losses())
+    if not rows:
+        return {}
+    return {
+        channel: np.concatenate([[0.0], np.cumsum([row[channel] for row in rows])])
+        for channel in rows[0]
+    }
+
+
+def integrate_law(law: LawPower, run: Trajectory) -> Array:
+    """Return what a force law took since the start (k,) [J], by the trapezoidal rule."""
+    power = np.array([law.of(run.state(i)) for i in range(len(run))])
+    steps = 0.5 * np.diff(run.time) * (power[1:] + power[:-1])
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def net_work(run: Trajectory) -> Array:
+    """Return the work of efforts and wrench since the start (k,) [J].
+
+    Both are held over a control period, so the work is theirs times what was moved.
+    """
+    steps = (run.effort[1:] * np.diff(run.q, axis=0)).sum(axis=1)
+    if run.wrench is not None:
+        steps = steps + (run.wrench[1:, :3] * np.diff(run.position, axis=0)).sum(axis=1)
+        steps = steps + (run.wrench[1:, 3:] * _turns(run.orientation)).sum(axis=1)
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def kinetic_energy(tree: Tree, run: Trajectory, index: int, armature: Array | None = None) -> float:
+    """Return the kinetic energy of one sample [J], with that of rotors whose inertia is given."""
+    state = run.state(index)
+    motion = motion_of(tree, TreeKinematics(tree, run.joints), state)
+    energy = 0.0 if armature is None else 0.5 * float(armature @ state.qd**2)
     for i, link in enumerate(tree.links):
         spin = motion.rotation[i].T @ motion.angular[i]
         energy += 0.5 * link.mass * float(motion.linear[i] @ motion.linear[i])
         energy += 0.5 * float(spin @ link.inertia @ spin)
     return energy
+
+
+def potential_energy(tree: Tree, run: Trajectory, index: int, gravity: float) -> float:
+    """Return the potential energy of one sample [J], 0 where all masses are at z = 0."""
+    motion = motion_of(tree, TreeKinematics(tree, run.joints), run.state(index))
+    masses = np.array([link.mass for link in tree.links])
+    return gravity * float(masses @ motion.position[:, 2])
+
+
+def _turns(orientation: Array) -> Array:
+    """Return by what an orientation (k, 4) turns from each sample to the next (k - 1, 3) [rad]."""
+    turned = quaternion_matrix(orientation)
+    steps = turned[1:] @ np.swapaxes(turned[:-1], 1, 2)
+    return np.array([rotation_vector(step) for step in steps]).reshape(-1, 3)
+
+
+def _same(state: RobotState, run: Trajectory, index: int) -> bool:
+    pairs = (
+        (state.q, run.q), (state.qd, run.qd), (state.position, run.position),
+        (state.orientation, run.orientation), (state.twist, run.twist),
+    )  # fmt: skip
+    return all(np.array_equal(here, there[index]) for here, there in pairs)

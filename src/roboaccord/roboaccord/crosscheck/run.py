@@ -47,7 +47,7 @@ from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
 from roboaccord.metrics import metrics_of
 from roboaccord.output import fresh, make_folder, plain
-from roboaccord.perturbation import Perturbations
+from roboaccord.perturbation import Perturbations, of_engine
 from roboaccord.report import write_report
 from roboaccord.trajectory import Trajectory
 from roboaccord.versions import versions
@@ -188,6 +188,7 @@ def run_crosscheck(
         write_trajectory(bag, setup, engine, simulator.version, runs.shown(engine))
     data = plain(result_of(setup, simulators, runs, checks, findings, tree, floor, statistics))
     data["command"] = command
+    data["energy"] = plain(energies(setup, simulators, runs, perturbations))
     trajectories = {engine: runs.shown(engine) for engine in simulators.names}
     report = out / "report.html"
     write_report(data, trajectories, report)
@@ -338,6 +339,14 @@ def _name_since(run: Trajectory, check: ConvergenceCheck | None) -> Name:
     return Name(text="" if since is None else ", ".join(describe_since(run, since)))
 
 
+def energies(
+    setup: Setup, engines: Engines, runs: Runs, perturbations: Perturbations
+) -> dict[str, Any]:
+    """Return the energy book of each simulator."""
+    own = {e: of_engine(perturbations, e) for e in engines.names}
+    return {e: energy_of(setup, e, runs.shown(e), own[e]) for e in engines.names}
+
+
 def result_of(
     setup: Setup,
     engines: Engines,
@@ -377,7 +386,6 @@ def result_of(
         "trajectory": {engine: asdict(check) for engine, check in trajectory.items()},
         "statistics": statistics_data(statistics),
         "not_compared": WHY if statistics else None,
-        "energy": {e: energy_of(tree, run) for e, run in shown.items()},
         "tolerances": scenario.data()["crosscheck"]["tolerances"],
         "metrics": {e: metrics_of(setup, run) for e, run in shown.items()},
         "events": {e: [asdict(event) for event in run.events] for e, run in shown.items()},

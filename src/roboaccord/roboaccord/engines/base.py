@@ -10,6 +10,7 @@ import numpy as np
 
 from roboaccord.contact import ContactPoint
 from roboaccord.description import Tree
+from roboaccord.engines.meter import Losses, StepMeter
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.properties import Properties
 from roboaccord.engines.touch import TouchWatch
@@ -45,6 +46,8 @@ class EngineSimulator(ABC):
         self._law = model.force_law
         self._friction = model.friction
         self._watch = TouchWatch(model.physics_step) if model.contact_events else None
+        self._meter: StepMeter | None = None
+        self.armature = np.zeros(len(model.joints)) if model.armature is None else model.armature
         self._kinematics = TreeKinematics(self.tree, self.joints)
         names = self._kinematics.names
         self._links = np.array([names.index(n) for n in self._law.links] if self._law else [], int)
@@ -103,6 +106,14 @@ class EngineSimulator(ABC):
         """Return the simulators of its models: itself alone."""
         return (self,)
 
+    @abstractmethod
+    def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
+        """Return what stops, contacts and their friction took in the last physics step [J].
+
+        An impulse P takes -P . (v0 + v1) / 2: that is the change of kinetic energy which is its
+        own, where it has changed the velocities from v0 to v1 among others.
+        """
+
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as the engine has it [kg]."""
         return {name: link.mass for name, link in self.properties().links.items()}
@@ -116,6 +127,8 @@ class EngineSimulator(ABC):
         if self._watch:
             self._watch.reset()
         self._stops.reset(state.q)
+        if self._meter:
+            self._meter.reset()
         self._place(state)
         return self._read()
 
@@ -129,8 +142,8 @@ class EngineSimulator(ABC):
         self._effort = clip_efforts(command.effort, self.effort_limits)
         self._acting = self._geared(self._effort)
         self._wrench = self._checked(command)
-        if self._watch:
-            self._watched_substeps(self._watch, count)
+        if self._watch or self._meter:
+            self._single_substeps(count)
         else:
             self._substeps(self._acting, count)
         self._time = round(self._time + duration, 9)  # free of the sum's round-off
@@ -139,12 +152,29 @@ class EngineSimulator(ABC):
             self._events.append(self._stops.event(joint, self._time))
         return state
 
-    def _watched_substeps(self, watch: TouchWatch, count: int) -> None:
-        """Take physics steps one by one, and look after each at what touched in it."""
+    def _single_substeps(self, count: int) -> None:
+        """Take physics steps one by one; look after each at what touched and took energy."""
+        watch, meter = self._watch, self._meter
         for i in range(count):
+            before = self._read() if meter else None
             self._substeps(self._acting, 1)
-            watch.see(self._time + i * self.physics_step, self.contacts())
-        self._events += watch.take()
+            if watch:
+                watch.see(self._time + i * self.physics_step, self.contacts())
+            if meter and before:
+                after = self._read()
+                meter.see(before, after, self._constraint_losses(before, after))
+        if watch:
+            self._events += watch.take()
+
+    def meter(self) -> None:
+        """Begin to measure where energy goes, in every physics step."""
+        self._meter = StepMeter(
+            self.tree, self.joints, self.physics_step, self._law, self._friction
+        )
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return the energy taken since the last call, by channel [J]; nothing where unmetered."""
+        return self._meter.take() if self._meter else {}
 
     def take_events(self) -> Sequence[Event]:
         """Return the events since the last call: pairs that touched, joints at their stops."""

@@ -14,6 +14,7 @@ from roboaccord.engines.dart_base import BASES
 from roboaccord.engines.dart_contact import DartContact, contact_scale
 from roboaccord.engines.dart_model import let_joints_be, load_skeleton, make_world, turn_joint
 from roboaccord.engines.dart_units import lengths
+from roboaccord.engines.meter import Losses, mean_velocities
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.options import read_options
 from roboaccord.engines.properties import JointProperties, LinkProperties, Properties, braking
@@ -159,6 +160,27 @@ class DartSimulator(EngineSimulator):
         wrench, efforts = self._law_efforts(q[self._dofs], v[self._dofs], position, rotation, twist)
         self._total[self._dofs] = efforts
         self._total[self._root.rows] = self._root.forces(wrench)
+
+    def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
+        """Return what stops, contacts and their friction took in the last physics step [J]."""
+        impulses = self._skeleton.getJointConstraintImpulses()[self._dofs]
+        rates = 0.5 * (before.qd + after.qd) * self._speeds[self._dofs]
+        stops = -float(impulses @ rates)
+        found = self._contact.pushes() if self._contact else []
+        if not found:
+            return Losses(stops)
+        points = np.array([push.point for push in found])
+        velocities = mean_velocities(self.tree, self._kinematics, before, after, points)
+        names = self._kinematics.names
+        impacts = friction = 0.0
+        for i, push in enumerate(found):
+            for name, side in zip(push.bodies, (1.0, -1.0), strict=True):
+                if name in names:
+                    velocity = velocities[names.index(name), i]
+                    pressing = float(push.normal @ velocity) * float(push.force @ push.normal)
+                    impacts -= side * self.physics_step * pressing
+                    friction -= side * self.physics_step * (float(push.force @ velocity) - pressing)
+        return Losses(stops, impacts, friction)
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without contact, friction or stops."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import dartpy
 
@@ -35,6 +35,15 @@ def contact_scale(urdf: str, contact: Contact | None) -> float:
         if link.get("name") in touching and link.find("collision/geometry/mesh") is not None:
             return HULL_SCALE
     return 1.0
+
+
+class Push(NamedTuple):
+    """Hold one contact: bodies, and where, in which direction and how hard it pushes the first."""
+
+    bodies: tuple[str, str]
+    point: Array
+    normal: Array
+    force: Array
 
 
 class DartContact:
@@ -82,14 +91,25 @@ class DartContact:
         """Return the contacts of the last step, in the world."""
         found = []
         for touch in self._world.getLastCollisionResult().getContacts():
-            names = _body_name(touch.collisionObject1), _body_name(touch.collisionObject2)
-            # DART's normal points into its first body, and its force is what acts on that.
-            point = self._turn.T @ touch.point / self._scale
-            normal = -(self._turn.T @ touch.normal)
+            push = self._push(touch)
             force = self._scale * float(touch.force @ touch.normal)
             depth = float(touch.penetrationDepth) / self._scale
-            found.append(self._pairs.point(names, point, normal, force, depth))
+            found.append(self._pairs.point(push.bodies, push.point, -push.normal, force, depth))
         return found
+
+    def pushes(self) -> list[Push]:
+        """Return what the contacts of the last step do, friction included, in the world [m, N]."""
+        touches = self._world.getLastCollisionResult().getContacts()
+        return [self._push(touch) for touch in touches]
+
+    def _push(self, touch: Any) -> Push:
+        # DART's normal points into its first body, and its force is what acts on that.
+        return Push(
+            (_body_name(touch.collisionObject1), _body_name(touch.collisionObject2)),
+            self._turn.T @ touch.point / self._scale,
+            self._turn.T @ touch.normal,
+            self._turn.T @ touch.force * self._scale,
+        )
 
     def _filter(self, bodies: list[Any]) -> None:
         # The solver's own filter: dartpy gives its options as a copy, which takes no other.

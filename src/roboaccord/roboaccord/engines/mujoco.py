@@ -11,8 +11,10 @@ import numpy as np
 
 from roboaccord.contact import ContactPoint
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco_contact import MujocoContact
+from roboaccord.engines.mujoco_meter import ConstraintMeter
 from roboaccord.engines.mujoco_model import base_slices, compile_model
 from roboaccord.engines.options import read_options
 from roboaccord.engines.properties import (
@@ -93,6 +95,7 @@ class MujocoSimulator(EngineSimulator):
         self._held = np.array(held, dtype=int)
         self._q = np.array([j.qposadr[0] for j in joints], dtype=int)
         self._v = np.array([j.dofadr[0] for j in joints], dtype=int)
+        self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         self._height = 0.0
         self._base_q, self._base_v = base_slices(self._model, self.base)
 
@@ -150,7 +153,8 @@ class MujocoSimulator(EngineSimulator):
     def _substeps(self, effort: Array, count: int) -> None:
         self._data.qfrc_applied[self._v] = effort
         self._data.qfrc_applied[self._base_v] = 0.0
-        if self._law is None and self._friction is None and self._wrench is None:
+        plain = self._law is None and self._friction is None and self._wrench is None
+        if plain and self._meter is None:
             mujoco.mj_step(self._model, self._data, count)
             return
         # The callback runs in every evaluation of the dynamics, so in each stage of rk4.
@@ -162,6 +166,8 @@ class MujocoSimulator(EngineSimulator):
 
     def _apply(self, model: Any, data: Any) -> None:
         """Set the generalised forces: efforts and wrench, and what force law and friction do."""
+        if self._meter:
+            self._constraints.begin_stage()
         effort = self._acting
         if self._law or self._wrench is not None:
             effort = effort + self._apply_law(data)
@@ -196,6 +202,10 @@ class MujocoSimulator(EngineSimulator):
         elif self.base == "ball":
             forces[:] = wrench[3:] @ rotation
         return efforts
+
+    def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
+        """Return what stops, contacts and their friction took in the last physics step [J]."""
+        return self._constraints.end_step()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without contact, friction or stops."""

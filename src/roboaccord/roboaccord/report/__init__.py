@@ -9,6 +9,7 @@ from typing import Any
 from roboaccord.crosscheck.outcome import describe_verdict
 from roboaccord.errors import AccordError
 from roboaccord.report.curves import colour_of
+from roboaccord.report.energy import ITEMS, book_rows
 from roboaccord.report.figures import figures_of
 from roboaccord.report.page import render_page
 from roboaccord.report.signals import signals_of
@@ -53,6 +54,8 @@ def render_report(result: Mapping[str, Any], trajectories: Mapping[str, Trajecto
         colours={engine: colour_of(engine, result["engines"]) for engine in result["engines"]},
         levels=levels_of(result),
         metrics=metric_rows(result["metrics"]),
+        items=[name for name, _ in ITEMS.values()],
+        books=book_rows(result["energy"]),
         events=events[:EVENTS_SHOWN],
         event_count=len(events),
         figures=figures_of(result, trajectories),

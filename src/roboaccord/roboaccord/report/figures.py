@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from roboaccord.report.curves import REFERENCE, axis, floats, line, log, stride, thin_peaks
+from roboaccord.report.energy import book_figure, energy_figure
 from roboaccord.trajectory import Trajectory
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -22,8 +23,10 @@ def figures_of(
     engines = result["engines"]
     figures = {
         "path": path_figure(trajectories, engines),
-        "energy": energy_figure(result["energy"], engines),
     }
+    if any("time" in book for book in result["energy"].values()):
+        figures["energy"] = energy_figure(result["energy"], engines)
+        figures["book"] = book_figure(result["energy"])
     if not result.get("not_compared"):
         figures["one_step"] = one_step_figure(result["one_step"], engines)
         figures["convergence"] = convergence_figure(result["trajectory"], engines)
@@ -102,23 +105,6 @@ def distance_figure(checks: Mapping[str, Any], engines: Sequence[str]) -> Figure
             data.append({**curve, "opacity": 1, "name": f"{engine}, {1e3 * float(dt):g} ms"})
     layout = {"xaxis": axis("time [s]"), "yaxis": log("largest distance of a link [m]", data)}
     return {"data": data, "layout": layout}
-
-
-def energy_figure(energies: Mapping[str, Any], engines: Sequence[str]) -> Figure:
-    """Draw kinetic energy over the net work of the efforts, one above the other."""
-    data = []
-    for engine, energy in energies.items():
-        step = stride(len(energy["time"]))
-        time = floats(energy["time"])[::step]
-        data.append(line(engine, engines, time, floats(energy["kinetic"])[::step]))
-        work = line(engine, engines, time, floats(energy["net_work"])[::step])
-        data.append({**work, "yaxis": "y2", "showlegend": False})
-    layout = {
-        "xaxis": {**axis("time [s]"), "anchor": "y2"},
-        "yaxis": {**axis("kinetic energy [J]"), "domain": [0.55, 1]},
-        "yaxis2": {**axis("net work [J]"), "domain": [0, 0.45]},
-    }
-    return {"data": data, "layout": layout, "height": 480}
 
 
 def events_figure(

@@ -1,0 +1,111 @@
+"""Where an engine's motion loses energy, physics step by physics step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from roboaccord.interfaces import ForceLaw
+from roboaccord.losses import (
+    CHANNELS,
+    DAMPING,
+    FRICTION,
+    IMPACTS,
+    STOPS,
+    LawPower,
+    LossAccount,
+    motion_of,
+)
+
+if TYPE_CHECKING:
+    from roboaccord.description import Tree
+    from roboaccord.engines.model import JointFriction
+    from roboaccord.kinematics import TreeKinematics
+    from roboaccord.state import Array, RobotState
+
+
+class Losses(NamedTuple):
+    """Hold what constraints took in one physics step [J]: stops, contacts, and their friction."""
+
+    stops: float = 0.0
+    impacts: float = 0.0
+    friction: float = 0.0
+
+
+class StepMeter:
+    """Add up what an engine's motion loses.
+
+    What force law and friction of joints take is integrated by the trapezoidal rule, whose error
+    over a smooth motion is of second order; what constraints take comes from the engine.
+
+    Args:
+        tree: links and joints.
+        joints: names of the columns of q.
+        step: physics step [s].
+        law: that acts on the links, or None.
+        friction: of the joints, or None.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        joints: tuple[str, ...],
+        step: float,
+        law: ForceLaw | None,
+        friction: JointFriction | None,
+    ) -> None:
+        self._step, self._friction = step, friction
+        self._law = LawPower(tree, joints, law) if law else None
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self._account = LossAccount(*CHANNELS)
+        self._last: tuple[float, float] | None = None
+
+    def see(self, before: RobotState, after: RobotState, constraints: Losses) -> None:
+        """Take the states around a physics step, and what constraints took in it."""
+        ground, joints = self._last or self._powers(before)
+        self._last = self._powers(after)
+        self._account.add(FRICTION, 0.5 * self._step * (ground + self._last[0]))
+        self._account.add(DAMPING, 0.5 * self._step * (joints + self._last[1]))
+        self._account.add(FRICTION, constraints.friction)
+        self._account.add(STOPS, constraints.stops)
+        self._account.add(IMPACTS, constraints.impacts)
+
+    def take(self) -> Mapping[str, float]:
+        """Return what each channel took since the last call [J]."""
+        return self._account.take()
+
+    def _powers(self, state: RobotState) -> tuple[float, float]:
+        """Return what the force law and the friction of the joints take in a state [W]."""
+        ground = self._law.of(state) if self._law else 0.0
+        joints = -float(self._friction.efforts(state.qd) @ state.qd) if self._friction else 0.0
+        return ground, joints
+
+
+def mean_velocities(
+    tree: Tree, kinematics: TreeKinematics, before: RobotState, after: RobotState, points: Array
+) -> Array:
+    """Return the velocities of points on each link, half of them before and half after a step.
+
+    Args:
+        tree: of the links.
+        kinematics: of the tree.
+        before, after: states around the step.
+        points: in the world, at the start of the step (p, 3) [m].
+
+    Returns:
+        (links, p, 3) [m/s].
+    """
+    mean = replace(
+        before,
+        qd=0.5 * (before.qd + after.qd),
+        twist=0.5 * (before.twist + after.twist),
+    )
+    m = motion_of(tree, kinematics, mean)
+    levers = points[None] - m.position[:, None]
+    return np.asarray(m.linear[:, None] + np.cross(m.angular[:, None], levers))
