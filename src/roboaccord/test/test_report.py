@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -247,8 +248,9 @@ def test_orientation_shows_the_turns_that_there_are() -> None:
     still = signals_of({"reference": motion()}, ["reference"])["groups"]["base orientation"]
     assert list(still["signals"]) == ["yaw"]
     angle = 2.0 * np.linspace(0.0, 4.0, 4001)
-    rolling = motion()
-    rolling.orientation[:, 0], rolling.orientation[:, 3] = np.sin(angle / 2), np.cos(angle / 2)
+    none = np.zeros_like(angle)
+    orientation = np.column_stack([np.sin(angle / 2), none, none, np.cos(angle / 2)])
+    rolling = replace(motion(), orientation=orientation)
     turns = signals_of({"reference": rolling}, ["reference"])["groups"]["base orientation"]
     assert list(turns["signals"]) == ["roll", "yaw"]
     assert turns["signals"]["roll"]["value"]["reference"][-1] == pytest.approx(7.99, abs=0.02)
