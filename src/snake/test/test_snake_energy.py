@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
 from roboaccord.crosscheck.energy import energy_of
@@ -94,8 +97,9 @@ def test_a_run_that_cannot_be_repeated_says_so():
         seed=setup.scenario.seed,
     )
     whole = energy_of(setup, "reference", run)
-    run.qd[100, 3] += 1e-12
-    found = energy_of(setup, "reference", run)
+    rates = np.array(run.qd)
+    rates[100, 3] += 1e-12
+    found = energy_of(setup, "reference", replace(run, qd=rates))
     assert "could not be repeated" in found["reason"] and found["how"]["stops"] == "not measured"
     assert whole["stops"][-1] > 1.0 and found["stops"][-1] == 0.0
     both = whole["stops"][-1] + whole["rest"][-1]
