@@ -19,6 +19,7 @@ from roboaccord.state import Array
 SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to round-off
 _TURNS = ("base/roll", "base/pitch", "base/yaw")
 _SWITCH = "switch/"
+_SQUARE = 1e150  # of what is larger, the square is no number any more
 _SLACK = 1e-9  # s; the resolution of a time stamp
 
 
@@ -180,5 +181,7 @@ def _difference(grid: Array, ours: Array, times: Array, theirs: Array, name: str
         bad = grid[int(np.flatnonzero(~np.isfinite(error))[0])]
         raise AccordError(f"{name} is no finite number at t = {bad:g} s")
     worst = int(np.abs(error).argmax())
-    rms = float(np.sqrt(np.mean(error**2)))
-    return Difference(rms, float(abs(error[worst])), float(grid[worst]))
+    largest = float(abs(error[worst]))
+    scale = largest if largest > _SQUARE else 1.0
+    rms = scale * float(np.sqrt(np.mean((error / scale) ** 2)))
+    return Difference(rms, largest, float(grid[worst]))
