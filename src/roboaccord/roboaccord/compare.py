@@ -24,6 +24,7 @@ SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to roun
 _TURNS = ("base/roll", "base/pitch", "base/yaw")
 _HELD = ("effort/", "switch/")
 _RATE = "qd/"
+_SQUARE = 1e150  # of what is larger, the square is no number any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,5 +230,7 @@ def _difference(grid: Array, error: Array, name: str) -> Difference:
     if name in _TURNS:  # an angle is the same after a whole turn
         error = error - 2.0 * np.pi * np.round(error / (2.0 * np.pi))
     worst = int(np.abs(error).argmax())
-    rms = float(np.sqrt(np.mean(error**2)))
-    return Difference(rms, float(abs(error[worst])), float(grid[worst]))
+    largest = float(abs(error[worst]))
+    scale = largest if largest > _SQUARE else 1.0
+    rms = scale * float(np.sqrt(np.mean((error / scale) ** 2)))
+    return Difference(rms, largest, float(grid[worst]))

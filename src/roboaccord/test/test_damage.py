@@ -232,6 +232,11 @@ def test_a_chunk_that_is_missing_from_an_unfinished_bag_is_noticed(
         opcode, length = struct.unpack_from("<BQ", raw, at)
         places += [(at, at + 9 + length)] * (opcode == 6)
         at += 9 + length
+    longer = bytearray(raw)
+    longer[places[1][0] + 5] ^= 1  # 4 GB longer than it is: no cut at the end
+    (bag / "bag.mcap").write_bytes(longer)
+    with pytest.raises(AccordError, match="a chunk does not hold together"):
+        read_run(bag)
     start, end = places[2]
     (bag / "bag.mcap").write_bytes(raw[:start] + raw[end:])
     with pytest.raises(AccordError, match="missing or out of order"):

@@ -65,8 +65,8 @@ class RecorderShell:
         node.create_timer(POLL, run.guard(self._look))
 
     def close(self) -> None:
-        """Close the bag: valid, whatever was recorded, with what came and was not yet taken."""
-        for name, subscription in self._subscriptions.items():
+        """Close the bag: valid, whatever was recorded, with what came before a failure."""
+        for name, subscription in self._subscriptions.items() if not self._over else ():
             with contextlib.suppress(AccordError):  # the bag says it again when it is closed
                 while found := subscription.handle.take_message(subscription.msg_type, True):
                     self._take(name, found[0])

@@ -39,6 +39,8 @@ class Frames:
         """Of everything before the present record; begins anew behind the end of the data."""
         self.cut = False
         """Whether the present record is the last of a file that was cut, and short of its end."""
+        self.length = 0
+        """Of the content of the present record, as it says itself."""
         self.ended = False
         """Whether the footer was the last record, and the magic stood behind it."""
 
@@ -53,6 +55,7 @@ class Frames:
             self._head = self._stream.read(RECORD.size)
             left = self._size - self.at - RECORD.size
             opcode, length = RECORD.unpack(self._head) if left >= 0 else (0, 0)
+            self.length = length
             if length > left:
                 if self._closed:
                     raise DamageError("a record goes beyond the end of the file")

@@ -30,6 +30,8 @@ from roboaccord.errors import AccordError
 _MESSAGE_HEAD = struct.Struct("<HIQQ")
 _SEQUENCE = 0xFFFFFFFF  # it is an uint32, and goes round
 _CHUNK_FIXED = 8 + 8 + 8 + 4 + 4 + 8  # bytes of a chunk beside its compression and its records
+_PLAIN_CHUNK = struct.Struct("<QQQIIQ")  # times, size, checksum, length of compression and records
+_INDEX_HEAD = struct.Struct("<HI")  # channel, bytes that follow
 _COMPRESSIONS = ("", "lz4", "zstd")
 _CHECKSUM = 4  # bytes
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
@@ -113,7 +115,9 @@ class McapScan:
         stream = ReadDataStream(BytesIO(content))
         if records.cut:
             if opcode == Opcode.CHUNK and not self.whole:
-                yield from self._cut_chunk(content)
+                yield from self._cut_chunk(content, records.length)
+            elif opcode == Opcode.MESSAGE_INDEX:
+                _check_cut_index(content, records.length)
         elif opcode == Opcode.FOOTER:
             self._end(Footer.read(stream), records, content)
         elif self.whole:
@@ -184,13 +188,21 @@ class McapScan:
             raise DamageError("a chunk is not what its checksum says")
         return raw, bool(checksum)
 
-    def _cut_chunk(self, content: bytes) -> Iterator[Message]:
-        """Yield the whole messages of a chunk that was cut, which only plain chunks allow."""
-        start = 8 + 8 + 8 + 4  # times, size, checksum; then the compression, then the length
-        if content[start : start + 4] != bytes(4):
+    def _cut_chunk(self, content: bytes, length: int) -> Iterator[Message]:
+        """Yield the whole messages of a chunk that was cut, which only plain chunks allow.
+
+        Raises:
+            DamageError: if the chunk is not even as long as it says.
+        """
+        if len(content) < _PLAIN_CHUNK.size:
             return
+        _, _, size, _, compression, records = _PLAIN_CHUNK.unpack_from(content)
+        if compression:
+            return
+        if not size == records == length - _PLAIN_CHUNK.size:
+            raise DamageError("a chunk does not hold together")
         try:
-            yield from self._records(content[start + 4 + 8 :], checked=False)
+            yield from self._records(content[_PLAIN_CHUNK.size :], checked=False)
         except (DamageError, McapError, struct.error, ValueError):
             return  # there it was cut
 
@@ -212,3 +224,14 @@ class McapScan:
         if self.unchecked_whole and count != self.counts.total():
             self.whole = False
             raise DamageError(f"{count} messages are counted, {self.counts.total()} are there")
+
+
+def _check_cut_index(content: bytes, length: int) -> None:
+    """Refuse an index that was not cut, but says of itself that it is longer than it is.
+
+    Raises:
+        DamageError: if it does.
+    """
+    head = _INDEX_HEAD.size
+    if len(content) >= head and length != head + _INDEX_HEAD.unpack_from(content)[1]:
+        raise DamageError("an index does not hold together")

@@ -98,6 +98,8 @@ def _losses(content: Content, counted: object, *, intact: bool) -> Iterator[str]
         yield f"{scan.path} was damaged {scan.damage}; of {total} {content.count} are left"
     elif isinstance(counted, int) and counted > content.count:
         yield f"{scan.path} was cut; of {total} {content.count} are left"
+    elif not scan.whole:
+        yield f"{scan.path} was unfinished; {content.count} messages are left, up to where it ended"
     if scan.unchecked:
         yield f"{scan.path}: {scan.unchecked} messages had no checksum; they are kept, not checked"
     if not intact:
