@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.bag.recording import write_trajectory
 from roboaccord.compare import Pair, compare
+from roboaccord.loop import NANOSECONDS, tick_time
 from roboaccord.resample import Resampling, find_jumps
 from roboaccord.rotations import rpy_quaternion
 from roboaccord.state import RobotState
@@ -36,7 +37,7 @@ def motion(hits: list[int], seed: int) -> Trajectory:
     speeds = rng.uniform(-1.0, 1.0, len(hits) + 1)
     states = []
     for i in range(TICKS + 1):
-        t = i * PERIOD
+        t = tick_time(i, round(PERIOD * NANOSECONDS))
         passed = np.searchsorted(times, t, side="right")
         ends = np.clip(np.append(times, np.inf), 0.0, t)
         slide = speeds @ np.diff(ends, prepend=0.0)

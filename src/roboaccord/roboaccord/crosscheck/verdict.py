@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from roboaccord.crosscheck.acceleration import AccelerationCheck
-from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck, judge_statistics
+from roboaccord.crosscheck.chaotic import StatisticsCheck, judge_statistics
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
@@ -17,6 +17,7 @@ from roboaccord.scenario import ONE_STEP, Allowance, Tolerances
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
 BELOW = "below round-off"
+SEEDS = "the motion is chaotic: statistics over seeds compare it in its place"
 Ask = Callable[[], Name]
 
 
@@ -51,7 +52,7 @@ def judge(
     first = judge_model(tolerances, checks, name_acceleration)
     if checks.statistics is not None:
         last = judge_seeds(checks)
-        others = [stand_in(last, level, WHY) for level in ("one_step", "trajectory")]
+        others = [stand_in(last, level, SEEDS) for level in ("one_step", "trajectory")]
         return [first, *others, last]
     second = judge_step(tolerances, checks, _nameless if known else name_one_step)
     third = judge_trajectory(tolerances, checks, _nameless if known else name_trajectory)
