@@ -63,8 +63,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
 
     Args:
         acceleration: relative; round-off of a forward-dynamics solve of a long chain.
-        order: allowed distance of the observed order of convergence from the expected one, as a
-            part of that.
+        order: part of the expected order of convergence that the observed one may lack.
         mass: relative, of any link.
         one_step: error of one control period, relative to the change; above it the error must
             fall with the physics step by order 1, less `one_step_order`.

@@ -15,6 +15,7 @@ import numpy as np
 from roboaccord.state import Array
 
 SAFETY = 2.0  # on the difference of the two estimates
+AHEAD = 0.05  # of a run
 STEPS = 3  # physics steps that it takes
 
 
@@ -55,6 +56,9 @@ def estimates(errors: Sequence[Array], order: int) -> tuple[Array, Array]:
 def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Remainder:
     """Return what is left of errors (k, c) that grow with time, by the largest so far.
 
+    The difference of the estimates passes through 0 now and then. So what it bounds is held against
+    its largest value up to `AHEAD` of the run later.
+
     Args:
         errors: of the k samples and c coordinates, from the largest step to the smallest.
         order: of the scheme.
@@ -62,7 +66,10 @@ def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Re
     """
     first, last = estimates(errors, order)
     left = np.maximum.accumulate(np.abs(last), axis=0)
-    bound = SAFETY * np.maximum.accumulate(np.abs(last - first), axis=0) + floor
+    apart = np.maximum.accumulate(np.abs(last - first), axis=0)
+    count = len(apart)
+    later = np.minimum(np.arange(count) + max(1, round(AHEAD * count)), count - 1)
+    bound = SAFETY * apart[later] + floor
     ratio = left / np.maximum(bound, np.finfo(float).tiny)
     sample, coordinate = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
     over = np.flatnonzero(ratio[:, coordinate] > 1.0)

@@ -216,9 +216,9 @@ def _trajectory(check: Mapping[str, Any], allowed: Mapping[str, Any], engine: st
     limit = allowed["trajectory"].get(engine)
     if isinstance(limit, Mapping):
         return [*cells, f"{1e3 * limit['limit']:g} mm: {limit['reason']}"]
-    part = allowed["order"] * check["expected_order"]
+    least = (1.0 - allowed["order"]) * check["expected_order"]
     tighter = "" if limit is None else f", {1e3 * limit:g} mm"
-    return [*cells, f"order within {part:g}{tighter}"]
+    return [*cells, f"order {least:g} at least{tighter}"]
 
 
 def _number(value: float | None, form: str = "g") -> str:
