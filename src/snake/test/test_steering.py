@@ -283,6 +283,18 @@ def test_steering_stays_within_its_limits(speed, gain, frequency, offset):
     assert controller.gait.offset == pytest.approx(offset, rel=2e-3, abs=1e-9)
 
 
+def test_steering_counts_on_the_turn_that_it_asks_for():
+    """A snake that does not turn seems half a period of the expected turn w further round.
+
+    In steady state w = r f^2 / (f^2 + 0.05^2) for the rate r = gain f (0.4 - w / (2 f)) asked for.
+    """
+    controller = steered((12.0, None), speed=0.5, heading=0.4, turn_time=0, heading_gain=0.8)
+    f = 1.3 * 0.5 / 1.066
+    fade = f * f / (f * f + 0.05**2)
+    rate = 0.8 * f * 0.4 / (1.0 + 0.8 * fade / 2.0)
+    assert controller.gait.offset == pytest.approx(rate * fade / f / (21 / 1.5), rel=1e-3)
+
+
 def test_a_target_after_silence_begins_at_the_heading():
     """What an earlier one left of its set-point is forgotten: 0.5 rad would bend the snake on."""
     left = (2.0, (0.5, 0.5))
