@@ -1,6 +1,7 @@
 """Steering: by heading, by waypoints and by commanded velocity."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
 from roboaccord.metrics import metrics_of
 from roboaccord.state import Target
-from snake.guidance import FollowTwist, FollowWaypoints, Motion
+from snake.guidance import FollowTwist, FollowWaypoints, HoldHeading, Motion
 from snake.heading import PeriodMean
 from snake.metrics import body_motion
 from snake.steering_metrics import gait_phase, mean_headings, settling_time, waypoint_figures
@@ -236,6 +237,70 @@ def test_waypoints_keep_out_of_the_least_turning_circle_with_room():
             ]))  # fmt: skip
             guidance = make_controller(setup)._own
             assert (guidance.goal(Motion(0.0, 0.0, 0.0, 0.0)).turn_rate > 0.0) == turns
+
+
+def test_the_heading_of_the_start_is_held_until_the_turn_time():
+    """Then the other one, the shorter way round from wherever the snake points."""
+    hold = HoldHeading(0.5, 3.0, 2.0)
+    for time, heading, expected in [(0.0, 0.2, 0.2), (1.999, 0.5, 0.2), (2.0, 0.5, 3.0)]:
+        assert hold.goal(Motion(time, heading, 0.0, 0.0)).heading == pytest.approx(expected)
+    assert hold.goal(Motion(3.0, -1.0, 0.0, 0.0)).heading == pytest.approx(3.0 - 2.0 * math.pi)
+
+
+def steered(*phases, **changes):
+    """Return the steering controller of a snake that stays where it is, whatever is asked of it.
+
+    Args:
+        phases: how long each lasts [s], and its twist (speed [m/s], turn rate [rad/s]) or None.
+        changes: of the controller.
+    """
+    spec = [f"controller.{name}={value}" for name, value in changes.items()]
+    setup = Setup.of(load_scenario("snake", "snake", "steer", ["initial.spread_q=0", *spec]))
+    controller, tick = make_controller(setup), 0
+    for duration, twist in phases:
+        target = twist and Target(np.array([twist[0], 0, 0, 0, 0, twist[1]]))
+        for _ in range(round(duration * 200)):
+            controller.update(replace(setup.initial, time=tick / 200), target)
+            tick += 1
+    return controller
+
+
+@pytest.mark.parametrize(
+    ("speed", "gain", "frequency", "offset"),
+    [
+        (0.5, 0.0, 0.61, 0.0), (-0.5, 0.0, -0.61, 0.0), (3.0, 0.0, 2.0, 0.0),
+        (0.5, 5.0, 0.61, 0.0582), (-0.5, 5.0, -0.61, -0.0582), (0.15, 20.0, 0.183, 0.15),
+    ],
+)  # fmt: skip
+def test_steering_stays_within_its_limits(speed, gain, frequency, offset):
+    """A snake that does not come along: 30 % more frequency, 2 Hz, 0.5 rad/s and 0.15 rad.
+
+    The frequency is 1.3 v / 1.066 m, the offset w f / (f^2 + 0.05^2) over 21 joints / 1.5.
+    """
+    seconds = 25.0 if speed == 0.15 else 8.0  # a correction grows by 0.2 in a period
+    controller = steered((seconds, None), speed=speed, heading=1.5, turn_time=0, heading_gain=gain)
+    assert controller.gait.frequency == pytest.approx(frequency, rel=2e-3)
+    assert controller.gait.offset == pytest.approx(offset, rel=2e-3, abs=1e-9)
+
+
+def test_steering_counts_on_the_turn_that_it_asks_for():
+    """A snake that does not turn seems half a period of the expected turn w further round.
+
+    In steady state w = r f^2 / (f^2 + 0.05^2) for the rate r = gain f (0.4 - w / (2 f)) asked for.
+    """
+    controller = steered((12.0, None), speed=0.5, heading=0.4, turn_time=0, heading_gain=0.8)
+    f = 1.3 * 0.5 / 1.066
+    fade = f * f / (f * f + 0.05**2)
+    rate = 0.8 * f * 0.4 / (1.0 + 0.8 * fade / 2.0)
+    assert controller.gait.offset == pytest.approx(rate * fade / f / (21 / 1.5), rel=1e-3)
+
+
+def test_a_target_after_silence_begins_at_the_heading():
+    """What an earlier one left of its set-point is forgotten: 0.5 rad would bend the snake on."""
+    left = (2.0, (0.5, 0.5))
+    again = steered(left, (12.0, None), (4.0, (0.5, 0.0)), speed=0.0)
+    assert again.gait.offset == pytest.approx(0.0, abs=1e-3)
+    assert steered(left, (4.0, (0.5, 0.0))).gait.offset > 0.01
 
 
 def test_settling_time_of_a_known_curve():
