@@ -140,13 +140,16 @@ def table_of(setup: Setup, rows: list[dict[str, Any]]) -> Table:
     """Return the table: a row for each kind and engine."""
     title = f"{setup.robot.name} {setup.scenario.name}: smallest error that is found"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for heading in ("error of", "engine", "size", "unit", "level", "named"):
-        table.add_column(heading, justify="right" if heading == "size" else "left")
+    for heading in ("error of", "engine", "size", "unit", "level", "named", "from"):
+        table.add_column(heading, justify="right" if heading in ("size", "from") else "left")
     for row in rows:
         kind = KINDS[row["kind"]]
         size = "–" if row["size"] is None else f"{row['size']:.1e}"
-        named = " ".join((row["quantity"], row["place"])).strip() or row["reason"]
+        named = " ".join((row["quantity"], row["place"])).strip()
+        if not named:
+            named = row["reason"] if row["size"] is None else "not told apart"
         unit = "" if row["size"] is None else kind.unit
         level = row["level"].replace("_", " ")
-        table.add_row(row["kind"], row["engine"], size, unit, level, escape(named))
+        first = "" if row["named_from"] is None else f"{row['named_from']:.1e}"
+        table.add_row(row["kind"], row["engine"], size, unit, level, escape(named), first)
     return table

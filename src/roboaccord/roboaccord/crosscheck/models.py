@@ -13,7 +13,7 @@ from roboaccord.engines.properties import Modelled, Properties, intended_propert
 from roboaccord.interfaces import Simulator
 from roboaccord.state import Array, RobotState
 
-ROUND_OFF = 1e-9  # relative, and of lengths [m], angles [rad] and unit vectors
+ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors
 READ_BACK = 10  # states that are set and read back
 WORLD = "world"
 

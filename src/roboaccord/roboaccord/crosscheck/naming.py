@@ -16,9 +16,9 @@ from roboaccord.crosscheck.extrapolation import STEPS, estimates
 from roboaccord.crosscheck.one_step import Index, predict
 from roboaccord.description import Tree, expand
 from roboaccord.errors import AccordError
-from roboaccord.interfaces import Simulator
+from roboaccord.interfaces import Acceleration, Simulator
 from roboaccord.scenario import make_scenario
-from roboaccord.state import Array
+from roboaccord.state import Array, RobotState
 from roboaccord.trajectory import Trajectory
 
 EXPLAINED = 0.9  # share of the squared error that one cause must explain to be named
@@ -44,19 +44,21 @@ class Name:
 def name_acceleration(setup: Setup, reference: Simulator, engine: Simulator) -> Name:
     """Name what makes accelerations differ though the models say the same.
 
-    The difference is put down to efforts on the joints, and these to the efforts commanded (a gear)
-    or to the rates (damping), joint by joint.
+    The difference is put down to efforts on the joints, and these to the efforts commanded (a
+    gear), to the rates (damping) or to the accelerations (reflected inertia), joint by joint.
     """
-    rows = [_effort_error(reference, engine, s, e) for s, e in draw_states(setup, STATES, 1)]
+    drawn = list(draw_states(setup, STATES, 1))
+    expected = [reference.acceleration(state, effort) for state, effort in drawn]
+    rows = [_effort_error(reference, engine, s, e) for s, e in drawn]
     if any(row is None for row in rows) or not engine.joints:
         return Name(text=UNTOLD)
     found = np.array(rows)
-    drawn = list(draw_states(setup, STATES, 1))
     causes = {
         "gear": np.array(
             [np.minimum(np.abs(e), engine.effort_limits) * np.sign(e) for _, e in drawn]
         ),
         "damping": np.array([-state.qd for state, _ in drawn]),
+        "armature": np.array([-a.joints for a in expected if a is not None]),
     }
     total = float((found**2).sum())
     best: dict[str, tuple[float, Array]] = {}
@@ -72,21 +74,22 @@ def name_acceleration(setup: Setup, reference: Simulator, engine: Simulator) -> 
     every = 1 < len(off) == len(factor)
     where = "every joint" if every else ", ".join(engine.joints[i] for i in off)
     size = float(factor[off[np.argmax(np.abs(factor[off]))]])
-    amount = f"{100 * size:+.2g} %" if kind == "gear" else f"{size:.2g} N m s/rad"
+    unit = {"damping": "N m s/rad", "armature": "kg m^2"}.get(kind)
+    amount = f"{size:.2g} {unit}" if unit else f"{100 * size:+.2g} %"
     return Name(kind, where, f"{kind} of {where} is {amount} off")
 
 
 def _effort_error(
-    reference: Simulator, engine: Simulator, state: object, effort: Array
+    reference: Simulator, engine: Simulator, state: RobotState, effort: Array
 ) -> Array | None:
     """Return the efforts (n,) that would make the engine's accelerations of the reference's."""
-    expected = reference.acceleration(state, effort)  # type: ignore[arg-type]
-    found = engine.acceleration(state, effort)  # type: ignore[arg-type]
+    expected = reference.acceleration(state, effort)
+    found = engine.acceleration(state, effort)
     if expected is None or found is None:
         return None
     columns = []
     for unit in np.eye(len(effort)):
-        more = reference.acceleration(state, effort + EFFORT * unit)  # type: ignore[arg-type]
+        more = reference.acceleration(state, effort + EFFORT * unit)
         assert more is not None
         columns.append((_stack(more) - _stack(expected)) / EFFORT)
     error, *_ = np.linalg.lstsq(
@@ -95,8 +98,8 @@ def _effort_error(
     return np.asarray(error)
 
 
-def _stack(acceleration: object) -> Array:
-    return np.concatenate([acceleration.base, acceleration.joints])  # type: ignore[attr-defined]
+def _stack(acceleration: Acceleration) -> Array:
+    return np.concatenate([acceleration.base, acceleration.joints])
 
 
 def name_one_step(

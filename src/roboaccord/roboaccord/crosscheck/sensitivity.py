@@ -43,6 +43,7 @@ class Sensitivity:
         size: smallest size found, in the unit of the kind; None where none was found or possible.
         level: by which it was found.
         quantity, place: how it was named.
+        named_from: smallest size tried at which it had that name; None where it had none.
         reason: what the finding said; or why there is none.
         missed: largest size tried that was not found, 0 where there is none.
     """
@@ -54,6 +55,7 @@ class Sensitivity:
     level: str = ""
     quantity: str = ""
     place: str = ""
+    named_from: float | None = None
     reason: str = ""
     missed: float = 0.0
 
@@ -116,6 +118,11 @@ class Prober:
         near = Name(text=", ".join(describe_since(runs[self._steps[0]], since)))
         return _off(judge_trajectory(self._tolerances, checks, lambda: near))
 
+    def of(self, level: str) -> Probe:
+        """Return what finds errors by a level."""
+        probes = {"acceleration": self.model, "one_step": self.one_step}
+        return probes.get(level, self.trajectory)
+
     def _make(self, item: Perturbation) -> Simulator:
         return make_simulator(self._setup, item.engine, perturbations=(item,))
 
@@ -163,21 +170,41 @@ def find_smallest(
             found, missed = _search(prober.trajectory, item, largest, kind)
     except AccordError as error:
         if found is None:
-            return Sensitivity(engine, kind, where, reason=str(error))
+            reason = str(error).removeprefix(f"--perturb {item(largest)}: ")
+            return Sensitivity(engine, kind, where, reason=f"n/a: {reason}")
     if found is None:
         return Sensitivity(engine, kind, where, reason="not found", missed=missed)
     size, finding = found
+    named, named_from = _name(prober.of(finding.level), item, size, finding, largest)
     return Sensitivity(
         engine,
         kind,
         where,
         size,
         finding.level,
-        finding.quantity,
-        finding.where,
-        finding.reason,
+        named.quantity,
+        named.where,
+        named_from,
+        named.reason,
         missed,
     )
+
+
+def _name(
+    probe: Probe,
+    item: Callable[[float], Perturbation],
+    size: float,
+    finding: Finding,
+    largest: float,
+) -> tuple[Finding, float | None]:
+    """Return the finding at the smallest of a few sizes at which it names a quantity, and that."""
+    for larger in (size, *(size * DECADE**i for i in (0.5, 1, 2, 3))):
+        if larger > largest:
+            break
+        found = finding if larger == size else probe(item(larger))
+        if found and found.quantity:
+            return found, larger
+    return finding, None
 
 
 def sized(kind: str, size: float) -> float:
