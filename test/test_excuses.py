@@ -1,0 +1,69 @@
+"""What the shipped scenarios excuse or loosen in the cross-check: all of it, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from roboaccord.resources import share
+from roboaccord.robot import find_robot, robot_names
+from roboaccord.scenario import Allowance, CrosscheckSpec, load_scenario, scenario_names
+
+EXCUSED = {
+    "packbot collapse, one_step of mujoco": "rebound",
+    "packbot collapse, trajectory of mujoco": "rebound",
+    "snake change_of_ground, trajectory of dart": "the line where the ground changes",
+}
+LOOSENED = {
+    "packbot collapse, one_step": (0.2, "five impacts"),
+    "packbot collapse, trajectory of dart": (0.01, "0.5 mm later"),
+    "voxel_sphere bowl, one_step": (0.05, "facets"),
+    "voxel_sphere bowl, trajectory of dart": (0.01, "facets"),
+    "voxel_sphere bowl, trajectory of mujoco": (0.01, "facets"),
+    "voxel_sphere teleop, one_step": (1.0, "facets"),
+    "voxel_sphere teleop, trajectory of dart": (0.01, "facets"),
+    "voxel_sphere teleop, trajectory of mujoco": (0.01, "facets"),
+}
+
+
+def shipped() -> Iterator[tuple[str, CrosscheckSpec]]:
+    """Yield robot and scenario by name, and how it is cross-checked."""
+    for robot in robot_names():
+        package = find_robot(robot).package
+        if not (share(package) / "scenarios").is_dir():
+            continue
+        for name in scenario_names(package):
+            yield f"{robot} {name}", load_scenario(package, robot, name).crosscheck
+
+
+def test_these_levels_are_excused_and_no_others() -> None:
+    """A new excuse is a decision: it is listed here, with a word of its reason."""
+    found = {
+        f"{scenario}, {level} of {engine}": reason
+        for scenario, spec in shipped()
+        for level, engines in spec.excuse.items()
+        for engine, reason in engines.items()
+    }
+    assert set(found) == set(EXCUSED)
+    assert all(word in found[key] for key, word in EXCUSED.items())
+
+
+def test_these_tolerances_are_loosened_and_no_others() -> None:
+    """Likewise for what loosens a level; everything else is held to what was measured."""
+    found = {}
+    for scenario, spec in shipped():
+        given = {f"trajectory of {e}": t for e, t in spec.tolerances.trajectory.items()}
+        for key, value in {"one_step": spec.tolerances.one_step, **given}.items():
+            if isinstance(value, Allowance):
+                found[f"{scenario}, {key}"] = value
+    assert {key: found[key].limit for key in found} == {
+        k: limit for k, (limit, _) in LOOSENED.items()
+    }
+    assert all(word in found[key].reason for key, (_, word) in LOOSENED.items())
+
+
+def test_the_tolerances_of_all_levels_are_the_defaults() -> None:
+    """No scenario changes what accelerations, masses and orders are held to."""
+    default = CrosscheckSpec().tolerances
+    for scenario, spec in shipped():
+        for name in ("acceleration", "mass", "order", "one_step_order"):
+            assert getattr(spec.tolerances, name) == getattr(default, name), scenario
