@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import newton_euler
+import dribble_newton_euler
 import numpy as np
 import pytest
-from newton_euler import Dribble, Moving
+from dribble_newton_euler import Dribble, Moving
 from roboaccord.assembly import Setup
 from roboaccord.description import Tree, expand
 from roboaccord.scenario import load_scenario
@@ -79,7 +79,7 @@ def by_newton(described, case, viscous, dry):
 
     ball = Moving(
         origin=np.array([*place_of(p, case)[:2], p.radius]), rotation=np.eye(3),
-        velocity=p.radius * np.cross(y[:3], newton_euler.UP), omega=y[:3],
+        velocity=p.radius * np.cross(y[:3], dribble_newton_euler.UP), omega=y[:3],
     )  # fmt: skip
     joints = ("roller_1", "roller_2", "carrier_x", "carrier_y", "carrier_yaw")
     # carrier_x counts from where the ball begins, `ball_ahead` before the carrier's middle.

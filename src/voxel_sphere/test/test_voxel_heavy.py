@@ -1,6 +1,6 @@
 """A heavy sphere: the rolling pendulum, energy, friction's limit, and leaving the ground."""
 
-import newton_euler
+import heavy_newton_euler
 import numpy as np
 import pytest
 from roboaccord.errors import AccordError
@@ -76,15 +76,15 @@ K, AXIS = 2 * np.pi / (5 * R), (1.0, 0.2, -0.3)
 SURFACES = {
     "wave": (
         Field.wave(20, 0.3 * R, 5 * R, 0.4, radius=R, size=N),
-        newton_euler.wave(20, 0.3 * R, K, 0.4), ([0.0, -50.0], [100.0, 50.0]),
+        heavy_newton_euler.wave(20, 0.3 * R, K, 0.4), ([0.0, -50.0], [100.0, 50.0]),
     ),
     "tube": (
         Field.cylinder(MIDDLE, AXIS, 3 * R, radius=R, size=N),
-        newton_euler.tube(MIDDLE, AXIS, 3 * R), ([-50.0, -np.pi], [50.0, np.pi]),
+        heavy_newton_euler.tube(MIDDLE, AXIS, 3 * R), ([-50.0, -np.pi], [50.0, np.pi]),
     ),
     "bowl": (
         Field.bowl(MIDDLE, 5 * R, radius=R, size=N),
-        newton_euler.bowl(MIDDLE, 5 * R), ([0.1, 0.0], [np.pi - 0.1, 2 * np.pi]),
+        heavy_newton_euler.bowl(MIDDLE, 5 * R), ([0.1, 0.0], [np.pi - 0.1, 2 * np.pi]),
     ),
 }  # fmt: skip
 
@@ -120,7 +120,7 @@ def near(found, expected):
 def test_rolling_has_the_accelerations_of_newton_and_euler(states):
     """On curved ground, with spin, which turns with the normal, and any torque."""
     for (rate, force), ball, (v, w, torque), n in states(kernels.ROLL, np.inf):
-        a, turn, push = newton_euler.rolling(*ball, w, torque)
+        a, turn, push = heavy_newton_euler.rolling(*ball, w, torque)
         assert near(rate[:3], v) and near(rate[3:6], a) and near(rate[6:], turn)
         assert near(force, [*(push - (push @ n) * n), push @ n])
 
@@ -128,7 +128,7 @@ def test_rolling_has_the_accelerations_of_newton_and_euler(states):
 def test_sliding_has_the_accelerations_of_newton_and_euler(states):
     """The normal force carries what bends the way on curved ground; negative, it lifts off."""
     for (rate, force), ball, (v, w, torque), _ in states(kernels.SLIDE, 0.3):
-        a, turn, friction, normal = newton_euler.sliding(*ball, 0.3, v, w, torque)
+        a, turn, friction, normal = heavy_newton_euler.sliding(*ball, 0.3, v, w, torque)
         assert near(rate[:3], v) and near(rate[3:6], a) and near(rate[6:], turn)
         assert near(force, [*friction, normal])
 
