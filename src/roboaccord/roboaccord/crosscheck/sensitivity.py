@@ -148,7 +148,8 @@ def find_smallest(
 ) -> Sensitivity:
     """Return the smallest size of a kind of perturbation that the cross-check finds.
 
-    Levels 1 and 2 are asked first; level 3 where they find nothing at the largest size.
+    Levels 1 and 2 are asked first; level 3 where they find nothing at the largest size. Levels that
+    the scenario excuses, because they are outside anyway, tell nothing.
     """
     prober = Prober(setup, duration)
 
@@ -209,15 +210,18 @@ def _name(
 
 def sized(kind: str, size: float) -> float:
     """Return the value of a perturbation at a distance from the neutral one."""
-    return KINDS[kind].neutral + (-size if kind == "axis_sign" else size)
+    return KINDS[kind].neutral + (-size if kind == "axis_sign" else size)  # 0 is none at all
 
 
 def _search(
     probe: Probe, item: Callable[[float], Perturbation], start: float, kind: str
 ) -> tuple[tuple[float, Finding] | None, float]:
-    """Return the smallest size found with its finding, and the largest that was missed."""
+    """Return the smallest size found with its finding, and the largest that was missed.
+
+    A level that is outside without any error can tell nothing of one.
+    """
     finding = probe(item(start))
-    if finding is None:
+    if finding is None or probe(item(0.0)) is not None:
         return None, start
     if kind in ONCE:
         return (start, finding), 0.0
