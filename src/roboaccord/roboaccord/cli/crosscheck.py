@@ -15,7 +15,8 @@ from rich.table import Table
 from roboaccord.cli.console import COMPILING, log, out, print_json, progress
 from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
 from roboaccord.crosscheck.outcome import describe_verdict
-from roboaccord.crosscheck.run import CrosscheckResult, run_crosscheck
+from roboaccord.crosscheck.result import CrosscheckResult
+from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import ENGINES, available
 from roboaccord.errors import AccordError
 from roboaccord.output import fresh

@@ -14,7 +14,7 @@ from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
 from roboaccord.crosscheck.one_step import check_one_steps
 from roboaccord.crosscheck.outcome import Finding
-from roboaccord.crosscheck.run import REFERENCE
+from roboaccord.crosscheck.runs import REFERENCE
 from roboaccord.crosscheck.verdict import (
     EngineChecks,
     judge_model,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from roboaccord.assembly import Setup
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.perturbed import perturb_model, perturb_signals
+from roboaccord.engines.perturbed import perturb_model
+from roboaccord.engines.perturbed_signals import perturb_signals
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
 from roboaccord.perturbation import Perturbations

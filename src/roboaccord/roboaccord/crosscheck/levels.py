@@ -1,0 +1,105 @@
+"""Every engine at every level: what is measured, and what comes of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from joblib import Parallel, delayed
+
+from roboaccord.assembly import Setup, make_simulator
+from roboaccord.crosscheck.acceleration import check_acceleration
+from roboaccord.crosscheck.chaotic import StatisticsCheck
+from roboaccord.crosscheck.convergence import (
+    ConvergenceCheck,
+    Floor,
+    Job,
+    check_convergence,
+    tightened,
+)
+from roboaccord.crosscheck.models import check_model
+from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
+from roboaccord.crosscheck.one_step import OneStepCheck, check_one_steps
+from roboaccord.crosscheck.outcome import Finding, excuse
+from roboaccord.crosscheck.runs import REFERENCE, Engines, Runs
+from roboaccord.crosscheck.verdict import EngineChecks, judge
+from roboaccord.description import Tree
+from roboaccord.trajectory import Trajectory
+
+
+def check_engines(
+    setup: Setup,
+    engines: Engines,
+    runs: Runs,
+    tree: Tree,
+    floor: Floor | None,
+    statistics: Mapping[str, StatisticsCheck],
+) -> list[EngineChecks]:
+    """Measure every engine at every level."""
+    spec, seed = setup.scenario.crosscheck, setup.scenario.seed
+    steps: dict[str, OneStepCheck] = {}
+    if floor is not None:
+        calls = [delayed(_check_steps)(setup, engines.order(e), runs.of(e)) for e in engines.others]
+        workers = min(os.cpu_count() or 1, max(len(calls), 1))
+        steps = dict(zip(engines.others, Parallel(n_jobs=workers)(calls), strict=True))
+    return [
+        EngineChecks(
+            engine,
+            check_model(setup, engines.reference, simulator, spec.tolerances.mass),
+            check_acceleration(setup, engines.reference, simulator, spec.states, seed),
+            steps.get(engine),
+            None if floor is None else check_runs(engines, runs, tree, floor, engine),
+            statistics.get(engine),
+        )
+        for engine, simulator in engines.others.items()
+    ]
+
+
+def _check_steps(setup: Setup, order: int, runs: Mapping[float, Trajectory]) -> OneStepCheck:
+    fine = min(runs)
+    first = make_simulator(tightened(setup), physics_step=fine)
+    second = make_simulator(setup, physics_step=_twice(setup, fine))
+    return check_one_steps((first, second), runs, order)
+
+
+def _twice(setup: Setup, step: float) -> float:
+    """Return twice a step, or the step's half where that does not divide the control period."""
+    ratio = setup.scenario.control_period / (2 * step)
+    return 2 * step if abs(ratio - round(ratio)) < 1e-9 else step / 2
+
+
+def check_runs(
+    engines: Engines, runs: Runs, tree: Tree, floor: Floor, engine: str
+) -> ConvergenceCheck:
+    """Compare the runs of one simulator to the converged reference."""
+    truth = runs.found[Job(REFERENCE, runs.truth_step, fine=True)]
+    return check_convergence(tree, truth, runs.of(engine), engines.order(engine), floor)
+
+
+def judge_all(
+    setup: Setup, engines: Engines, runs: Runs, checks: Sequence[EngineChecks]
+) -> list[Finding]:
+    """Return the findings on all engines, with what the scenario excuses."""
+    spec = setup.scenario.crosscheck
+    findings: list[Finding] = []
+    for check in checks:
+        simulator, own = engines.others[check.engine], runs.of(check.engine)
+        findings += judge(
+            spec.tolerances,
+            check,
+            partial(name_acceleration, setup, engines.reference, simulator),
+            partial(_name_steps, setup, own, simulator.order),
+            partial(_name_since, runs.shown(check.engine), check.trajectory),
+        )
+    return excuse(findings, spec.excuse)
+
+
+def _name_steps(setup: Setup, runs: Mapping[float, Trajectory], order: int) -> Name:
+    fine = make_simulator(setup, physics_step=min(runs))
+    return name_one_step(setup, fine, runs, order)
+
+
+def _name_since(run: Trajectory, check: ConvergenceCheck | None) -> Name:
+    since = check.since if check else None
+    return Name(text="" if since is None else ", ".join(describe_since(run, since)))

@@ -1,0 +1,128 @@
+"""The runs of a cross-check: which simulators, which physics steps, and the runs themselves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from roboaccord.assembly import Setup, make_simulator
+from roboaccord.crosscheck.chaotic import steps_of
+from roboaccord.crosscheck.convergence import Floor, Job, measure_floor, run_all
+from roboaccord.description import Tree
+from roboaccord.errors import AccordError
+from roboaccord.interfaces import Simulator
+from roboaccord.perturbation import Perturbations
+from roboaccord.trajectory import Trajectory
+
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True)
+class Engines:
+    """Hold the simulators of a check: the reference, and the engines by name."""
+
+    reference: Simulator
+    others: Mapping[str, Simulator]
+
+    @property
+    def names(self) -> list[str]:
+        """Their names, the reference's first."""
+        return [REFERENCE, *self.others]
+
+    def order(self, name: str) -> int:
+        """Return the order of an integrator."""
+        return self.reference.order if name == REFERENCE else self.others[name].order
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Hold the runs of a check by job, and the physics steps from the largest to the smallest.
+
+    Args:
+        found: by job.
+        steps: at which every simulator ran [s].
+    """
+
+    found: Mapping[Job, Trajectory]
+    steps: Sequence[float]
+
+    def of(self, engine: str) -> dict[float, Trajectory]:
+        """Return the runs of one engine by physics step."""
+        return {dt: self.found[Job(engine, dt)] for dt in self.steps}
+
+    def shown(self, engine: str) -> Trajectory:
+        """Return the run at the scenario's step."""
+        return self.found[Job(engine, self.steps[0])]
+
+    @property
+    def truth_step(self) -> float:
+        """The step of the converged reference [s]."""
+        return self.steps[-1] / 2
+
+
+def make_engines(
+    setup: Setup,
+    names: Sequence[str],
+    perturbations: Perturbations = (),
+    refused: Callable[[str, AccordError], None] | None = None,
+) -> Engines:
+    """Make the reference and the engines named; arguments are those of `run_crosscheck`."""
+    reference = make_simulator(setup, REFERENCE)
+    others: dict[str, Simulator] = {}
+    for name in dict.fromkeys(names):
+        if name == REFERENCE:
+            continue
+        try:
+            others[name] = make_simulator(setup, name, perturbations=perturbations)
+        except AccordError as error:
+            if refused is None:
+                raise
+            refused(name, error)
+    return Engines(reference, others)
+
+
+def run_jobs(
+    setup: Setup,
+    names: Sequence[str],
+    refine: int,
+    perturbations: Perturbations,
+    started: Callable[[int], None],
+    done: Callable[[str, float], None],
+) -> Runs:
+    """Run every simulator at every physics step, and the reference as the measure of all."""
+    scenario, spec = setup.scenario, setup.scenario.crosscheck
+    steps = [scenario.physics_step / 2**i for i in range(1 if spec.statistics else refine)]
+    # Longest first, so that the processes end together.
+    jobs = [Job(e, dt) for dt in sorted(steps) for e in [*names[1:], REFERENCE]]
+    samples = 0
+    if spec.statistics:
+        samples = spec.statistics.seeds * len(names) * len(steps_of(setup))
+    else:
+        truth = steps[-1] / 2
+        jobs[:0] = [Job(REFERENCE, truth, fine=True, bit=bit) for bit in (False, True)]
+    started(len(jobs) + samples)
+    workers = min(os.cpu_count() or 1, len(jobs))
+    found = run_all(
+        setup,
+        jobs,
+        judged_duration(setup),
+        perturbations,
+        lambda job: done(job.engine, job.dt),
+        workers,
+    )
+    return Runs(found, steps)
+
+
+def judged_duration(setup: Setup) -> float:
+    """Return how much of a run is judged [s]: a whole number of control periods."""
+    scenario = setup.scenario
+    length = min(scenario.crosscheck.duration, scenario.duration)
+    return max(1, round(length / scenario.control_period)) * scenario.control_period
+
+
+def floor_of(tree: Tree, runs: Runs) -> Floor:
+    """Return what the reference's own error and round-off make of its motion."""
+    step = runs.truth_step
+    truth, bit = (runs.found[Job(REFERENCE, step, True, bit)] for bit in (False, True))
+    return measure_floor(tree, truth, runs.found[Job(REFERENCE, runs.steps[-1])], bit)

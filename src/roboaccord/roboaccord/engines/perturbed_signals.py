@@ -1,0 +1,66 @@
+"""What deliberate errors do to what a simulator is told and what it measures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from roboaccord.interfaces import Simulator
+from roboaccord.loop import clip_efforts
+from roboaccord.perturbation import Perturbations
+from roboaccord.state import Command, RobotState
+
+OUTSIDE = ("sensor", "delay")  # of the model
+
+
+def perturb_signals(simulator: Simulator, items: Perturbations) -> Simulator:
+    """Return a simulator whose measurements or commands are off, where `items` say so."""
+    found = [item for item in items if item.kind in OUTSIDE]
+    return PerturbedSignals(simulator, found) if found else simulator
+
+
+class PerturbedSignals:
+    """Shift what a simulator measures, or hand it commands late (Simulator).
+
+    Args:
+        simulator: that is right in itself.
+        items: perturbations of measurements and commands.
+    """
+
+    def __init__(self, simulator: Simulator, items: Perturbations) -> None:
+        self._simulator = simulator
+        self._offset = np.zeros(len(simulator.joints))
+        self._late = 0
+        for item in items:
+            if item.kind == "delay":
+                self._late = round(item.value)
+            else:
+                picked = item.pick(simulator.joints)
+                self._offset += [item.value if n in picked else 0.0 for n in simulator.joints]
+        self._waiting: list[Command] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._simulator, name)
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Put the robot in `state`, and return the state as it is measured."""
+        rest = Command(np.zeros(len(self._offset)))
+        self._waiting = [rest] * self._late
+        return self._seen(self._simulator.reset(state))
+
+    def state(self) -> RobotState:
+        """Return the present state as it is measured."""
+        return self._seen(self._simulator.state())
+
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Advance by `duration` [s] under the command that is due; report the one given."""
+        self._waiting.append(command)
+        late = self._waiting.pop(0)
+        after = self._simulator.step(replace(command, effort=late.effort), duration)
+        told = clip_efforts(command.effort, self._simulator.effort_limits)
+        return replace(self._seen(after), effort=told)
+
+    def _seen(self, state: RobotState) -> RobotState:
+        return replace(state, q=state.q + self._offset)
