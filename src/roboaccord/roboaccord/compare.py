@@ -125,7 +125,10 @@ def compare(
     pairs = tuple(
         _compare_pair(reference, first, other, read_run(other), signals, window) for other in others
     )
-    worst = max((d.max for pair in pairs for d in pair.signals.values()), default=0.0)
+    for pair in pairs:
+        if not pair.signals:
+            raise AccordError(f"nothing to compare: {pair.bag} and {reference} share no sample")
+    worst = max(d.max for pair in pairs for d in pair.signals.values())
     return ComparisonResult("pass" if worst <= limit else "fail", pairs, limit)
 
 

@@ -47,7 +47,7 @@ class Initial(BaseModel, extra="forbid", frozen=True):
 class Allowance(BaseModel, extra="forbid", frozen=True):
     """A tolerance that is looser than the measured one, with the reason why."""
 
-    limit: float = Field(gt=0)
+    limit: float = Field(gt=0, lt=math.inf)
     reason: str = Field(min_length=1)
 
 
@@ -207,6 +207,11 @@ def _check_tolerances(tolerances: Tolerances) -> None:
         raise AccordError(
             f"{place}.one_step: what loosens {ONE_STEP:g} takes {{limit: NUMBER, reason: TEXT}}"
         )
+    defaults = Tolerances()
+    for key in ("acceleration", "mass", "one_step_order", "order"):
+        most = getattr(defaults, key)
+        if not getattr(tolerances, key) <= most:
+            raise AccordError(f"{place}.{key}: it is {most:g} at most, and may be made smaller")
 
 
 def data_keys() -> list[str]:

@@ -20,7 +20,7 @@ from roboaccord.crosscheck.extrapolation import (
 from roboaccord.crosscheck.models import Difference, ModelCheck
 from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.outcome import Finding, describe_verdict, excuse, verdict_of
+from roboaccord.crosscheck.outcome import Finding, describe_verdict, excuse, remarks, verdict_of
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.errors import AccordError
 from roboaccord.scenario import Allowance, Tolerances, make_scenario
@@ -109,6 +109,12 @@ def test_a_loose_number_without_a_reason_is_refused() -> None:
     for words in ({"one_step": 0.2}, {"trajectory": {"dart": float("nan")}}, {"one_step": -1.0}):
         with pytest.raises(AccordError, match=r"crosscheck\.tolerances\."):
             make_scenario({"robot": "snake", "crosscheck": {"tolerances": words}})
+    for words in ({"order": 1.0}, {"acceleration": 1.0}, {"mass": 0.1}, {"one_step_order": 5.0}):
+        with pytest.raises(AccordError, match="may be made smaller"):
+            make_scenario({"robot": "snake", "crosscheck": {"tolerances": words}})
+    endless = {"trajectory": {"dart": {"limit": float("inf"), "reason": "x"}}}
+    with pytest.raises(AccordError, match="limit"):
+        make_scenario({"robot": "snake", "crosscheck": {"tolerances": endless}})
     with pytest.raises(AccordError, match=r"crosscheck\.excuse"):
         make_scenario({"robot": "snake", "crosscheck": {"excuse": {"steps": {"dart": "why"}}}})
 
@@ -127,6 +133,25 @@ def test_an_excuse_covers_its_level_and_engine_alone() -> None:
     assert [f.outcome for f in excused] == ["within", "within", "excused"]
     assert verdict_of(excused) == "pass"
     assert verdict_of(excuse(found, {"trajectory": {"mujoco": "it rebounds"}})) == "fail"
+
+
+def test_a_tolerance_below_the_floor_cannot_be_judged() -> None:
+    tight = Tolerances(trajectory={"dart": 1e-12})
+    assert outcomes(CHECKS, tight)["trajectory"].outcome == "not_judged"
+
+
+def test_what_is_excused_allowed_or_needs_no_excuse_is_said() -> None:
+    found = list(outcomes(replace(CHECKS, trajectory=replace(RUNS, left=1e-4))).values())
+    excuses = {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}}
+    said = remarks(excuse(found, excuses), excuses)  # type: ignore[arg-type]
+    assert any("trajectory excused: it rebounds" in line for line in said)
+    assert any("one_step needs no excuse" in line for line in said)
+
+
+def test_an_error_hidden_by_another_floor_is_not_below_round_off() -> None:
+    """Small against the largest floor of all rates, large against its own."""
+    found = outcomes(replace(CHECKS, one_step=replace(STEP, left=1e-7, floor=1e-3)))["one_step"]
+    assert found.outcome == "outside"
 
 
 def test_no_engine_gives_no_verdict() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from roboaccord.assembly import Setup, make_simulator
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.models import ModelCheck, check_model
 from roboaccord.crosscheck.naming import name_acceleration
+from roboaccord.crosscheck.runs import make_engines
+from roboaccord.crosscheck.sensitivity import find_smallest
 from roboaccord.errors import AccordError
 from roboaccord.perturbation import KINDS, Perturbation, parse_perturbation
 from roboaccord.scenario import load_scenario
-from roboaccord.state import Command
+from roboaccord.state import Command, RobotState
 
 ENGINES = ["dart", "mujoco"]
 
@@ -44,6 +48,9 @@ def test_a_text_is_read_as_it_is_written() -> None:
         ("dart:mass=heavy", "'heavy' is no number"),
         ("dart:mass=nan", "'nan' is no number"),
         ("dart:gravity:base_link=1.01", "gravity has one place only"),
+        ("dart:mass=0", "mass takes a number of 1e-06 at least"),
+        ("dart:impact=-1", "impact takes a number from 0 to 1"),
+        ("dart:delay=0.4", "delay takes a whole number from 0 to 1000"),
     ],
 )
 def test_what_is_no_perturbation_is_refused(text: str, says: str) -> None:
@@ -197,3 +204,54 @@ def test_mujoco_names_the_link_that_it_refuses(snake: Setup) -> None:
             "mujoco",
             perturbations=[Perturbation("mujoco", "inertia", -1.0, "segment_05_link")],
         )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_base_that_is_not_where_it_was_put_is_told_of(
+    snake: Setup, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that reads its base 1 mm off has joints as they were set."""
+    simulator = make_simulator(snake, engine)
+    right = simulator.reset
+
+    def wrong(state: RobotState) -> RobotState:
+        seen = right(state)
+        return replace(seen, position=seen.position + 1e-3)
+
+    monkeypatch.setattr(simulator, "reset", wrong)
+    found = check_model(snake, make_simulator(snake), simulator, 1e-6).differences
+    assert {(d.quantity, d.where) for d in found} == {("sensor", "position of base_link")}
+
+
+def test_an_error_that_an_engine_does_not_take_is_no_pass_of_the_others(snake: Setup) -> None:
+    """An engine that refuses a scenario may be left out; one that refuses its error may not."""
+    refused: list[str] = []
+
+    def leave_out(name: str, error: AccordError) -> None:
+        refused.append(name)
+
+    wrong = [Perturbation("dart", "impact", 0.5)]
+    with pytest.raises(AccordError, match="--perturb dart:impact"):
+        make_engines(snake, ENGINES, wrong, leave_out)
+    assert not refused
+
+
+def test_names_of_engines_and_reasons_of_excuses_are_checked() -> None:
+    """A slip of the pen would take a tolerance away without a word."""
+    for change, says in (
+        ("crosscheck.tolerances.trajectory={darrt: 1e-3}", "did you mean dart"),
+        ("crosscheck.excuse={trajectory: {drat: why}}", "did you mean dart"),
+        ("crosscheck.excuse={trajectory: {dart: ' '}}", "an excuse needs a reason"),
+    ):
+        setup = Setup.of(load_scenario("snake", "snake", "serpenoid", [change]))
+        with pytest.raises(AccordError, match=says):
+            make_engines(setup, [])
+
+
+def test_the_smallest_gear_error_is_where_accelerations_tell_it(snake: Setup) -> None:
+    """Their tolerance is 1e-8 of the largest: a gear is found within two decades of that."""
+    found = find_smallest(snake, "mujoco", "gear", "joint_11", 0.01)
+    assert (found.level, found.quantity, found.place) == ("acceleration", "gear", "joint_11")
+    assert found.size is not None and 1e-9 < found.size < 1e-6
+    assert found.missed < found.size
+    assert find_smallest(snake, "mujoco", "impact").reason == "n/a: it has no contact"

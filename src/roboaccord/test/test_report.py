@@ -89,6 +89,7 @@ def findings() -> dict[str, Any]:
             "one_step": {"dart": finding("within")},
             "trajectory": {"dart": finding("excused", "it rebounds")},
         },
+        "excused": 1,
         "judged": 4.0,
         "duration": 8.0,
         "engines": ["reference", "dart"],

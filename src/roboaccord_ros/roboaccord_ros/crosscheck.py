@@ -144,12 +144,13 @@ class CrosscheckShell:
         error = RobotState(state.time, q, qd, np.zeros_like(q))
         self._send(self._errors.encode(error))
         self.compared += 1
-        off, change = error.qd, state.qd - before.qd
+        off, now, new, old = error.qd, state.qd, predicted.qd, before.qd
         if not len(off):  # a robot without joints is compared by how its base turns
-            off = predicted.twist[3:] - state.twist[3:]
-            change = state.twist[3:] - before.twist[3:]
+            now, new, old = (s.twist[3:] for s in (state, predicted, before))
+            off = new - now
         self._squares += float(off @ off)
-        self._changes += float(change @ change)
+        # Who stands still where the reference moves has predicted nothing.
+        self._changes += max(float((rate - old) @ (rate - old)) for rate in (now, new))
         self.worst = max(self.worst, float(np.abs(off).max()))
 
     def report(self) -> None:

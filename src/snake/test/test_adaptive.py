@@ -180,7 +180,7 @@ def test_momenta_are_those_of_the_links(setup_with, random_state):
     p = setup.parameters
     rotation = quaternion_matrix(state.orientation)
     twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
-    kinematics = TreeKinematics(Tree.parse(expand(setup, {})), setup.joints)
+    kinematics = TreeKinematics(Tree.parse(expand(setup)), setup.joints)
     motion = kinematics.move(state.q, state.qd, state.position, rotation, twist)
     links = [kinematics.names.index(name) for name in p.link_names]
     v, r, w = motion.linear[links], motion.position[links], motion.angular[links]

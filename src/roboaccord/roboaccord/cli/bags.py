@@ -122,7 +122,7 @@ def _print(reference: Path, result: ComparisonResult) -> None:
         console.print(escape(f"{pair.bag} against {reference}, {pair.duration:g} s"))
         console.print(_table(pair, result.tolerance))
         if pair.skipped:
-            console.print(f"in one bag only, not compared: {', '.join(pair.skipped)}")
+            console.print(f"not compared, for lack of common samples: {', '.join(pair.skipped)}")
         if pair.left_out:
             count = sum(pair.left_out.values())
             console.print(

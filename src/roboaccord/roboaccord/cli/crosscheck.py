@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,7 +87,7 @@ def crosscheck_command(
             out=place,
             perturbations=parse_perturbations(perturb or [], chosen),
             command=shlex.join(["accord", *sys.argv[1:]]),
-            refused=None if engines else partial(leave_out, quiet=as_json),
+            refused=None if engines else leave_out,
             started=lambda jobs: bar.update(task, total=jobs),
             done=lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
         )
@@ -118,11 +117,10 @@ def choose_engines(names: str, *, quiet: bool) -> list[str]:
     return ["reference", *usable]
 
 
-def leave_out(name: str, error: AccordError, *, quiet: bool) -> None:
-    """Say that an engine does not take the scenario."""
-    if not quiet:
-        reason = str(error).removeprefix(f"{name}: ")
-        log.print(f"left out: {name}: {escape(reason)}", highlight=False)
+def leave_out(name: str, error: AccordError) -> None:
+    """Say on stderr that an engine does not take the scenario."""
+    reason = str(error).removeprefix(f"{name}: ")
+    log.print(f"left out: {name}: {escape(reason)}", highlight=False, soft_wrap=True)
 
 
 def parse_perturbations(texts: list[str], engines: list[str]) -> tuple[Perturbation, ...]:
@@ -151,7 +149,7 @@ def print_result(result: CrosscheckResult) -> None:
         out.print(outcome_table(data))
     colour = {"pass": "green", "fail": "red", None: "default"}.get(data["verdict"], "yellow")
     out.print(f"verdict: [{colour}]{describe_verdict(data)}[/]")
-    for reason in data["reasons"]:
+    for reason in [*data["reasons"], *data["remarks"]]:
         out.print(f"  {escape(reason)}")
     out.print(f"report: {result.report}", soft_wrap=True)
 

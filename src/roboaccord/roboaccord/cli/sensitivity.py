@@ -19,7 +19,7 @@ from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
 from roboaccord.errors import AccordError
-from roboaccord.output import make_folder
+from roboaccord.output import make_folder, write_text
 from roboaccord.perturbation import KINDS
 from roboaccord.scenario import did_you_mean, make_scenario
 from roboaccord.versions import versions
@@ -61,6 +61,8 @@ def sensitivity_command(
     chosen = [name for name in choose_engines(engines, quiet=as_json) if name != "reference"]
     asked = choose_kinds(kinds)
     setup = load_setup(robot, scenario, changes or [])
+    if setup.scenario.crosscheck.statistics:
+        raise AccordError(f"{scenario} is compared by statistics: choose a scenario that is not")
     name = f"{setup.robot.name}_{setup.scenario.name}_sensitivity"
     place = make_folder(folder or Path("runs") / name)
     wheres = places(setup, asked)
@@ -111,9 +113,10 @@ def read_done(path: Path, setup: Setup, duration: float) -> dict[str, Any]:
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
         same = (kept["scenario"], kept["duration"]) == (_plain(setup), duration)
-        found: dict[str, Any] = kept["done"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise AccordError(f"cannot read {path}: {error}") from None
+        found = {key: asdict(Sensitivity(**row)) for key, row in kept["done"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no result of accord sensitivity"
+        raise AccordError(f"cannot read {path}: {reason}") from None
     if not same:
         raise AccordError(f"{path} is of another scenario or duration; choose another --out")
     return found
@@ -128,7 +131,7 @@ def write_done(path: Path, setup: Setup, duration: float, done: dict[str, Any]) 
         "done": done,
     }
     fresh = path.with_suffix(".part")
-    fresh.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    write_text(fresh, json.dumps(kept, indent=1))
     fresh.replace(path)
 
 

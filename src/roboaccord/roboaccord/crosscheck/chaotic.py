@@ -141,17 +141,12 @@ def judge_statistics(check: StatisticsCheck) -> str:
         return f"{len(check.failures)} runs have no {check.figure}: " + next(
             f"seed {seed}: {reason}" for seed, reason in check.failures.items()
         )
-    if check.difference is None:
+    if check.difference is None or unjudged(check):
         return ""
     if check.share_probability is not None and check.share_probability < 1.0 - CONFIDENCE:
         return (
             f"{100 * check.positive:.0f} % of the runs have {check.figure} above 0, unlike the "
             f"reference's: probability {check.share_probability:.2g} if the shares were alike"
-        )
-    if check.unsettled:
-        return (
-            f"the difference of median {check.figure} is known to +-{check.unsettled:.2g} "
-            f"{check.unit} only, from seeds and physics step: take more seeds or a smaller step"
         )
     low, high = check.difference
     if low <= check.allowance and high >= -check.allowance:
@@ -161,6 +156,19 @@ def judge_statistics(check: StatisticsCheck) -> str:
         f"{check.unit}".rstrip()
         + f" with 95 % confidence, allowed {check.allowance:.2g}"
     )
+
+
+def unjudged(check: StatisticsCheck) -> str:
+    """Return why the statistics of an engine cannot tell; or nothing."""
+    if check.difference is None:
+        return f"engine and reference have too few runs with a {check.figure}"
+    alike = check.share_probability is None or check.share_probability >= 1.0 - CONFIDENCE
+    if check.unsettled and alike:
+        return (
+            f"the difference of median {check.figure} is known to +-{check.unsettled:.2g} "
+            f"{check.unit} only, from seeds and physics step: take more seeds or a smaller step"
+        )
+    return ""
 
 
 def statistics_data(checks: Mapping[str, StatisticsCheck]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def check_engines(
     spec, seed = setup.scenario.crosscheck, setup.scenario.seed
     steps: dict[str, OneStepCheck] = {}
     if floor is not None:
-        calls = [delayed(_check_steps)(setup, engines.order(e), runs.of(e)) for e in engines.others]
+        calls = [delayed(check_steps)(setup, engines.order(e), runs.of(e)) for e in engines.others]
         workers = min(os.cpu_count() or 1, max(len(calls), 1))
         steps = dict(zip(engines.others, Parallel(n_jobs=workers)(calls), strict=True))
     return [
@@ -56,7 +56,8 @@ def check_engines(
     ]
 
 
-def _check_steps(setup: Setup, order: int, runs: Mapping[float, Trajectory]) -> OneStepCheck:
+def check_steps(setup: Setup, order: int, runs: Mapping[float, Trajectory]) -> OneStepCheck:
+    """Check one engine's runs step by step, against references at their smallest step."""
     fine = min(runs)
     first = make_simulator(tightened(setup), physics_step=fine)
     second = make_simulator(setup, physics_step=_twice(setup, fine))
@@ -102,4 +103,7 @@ def _name_steps(setup: Setup, runs: Mapping[float, Trajectory], order: int) -> N
 
 def _name_since(run: Trajectory, check: ConvergenceCheck | None) -> Name:
     since = check.since if check else None
-    return Name(text="" if since is None else ", ".join(describe_since(run, since)))
+    if since is None:
+        return Name()
+    near = ", ".join(describe_since(run, since))
+    return Name(text=f"{near}; what is off cannot be told from whole trajectories")

@@ -9,13 +9,12 @@ import numpy as np
 
 from roboaccord.assembly import Setup
 from roboaccord.crosscheck.acceleration import draw_states
-from roboaccord.engines.properties import Modelled, Properties, intended_properties
+from roboaccord.engines.properties import WORLD, Modelled, Properties, intended_properties
 from roboaccord.interfaces import Simulator
 from roboaccord.state import Array, RobotState
 
 ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors
 READ_BACK = 10  # states that are set and read back
-WORLD = "world"
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _masses(
             yield Difference("mass", name, text, 1.0)
         else:
             off = mine / other - 1.0
-            yield Difference("mass", name, f"{100 * off:+.2g} % off", abs(off))
+            yield Difference("mass", name, f"{100 * off:+.3g} % off", abs(off))
 
 
 def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Difference]:
@@ -148,7 +147,7 @@ def _off(
     elif quantity in UNITS:
         text = f"{size:.2g} {UNITS[quantity]} off"
     else:
-        text = f"{100 * size:.2g} % off"
+        text = f"{100 * size:.3g} % off"
     yield Difference(quantity, where, text, size)
 
 
@@ -160,17 +159,21 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
         for joint in np.flatnonzero(off > ROUND_OFF):
             size = float(off[joint])
             yield Difference("sensor", engine.joints[joint], f"reads {size:.2g} rad off", size)
-        for what, size in _base_off(seen, state).items():
+        for what, size in _base_off(seen, state, setup.scenario.base).items():
             if size > ROUND_OFF:
                 yield Difference("sensor", what, f"reads {size:.2g} off", size)
 
 
-def _base_off(seen: RobotState, state: RobotState) -> dict[str, float]:
+def _base_off(seen: RobotState, state: RobotState, base: str) -> dict[str, float]:
+    moves = base in ("planar", "free")  # a ball in a bearing has its place by odometry
     turn = min(np.abs(seen.orientation - s * state.orientation).max() for s in (1.0, -1.0))
     return {
         "rates of joints": float(np.abs(seen.qd - state.qd).max(initial=0.0)),
         "orientation of base_link": float(turn),
         "angular velocity of base_link": float(np.abs(seen.twist[3:] - state.twist[3:]).max()),
+        "position of base_link": moves * float(np.abs(seen.position - state.position).max()),
+        "linear velocity of base_link": moves
+        * float(np.abs(seen.twist[:3] - state.twist[:3]).max()),
     }
 
 

@@ -60,7 +60,7 @@ def name_acceleration(setup: Setup, reference: Simulator, engine: Simulator) -> 
         "damping": np.array([-state.qd for state, _ in drawn]),
         "armature": np.array([-a.joints for a in expected if a is not None]),
     }
-    total = float((found**2).sum())
+    total = float((found**2).sum()) or 1.0
     best: dict[str, tuple[float, Array]] = {}
     for kind, cause in causes.items():
         norm = np.maximum((cause**2).sum(axis=0), np.finfo(float).tiny)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from roboaccord.scenario import Level
 
 Outcome = Literal["within", "outside", "not_judged", "excused"]
+BELOW = "below round-off"
 Verdict = Literal["pass", "fail", "undecided"]
 
 
@@ -22,6 +23,7 @@ class Finding:
         reason: why it is not simply within; "" where it is.
         quantity: what is off: mass, axis, friction, ...; "" where nothing is, or it cannot be told.
         where: the link, joint or time where it is off; "" likewise.
+        stands_in: whether it is the outcome of another level, which stands in for this one.
     """
 
     level: Level
@@ -30,6 +32,7 @@ class Finding:
     reason: str = ""
     quantity: str = ""
     where: str = ""
+    stands_in: bool = False
 
 
 def outside(level: Level, engine: str, reason: str, quantity: str = "", where: str = "") -> Finding:
@@ -39,7 +42,7 @@ def outside(level: Level, engine: str, reason: str, quantity: str = "", where: s
 
 def stand_in(found: Finding, level: Level, reason: str) -> Finding:
     """Return for a level that does not apply the outcome of the one that stands in for it."""
-    return replace(found, level=level, reason=reason, quantity="", where="")
+    return replace(found, level=level, reason=reason, quantity="", where="", stands_in=True)
 
 
 def excuse(
@@ -70,9 +73,8 @@ def describe_verdict(data: Mapping[str, Any]) -> str:
     if data["verdict"] is None:
         return "none: there is no engine beside the reference"
     parts = [str(data["verdict"])]
-    excused = sum(f["outcome"] == "excused" for f in every_finding(data["levels"]))
-    if excused:
-        parts.append(f"{excused} excused")
+    if data["excused"]:
+        parts.append(f"{data['excused']} excused")
     judged, run = data["judged"], data["duration"]
     if judged < run:
         parts.append(f"judged 0 to {judged:g} s of {run:g} s")
@@ -84,10 +86,19 @@ def by_level(findings: Iterable[Finding]) -> dict[str, dict[str, dict[str, str]]
     levels: dict[str, dict[str, dict[str, str]]] = {}
     for finding in findings:
         data = asdict(finding)
+        del data["stands_in"]
         levels.setdefault(data.pop("level"), {})[data.pop("engine")] = data
     return levels
 
 
-def every_finding(levels: Mapping[str, Mapping[str, Mapping[str, str]]]) -> list[Mapping[str, str]]:
-    """Return the findings of all levels and engines."""
-    return [finding for engines in levels.values() for finding in engines.values()]
+def remarks(findings: Iterable[Finding], excuses: Mapping[Level, Mapping[str, str]]) -> list[str]:
+    """Return in words what is excused or allowed, what is below round-off, and unused excuses."""
+    found = []
+    for f in findings:
+        if f.outcome == "excused" and not f.stands_in:
+            found.append(f"{f.engine}: {f.level} excused: {f.reason}")
+        elif f.outcome == "within" and f.reason and not f.stands_in:
+            found.append(f"{f.engine}: {f.level} within: {f.reason}")
+        if f.outcome == "within" and excuses.get(f.level, {}).get(f.engine):
+            found.append(f"{f.engine}: {f.level} needs no excuse here")
+    return found

@@ -12,7 +12,7 @@ from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck, statistics_data
 from roboaccord.crosscheck.convergence import Floor
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.levels import check_runs
-from roboaccord.crosscheck.outcome import Finding, by_level, verdict_of
+from roboaccord.crosscheck.outcome import Finding, by_level, remarks, verdict_of
 from roboaccord.crosscheck.runs import REFERENCE, Engines, Runs, judged_duration
 from roboaccord.crosscheck.verdict import EngineChecks
 from roboaccord.description import Tree
@@ -50,6 +50,8 @@ class CrosscheckResult:
             "scenario": d["scenario"],
             "verdict": d["verdict"],
             "reasons": d["reasons"],
+            "remarks": d["remarks"],
+            "perturbations": d["perturbations"],
             "levels": d["levels"],
             "judged": d["judged"],
             "duration": d["duration"],
@@ -94,8 +96,12 @@ def result_of(
         "scenario": scenario.name,
         "verdict": verdict_of(findings),
         "reasons": [
-            f"{f.engine}: {f.reason}" for f in findings if f.outcome in ("outside", "not_judged")
+            f"{f.engine}: {f.reason}"
+            for f in findings
+            if f.outcome in ("outside", "not_judged") and not f.stands_in
         ],
+        "remarks": remarks(findings, scenario.crosscheck.excuse),
+        "excused": sum(f.outcome == "excused" and not f.stands_in for f in findings),
         "levels": {level: levels[level] for level in LEVELS if level in levels},
         "judged": judged_duration(setup) if floor is not None else scenario.duration,
         "duration": scenario.duration,

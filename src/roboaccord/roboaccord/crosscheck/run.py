@@ -15,7 +15,7 @@ from roboaccord.crosscheck.runs import floor_of, make_engines, run_jobs
 from roboaccord.description import Tree, expand
 from roboaccord.errors import AccordError
 from roboaccord.output import fresh, make_folder, plain
-from roboaccord.perturbation import Perturbations
+from roboaccord.perturbation import Perturbations, of_engine
 from roboaccord.report import write_report
 
 
@@ -65,9 +65,11 @@ def run_crosscheck(
     for engine in simulators.names:
         simulator = simulators.others.get(engine, simulators.reference)
         bag = fresh(out / f"{engine}_bag")
-        write_trajectory(bag, setup, engine, simulator.version, runs.shown(engine))
+        version = " ".join([simulator.version, *map(str, of_engine(perturbations, engine))])
+        write_trajectory(bag, setup, engine, version, runs.shown(engine))
     data = plain(result_of(setup, simulators, runs, checks, findings, tree, floor, statistics))
     data["command"] = command
+    data["perturbations"] = [str(item) for item in perturbations]
     data["energy"] = plain(energies(setup, simulators, runs, perturbations))
     trajectories = {engine: runs.shown(engine) for engine in simulators.names}
     report = out / "report.html"

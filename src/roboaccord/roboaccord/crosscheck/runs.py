@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from roboaccord.assembly import Setup, make_simulator
 from roboaccord.crosscheck.chaotic import steps_of
 from roboaccord.crosscheck.convergence import Floor, Job, measure_floor, run_all
 from roboaccord.description import Tree
+from roboaccord.engines import ENGINES
 from roboaccord.errors import AccordError
 from roboaccord.interfaces import Simulator
-from roboaccord.perturbation import Perturbations
+from roboaccord.perturbation import Perturbations, of_engine
+from roboaccord.scenario import did_you_mean
 from roboaccord.trajectory import Trajectory
 
 REFERENCE = "reference"
@@ -68,6 +71,7 @@ def make_engines(
     refused: Callable[[str, AccordError], None] | None = None,
 ) -> Engines:
     """Make the reference and the engines named; arguments are those of `run_crosscheck`."""
+    check_names(setup)
     reference = make_simulator(setup, REFERENCE)
     others: dict[str, Simulator] = {}
     for name in dict.fromkeys(names):
@@ -76,10 +80,28 @@ def make_engines(
         try:
             others[name] = make_simulator(setup, name, perturbations=perturbations)
         except AccordError as error:
-            if refused is None:
+            if refused is None or of_engine(perturbations, name):
                 raise
             refused(name, error)
     return Engines(reference, others)
+
+
+def check_names(setup: Setup) -> None:
+    """Refuse tolerances and excuses of an engine that there is not, and excuses without a reason.
+
+    Raises:
+        AccordError: naming the key.
+    """
+    spec = setup.scenario.crosscheck
+    named: dict[str, Mapping[str, Any]] = {"tolerances.trajectory": spec.tolerances.trajectory}
+    named |= {f"excuse.{level}": engines for level, engines in spec.excuse.items()}
+    for key, engines in named.items():
+        for engine, value in engines.items():
+            if engine not in ENGINES:
+                hint = did_you_mean(engine, ENGINES)
+                raise AccordError(f"unknown key crosscheck.{key}.{engine}{hint}")
+            if isinstance(value, str) and not value.strip():
+                raise AccordError(f"crosscheck.{key}.{engine}: an excuse needs a reason")
 
 
 def run_jobs(

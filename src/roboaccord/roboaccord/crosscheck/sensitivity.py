@@ -10,10 +10,11 @@ from functools import partial
 from roboaccord.assembly import Setup, make_simulator
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.convergence import Job, check_convergence, measure_floor, run_job
+from roboaccord.crosscheck.extrapolation import STEPS
+from roboaccord.crosscheck.levels import check_steps
 from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
-from roboaccord.crosscheck.one_step import check_one_steps
-from roboaccord.crosscheck.outcome import Finding
+from roboaccord.crosscheck.outcome import Finding, outside
 from roboaccord.crosscheck.runs import REFERENCE
 from roboaccord.crosscheck.verdict import (
     EngineChecks,
@@ -22,12 +23,11 @@ from roboaccord.crosscheck.verdict import (
     judge_trajectory,
 )
 from roboaccord.description import Tree, expand
-from roboaccord.errors import AccordError
+from roboaccord.errors import AccordError, DivergedError
 from roboaccord.interfaces import Simulator
 from roboaccord.perturbation import EVERY, KINDS, Perturbation
 from roboaccord.trajectory import Trajectory
 
-REFINE = 3
 SMALLEST = 1e-12  # of a perturbation; nothing below is looked for
 DECADE = 10.0
 HALVINGS = 2  # of the last decade, so that a size is known within a factor of 1.8
@@ -72,9 +72,9 @@ class Prober:
     """
 
     def __init__(self, setup: Setup, duration: float) -> None:
-        self._setup, self._duration = setup, duration
+        self._setup = setup
         spec = setup.scenario
-        self._steps = [spec.physics_step / 2**i for i in range(REFINE)]
+        self._steps = [spec.physics_step / 2**i for i in range(STEPS)]
         self._data = {**spec.data(), "duration": duration}
         self._reference = make_simulator(setup)
         self._tolerances = spec.crosscheck.tolerances
@@ -90,8 +90,7 @@ class Prober:
         """Return what level 2 finds, or None."""
         engine, runs = self._make(item), self._runs(item)
         fine = make_simulator(self._setup, physics_step=self._steps[-1])
-        coarse = make_simulator(self._setup, physics_step=self._steps[-2])
-        step = check_one_steps((fine, coarse), runs, engine.order)
+        step = check_steps(self._setup, engine.order, runs)
         first = self._first(item, engine)
         checks = EngineChecks(item.engine, first.model, first.acceleration, one_step=step)
         ask = partial(name_one_step, self._setup, fine, runs, engine.order)
@@ -220,26 +219,34 @@ def _search(
 
     A level that is outside without any error can tell nothing of one.
     """
-    finding = probe(item(start))
+    finding = _ask(probe, item(start))
     if finding is None or probe(item(0.0)) is not None:
         return None, start
     if kind in ONCE:
         return (start, finding), 0.0
     size, missed = start, 0.0
     while size / DECADE >= SMALLEST:
-        smaller = probe(item(size / DECADE))
+        smaller = _ask(probe, item(size / DECADE))
         if smaller is None:
             missed = size / DECADE
             break
         size, finding = size / DECADE, smaller
     for _ in range(HALVINGS if missed else 0):
         middle = math.sqrt(size * missed)
-        between = probe(item(middle))
+        between = _ask(probe, item(middle))
         if between is None:
             missed = middle
         else:
             size, finding = middle, between
     return (size, finding), missed
+
+
+def _ask(probe: Probe, item: Perturbation) -> Finding | None:
+    """Return what a level finds; a run that diverges has been found out."""
+    try:
+        return probe(item)
+    except DivergedError as error:
+        return outside("trajectory", item.engine, str(error))
 
 
 def _off(finding: Finding) -> Finding | None:

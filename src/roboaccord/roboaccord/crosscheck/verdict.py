@@ -6,17 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from roboaccord.crosscheck.acceleration import AccelerationCheck
-from roboaccord.crosscheck.chaotic import StatisticsCheck, judge_statistics
+from roboaccord.crosscheck.chaotic import StatisticsCheck, judge_statistics, unjudged
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.outcome import Finding, outside, stand_in
-from roboaccord.scenario import ONE_STEP, Allowance, Tolerances
+from roboaccord.crosscheck.outcome import BELOW, Finding, outside, stand_in
+from roboaccord.scenario import ONE_STEP, Allowance, Tolerances, limit_of
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
-BELOW = "below round-off"
 SEEDS = "the motion is chaotic: statistics over seeds compare it in its place"
 Ask = Callable[[], Name]
 
@@ -73,9 +72,9 @@ def judge_model(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findi
     for difference in checks.model.differences:
         of = f" of {difference.where}" if difference.where else ""
         text = f"{difference.quantity}{of} is {difference.text}"
-        if difference.quantity == "mass":
-            text += f"; the whole weighs {checks.model.total:.4g} kg, "
-            text += f"the reference {checks.model.reference:.4g} kg"
+        whole, expected = (f"{m:.4g} kg" for m in (checks.model.total, checks.model.reference))
+        if difference.quantity == "mass" and whole != expected:
+            text += f"; the whole weighs {whole}, the reference {expected}"
         reasons.append(text)
     if checks.model.differences:
         quantity, where = checks.model.differences[0].quantity, checks.model.differences[0].where
@@ -96,7 +95,7 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
     """Judge one-step errors: they must fall with the physics step, and leave nothing at 0."""
     step, engine = checks.one_step, checks.engine
     assert step is not None
-    if max(step.rms, step.spin) <= step.floor:
+    if max(step.rms, step.spin) <= step.floor and step.remainder is not False:
         return Finding("one_step", engine, "within", BELOW)
     if isinstance(tolerances.one_step, Allowance):
         return _judge_allowed_step(tolerances.one_step, step, engine)
@@ -120,7 +119,7 @@ def _judge_allowed_step(allowed: Allowance, step: OneStepCheck, engine: str) -> 
     share = max(step.relative, step.spin_relative)
     if share <= allowed.limit:
         return Finding("one_step", engine, "within", f"allowed {allowed.limit:g}: {allowed.reason}")
-    text = f"one step differs by {100 * share:.2g} % of the change, allowed {100 * allowed.limit:g}"
+    text = f"one step differs by {100 * share:.3g} % of the change, allowed {100 * allowed.limit:g}"
     return outside("one_step", engine, f"{text} %")
 
 
@@ -135,7 +134,7 @@ def _no_fall(tolerances: Tolerances, step: OneStepCheck) -> str:
         falls = order is None or order >= 1.0 - tolerances.one_step_order
         if relative > tolerances.one_step and not falls:
             return (
-                f"one step from the same state differs by {100 * relative:.2g} % of the change of "
+                f"one step from the same state differs by {100 * relative:.3g} % of the change of "
                 f"the {what} rates, and the error falls with order {order:.2f} only"
             )
     return ""
@@ -146,6 +145,9 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
     runs, engine = checks.trajectory, checks.engine
     assert runs is not None
     limit = tolerances.trajectory.get(engine)
+    if limit is not None and limit_of(limit) < runs.floor:
+        text = f"the tolerance of {limit_of(limit):g} m is below the floor of {runs.floor:.2g} m"
+        return Finding("trajectory", engine, "not_judged", text)
     if isinstance(limit, Allowance):
         if runs.error[0] <= limit.limit:
             text = f"allowed {1e3 * limit.limit:g} mm: {limit.reason}"
@@ -195,4 +197,6 @@ def judge_seeds(checks: EngineChecks) -> Finding:
     reason = judge_statistics(checks.statistics)
     if reason:
         return outside("statistics", checks.engine, reason, checks.statistics.figure)
+    if why := unjudged(checks.statistics):
+        return Finding("statistics", checks.engine, "not_judged", why)
     return Finding("statistics", checks.engine, "within")

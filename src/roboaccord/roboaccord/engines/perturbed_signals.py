@@ -41,6 +41,11 @@ class PerturbedSignals:
                 self._offset += [item.value if n in picked else 0.0 for n in simulator.joints]
         self._waiting: list[Command] = []
 
+        # What a protocol asks for must be there: since Python 3.12 it asks past `__getattr__`.
+        for name in ("parts", "meter", "take_losses", "armature"):
+            if hasattr(simulator, name):
+                setattr(self, name, getattr(simulator, name))
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._simulator, name)
 

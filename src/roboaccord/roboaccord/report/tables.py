@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roboaccord.crosscheck.outcome import BELOW
 from roboaccord.metrics import UNITS
 
-BELOW = "below round-off"
 LISTED = 6  # differences of a model that a table names
 
 Row = tuple[str, list[str], str]
