@@ -67,7 +67,7 @@ class ComparisonResult:
     def to_json(self) -> dict[str, Any]:
         """Return plain data with the keys `verdict` and `pairs`.
 
-        A pair has the key `left_out` only if something was.
+        A pair has the keys `left_out` and `skipped` only if something was.
         """
         return {
             "verdict": self.verdict,
@@ -80,6 +80,7 @@ class ComparisonResult:
                         for name, d in pair.signals.items()
                     },
                     **({"left_out": dict(pair.left_out)} if pair.left_out else {}),
+                    **({"skipped": list(pair.skipped)} if pair.skipped else {}),
                 }
                 for pair in self.pairs
             ],
