@@ -51,6 +51,10 @@ class Allowance(BaseModel, extra="forbid", frozen=True):
     reason: str = Field(min_length=1)
 
 
+def _place(loc: Sequence[Any]) -> list[str]:
+    return [str(part) for part in loc if part not in ("float", "int", "Allowance")]
+
+
 def limit_of(tolerance: float | Allowance) -> float:
     """Return the number of a tolerance, with or without a reason."""
     return tolerance.limit if isinstance(tolerance, Allowance) else tolerance
@@ -183,9 +187,12 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     try:
         scenario = Scenario(**data)
     except ValidationError as error:
-        first = error.errors()[0]
-        # pydantic ends the place in a union with the type that it tried.
-        place = [str(part) for part in first["loc"] if part not in ("float", "int", "Allowance")]
+        # pydantic names the types of a union that it tried; the deepest got furthest.
+        found = [(_place(e["loc"]), e) for e in error.errors()]
+        within = found[0][0]
+        place, first = max(
+            ((p, e) for p, e in found if p[: len(within)] == within), key=lambda pair: len(pair[0])
+        )
         key = ".".join(place)
         if "extra" in first["type"]:
             raise AccordError(f"unknown key {key}{did_you_mean(key, data_keys())}") from None
