@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import subprocess
@@ -24,6 +25,7 @@ from roboaccord_ros.shell import PARENT
 
 POLL = 0.02  # s
 GRACE = 5.0  # s that a process has to end once it is asked to
+ENDING = 60.0  # s that a process may take to end after another has
 NODES = ("recorder", "controller", "simulator")
 Commands = Mapping[str, Sequence[str]]
 
@@ -99,14 +101,22 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
 
 
 def _wait(processes: Mapping[str, subprocess.Popen[str]]) -> str:
-    """Wait until all have ended well, or one has not: return its name, else ""."""
+    """Wait until all have ended well, or one has not: return its name, else "".
+
+    One that is still there long after another has ended hangs: DDS does at times, as a node goes.
+    """
+    ended = math.inf
     while True:
         codes = {name: process.poll() for name, process in processes.items()}
+        if 0 in codes.values():
+            ended = min(ended, time.monotonic())
         for name, code in codes.items():
             if code:
                 return name
         if all(code == 0 for code in codes.values()):
             return ""
+        if time.monotonic() - ended > ENDING:
+            return next(name for name, code in codes.items() if code is None)
         time.sleep(POLL)
 
 

@@ -23,6 +23,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
 from roboaccord_ros import graph as names
+from roboaccord_ros import processes
 from roboaccord_ros.processes import NODES, run_commands, run_ros_processes
 from roboaccord_ros.runner import run_ros
 
@@ -162,6 +163,21 @@ def test_a_killed_simulator_leaves_a_readable_bag(number, request_for, setup_for
     bag = read_run(request.bag)
     assert bag.sha256 is None
     assert len(bag.trajectory) > 5
+
+
+def test_a_process_that_does_not_end_is_ended(request_for, setup_for, monkeypatch):
+    """DDS hangs at times as a node goes: the run says which process, and ends it."""
+    monkeypatch.setattr(processes, "ENDING", 1.0)
+    hanging = [
+        "sh",
+        "-c",
+        f'"{sys.executable}" -m roboaccord_ros.controller "$@"; exec sleep 600',
+        "-",
+    ]
+    started = time.monotonic()
+    with pytest.raises(AccordError, match="the controller process was killed by SIGINT"):
+        run_commands(request_for(setup_for(duration=0.1)), {**COMMANDS, "controller": hanging})
+    assert time.monotonic() - started < 60.0
 
 
 def test_a_wrong_parameter_is_one_line_and_status_2():
