@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from packbot.clearance import Clearance
-from packbot.sight import Sight
-from roboaccord.assembly import Setup
-from roboaccord.scenario import load_scenario
-from roboaccord.state import Array
+from packbot.contact.clearance import Clearance
+from packbot.planning.sight import Sight
+from roboaccord.contract.state import Array
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 ACTIVE = 3  # pairs whose contacts the reference deals with at once
 STEP = 2e-3  # rad, of each joint between two poses on a way

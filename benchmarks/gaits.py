@@ -14,10 +14,10 @@ import argparse
 import time
 
 import numpy as np
-from monkeybot import dynamics
-from monkeybot.gaits import evaluate, horizontal
-from monkeybot.parameters import MonkeyBotParameters
-from roboaccord.parameters import load_parameters
+from monkeybot.gaits.gait import evaluate, horizontal
+from monkeybot.model import dynamics
+from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.description.parameters import load_parameters
 from scipy.integrate import solve_ivp
 
 TOLERANCE = 1e-8

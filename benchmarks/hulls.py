@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 import dartpy
 import numpy as np
-from roboaccord.contact import MeshFixture
-from roboaccord.engines.dart_fixtures import mesh_shape
-from roboaccord.rotations import rpy_matrix
+from roboaccord.contract.contact import MeshFixture
+from roboaccord.engines.dart.fixtures import mesh_shape
+from roboaccord.numerics.rotations import rpy_matrix
 from scipy.spatial import ConvexHull
 
 DETECTORS = dartpy.collision

@@ -16,15 +16,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from roboaccord.assembly import Setup
-from roboaccord.interfaces import Acceleration
-from roboaccord.runner import RunRequest
-from roboaccord.scenario import load_scenario
-from roboaccord.state import Array, Command, RobotState
-from roboaccord.trajectory import Event
-from roboaccord_ros.processes import NODES, run_commands
-from roboaccord_ros.runner import run_nodes
-from roboaccord_ros.simulator import main as simulate
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.run.runner import RunRequest
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord_ros.nodes.simulator import main as simulate
+from roboaccord_ros.run.processes import NODES, run_commands
+from roboaccord_ros.run.runner import run_nodes
 
 
 class Still:

@@ -13,8 +13,8 @@ import argparse
 import time
 
 import numpy as np
-from roller_sphere.kinematics import Kinematics
-from roller_sphere.rig import Rig
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.rig import Rig
 
 RIGS = {
     "two rollers": Rig.degrees(1.0, (215, 325), (60, 60), (10, -10)),

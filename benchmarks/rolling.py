@@ -13,10 +13,10 @@ import math
 import time
 
 import numpy as np
-from voxel_sphere.field import Field
-from voxel_sphere.generate import surface_parts
-from voxel_sphere.recipes import surface_of
-from voxel_sphere.rolling import Roller
+from voxel_sphere.rolling.field import Field
+from voxel_sphere.rolling.motion import Roller
+from voxel_sphere.terrain.generate import surface_parts
+from voxel_sphere.terrain.recipes import surface_of
 
 SIDES, SIDE = 20, 0.5  # a loop has 20 sides, in each of which the sphere turns by 0.5 rad
 LOOPS = 10

@@ -3,11 +3,11 @@
 import math
 
 import numpy as np
-from roboaccord.rotations import quaternion_matrix, rotation_vector
-from voxel_sphere.field import Field
-from voxel_sphere.generate import surface_parts
-from voxel_sphere.recipes import surface_of
-from voxel_sphere.rolling import Roller
+from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
+from voxel_sphere.rolling.field import Field
+from voxel_sphere.rolling.motion import Roller
+from voxel_sphere.terrain.generate import surface_parts
+from voxel_sphere.terrain.recipes import surface_of
 
 n, r = 100, 10.0  # voxels
 plane = surface_of({"surface": "plane", "parameters": {}}, n, r)

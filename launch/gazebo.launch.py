@@ -22,11 +22,11 @@ from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+from roboaccord.description.resources import share
 from roboaccord.gazebo.form import expand_for_gazebo
-from roboaccord.resources import share
-from roboaccord.rotations import quaternion_rpy
-from roboaccord_ros.gazebo import World
-from roboaccord_ros.parameters import setup_of
+from roboaccord.numerics.rotations import quaternion_rpy
+from roboaccord_ros.gazebo.bridge import World
+from roboaccord_ros.graph.parameters import setup_of
 
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 ARGUMENTS = {

@@ -18,7 +18,7 @@ CONTROLLERS = '''
 """Controllers that do wrong, each in its own way."""
 
 import numpy as np
-from roboaccord.state import Command
+from roboaccord.contract.state import Command
 
 
 class NotANumber:

@@ -11,7 +11,7 @@ import pytest
 import typer
 import yaml
 from roboaccord.cli.main import add_robot_groups, app
-from roboaccord.robot import robot_names
+from roboaccord.scenario.robot import robot_names
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from roboaccord.resources import share
-from roboaccord.robot import find_robot, robot_names
-from roboaccord.scenario import Allowance, CrosscheckSpec, load_scenario, scenario_names
+from roboaccord.description.resources import share
+from roboaccord.scenario.files import load_scenario, scenario_names
+from roboaccord.scenario.robot import find_robot, robot_names
+from roboaccord.scenario.scenario import Allowance, CrosscheckSpec
 
 EXCUSED = {
     "packbot collapse, one_step of dart": "five impacts",

@@ -36,7 +36,7 @@ Shell = Callable[[str], str]
 
 ASK_PLACES = """
 import importlib, os
-from roboaccord.resources import share
+from roboaccord.description.resources import share
 for name in NAMES:
     print(os.path.realpath(importlib.util.find_spec(name).origin))
     print(os.path.realpath(share(name)))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from roboaccord.assembly import Setup, make_controller, make_simulator
-from roboaccord.loop import simulate
-from roboaccord.robot import find_robot
-from roboaccord.scenario import load_scenario
-from roboaccord.state import STATE_ARRAYS, Command, RobotState
-from roboaccord.trajectory import Event
+from roboaccord.contract.state import STATE_ARRAYS, Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.robot import find_robot
+from roboaccord.scenario.setup import Setup
 
 ENGINES = ("reference", "dart", "mujoco")
 SCENARIOS = {

@@ -39,7 +39,7 @@ setup(
     },
     entry_points={
         "console_scripts": ["accord = roboaccord.cli.main:main"],
-        "roboaccord.runners": ["direct = roboaccord.runner:run_direct"],
+        "roboaccord.runners": ["direct = roboaccord.run.runner:run_direct"],
     },
     zip_safe=True,
 )

@@ -5,6 +5,7 @@ from glob import glob
 from setuptools import find_packages, setup
 
 NAME = "roboaccord_ros"
+NODES = ("simulator", "controller", "recorder", "crosscheck")
 
 setup(
     name="roboaccord-ros",
@@ -25,12 +26,12 @@ setup(
     install_requires=["numpy>=1.26", "pyyaml>=6", "roboaccord"],
     entry_points={
         "console_scripts": [
-            f"{node} = {NAME}.{node}:main"
-            for node in ("simulator", "controller", "recorder", "crosscheck", "gz_adapter")
+            *(f"{node} = {NAME}.nodes.{node}:main" for node in NODES),
+            f"gz_adapter = {NAME}.gazebo.gz_adapter:main",
         ],
         "roboaccord.runners": [
-            f"ros = {NAME}.runner:run_ros",
-            f"ros_processes = {NAME}.processes:run_ros_processes",
+            f"ros = {NAME}.run.runner:run_ros",
+            f"ros_processes = {NAME}.run.processes:run_ros_processes",
         ],
     },
     zip_safe=True,

@@ -17,9 +17,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
 
-from monkeybot.parameters import MonkeyBotParameters
+from monkeybot.model.parameters import MonkeyBotParameters
 
 SIZE = 8
 ANGLES, RATES, HAND, SPEED = slice(0, 2), slice(4, 6), slice(2, 4), slice(6, 8)

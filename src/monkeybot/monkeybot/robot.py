@@ -1,16 +1,18 @@
-"""The MonkeyBot's registration: the one object that brings the package into the workspace."""
+"""Registration of the MonkeyBot: brings the package into the workspace."""
 
 from __future__ import annotations
 
-import numpy as np
-from roboaccord.assembly import Setup
-from roboaccord.errors import AccordError
-from roboaccord.interfaces import Simulator
-from roboaccord.perturbation import Perturbations
-from roboaccord.robot import Robot
-from roboaccord.state import Array, RobotState
+from collections.abc import Mapping
 
-from monkeybot import dynamics
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.robot import Robot
+from roboaccord.scenario.setup import Setup
+
 from monkeybot.controllers import (
     LevelController,
     LqrController,
@@ -19,53 +21,88 @@ from monkeybot.controllers import (
     TeleopController,
     TimedController,
 )
-from monkeybot.coordinates import MAGNET_A, MAGNET_B, Mode, mode_of, pack, unpack
-from monkeybot.metrics import metrics
-from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.reference import MonkeyBotReference
+from monkeybot.model import dynamics
+from monkeybot.model.coordinates import MAGNET_A, MAGNET_B, Mode, mode_of, pack, unpack
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.simulators.metrics import metrics
+from monkeybot.simulators.reference import MonkeyBotReference
 
 DRAWN = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
 
 
-def hold_still(setup: Setup, state: RobotState) -> RobotState:
-    """Complete an initial state: a hand that is held stands still, whatever the angles do.
+class MonkeyBot(Robot):
+    """Two links with a motor between them and a magnet at either end, on a steel wall."""
 
-    Raises:
-        AccordError: for a base that is off the wall's plane, or moves though its hand is held.
-    """
-    given = setup.scenario.initial
-    if given.position[0] or given.pitch or given.yaw or any(given.twist[i] for i in (0, 4, 5)):
-        raise AccordError("the MonkeyBot moves in the y-z plane: initial takes y, z and roll alone")
-    mode = mode_of(state.switches)
-    u = pack(state)
-    if mode is not Mode.FLIGHT and any(given.twist[:3]):
-        raise AccordError("initial.twist: a hand is held, so the rates of the angles say it all")
-    if mode is Mode.FIXED:
-        u[2:4] = 0.0
-    if mode is Mode.SWING_B:
-        _stop_hand_b(setup.parameters, u)
-    return unpack(u, time=0.0, effort=state.effort, mode=mode)
+    name = "monkeybot"
+    summary = "two links that swing along a wall by magnets; brachiation"
+    parameters = MonkeyBotParameters
+    controllers = {
+        "timed": TimedController,
+        "schedule": ScheduleController,
+        "search": SearchController,
+        "level": LevelController,
+        "lqr": LqrController,
+        "teleop": TeleopController,
+    }
+    effort_topics = {"elbow_effort": "elbow"}
+    switches = {MAGNET_A: True, MAGNET_B: False}
+    cli = "monkeybot.cli:app"
 
+    def joints(self, setup: Setup) -> tuple[str, ...]:
+        return ("elbow",)
 
-def draw_state(setup: Setup, rng: np.random.Generator, index: int) -> tuple[RobotState, Array]:
-    """Return a random state on the wall and an effort, the modes that move taking turns."""
-    mode = DRAWN[index % len(DRAWN)]
-    u = np.concatenate(
-        [rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2), rng.normal(size=4)]
-    )
-    if mode is Mode.SWING_A:
-        u[6:] = 0.0
-    elif mode is Mode.SWING_B:
-        _stop_hand_b(setup.parameters, u)
-    state = unpack(u, time=0.0, effort=np.zeros(1), mode=mode)
-    return state, rng.uniform(-5.0, 5.0, 1)
+    def effort_limits(self, setup: Setup) -> Array:
+        return np.array([setup.parameters.effort_limit])
 
+    def reference(self, setup: Setup) -> Simulator:
+        return MonkeyBotReference(setup)
 
-def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
-    """Make the MonkeyBot of an engine: one model a mode."""
-    from monkeybot.engines import EngineMonkeyBot
+    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+        """Make the MonkeyBot of an engine: one model a mode."""
+        from monkeybot.simulators.engines import EngineMonkeyBot
 
-    return EngineMonkeyBot(setup, engine, perturbations)
+        return EngineMonkeyBot(setup, engine, perturbations)
+
+    def initial(self, setup: Setup, state: RobotState) -> RobotState:
+        """Complete an initial state: a hand that is held stands still, whatever the angles do.
+
+        Raises:
+            AccordError: for a base that is off the wall's plane, or moves though its hand is held.
+        """
+        given = setup.scenario.initial
+        if given.position[0] or given.pitch or given.yaw or any(given.twist[i] for i in (0, 4, 5)):
+            raise AccordError(
+                "the MonkeyBot moves in the y-z plane: initial takes y, z and roll alone"
+            )
+        mode = mode_of(state.switches)
+        u = pack(state)
+        if mode is not Mode.FLIGHT and any(given.twist[:3]):
+            raise AccordError(
+                "initial.twist: a hand is held, so the rates of the angles say it all"
+            )
+        if mode is Mode.FIXED:
+            u[2:4] = 0.0
+        if mode is Mode.SWING_B:
+            _stop_hand_b(setup.parameters, u)
+        return unpack(u, time=0.0, effort=state.effort, mode=mode)
+
+    def draw_state(
+        self, setup: Setup, rng: np.random.Generator, index: int
+    ) -> tuple[RobotState, Array]:
+        """Draw a state on the wall and an effort; the modes that move take turns."""
+        mode = DRAWN[index % len(DRAWN)]
+        u = np.concatenate(
+            [rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2), rng.normal(size=4)]
+        )
+        if mode is Mode.SWING_A:
+            u[6:] = 0.0
+        elif mode is Mode.SWING_B:
+            _stop_hand_b(setup.parameters, u)
+        state = unpack(u, time=0.0, effort=np.zeros(1), mode=mode)
+        return state, rng.uniform(-5.0, 5.0, 1)
+
+    def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
+        return metrics(setup, trajectory)
 
 
 def _stop_hand_b(parameters: MonkeyBotParameters, u: Array) -> None:
@@ -76,27 +113,4 @@ def _stop_hand_b(parameters: MonkeyBotParameters, u: Array) -> None:
     u[6:] = -seen[6:]
 
 
-ROBOT = Robot(
-    name="monkeybot",
-    package="monkeybot",
-    summary="two links that swing along a wall by magnets; brachiation",
-    parameters=MonkeyBotParameters,
-    joints=lambda setup: ("elbow",),
-    effort_limits=lambda setup: np.array([setup.parameters.effort_limit]),
-    reference=MonkeyBotReference,
-    controllers={
-        "timed": TimedController,
-        "schedule": ScheduleController,
-        "search": SearchController,
-        "level": LevelController,
-        "lqr": LqrController,
-        "teleop": TeleopController,
-    },
-    effort_topics={"elbow_effort": "elbow"},
-    switches={MAGNET_A: True, MAGNET_B: False},
-    engine=make_engine_simulator,
-    draw_state=draw_state,
-    initial=hold_still,
-    metrics=metrics,
-    cli="monkeybot.cli:app",
-)
+ROBOT = MonkeyBot()

@@ -13,14 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.errors import AccordError
-from roboaccord.state import Array
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
 from scipy.integrate import DOP853
 from scipy.optimize import brentq
 
-from monkeybot.events import ENERGY, LEVEL, NO_EVENT, Event, direction
-from monkeybot.gaits import Gait
-from monkeybot.hybrid import Phase, Then
+from monkeybot.gaits.gait import Gait
 from monkeybot.linearised import (
     ANGLES,
     FROM_LINKS,
@@ -35,7 +33,9 @@ from monkeybot.linearised import (
     links,
     motion,
 )
-from monkeybot.parameters import MonkeyBotParameters
+from monkeybot.model.events import ENERGY, LEVEL, NO_EVENT, Event, direction
+from monkeybot.model.hybrid import Phase, Then
+from monkeybot.model.parameters import MonkeyBotParameters
 
 TOLERANCE = 1e-13  # of each step, relative and absolute
 GRAZING = 1e-9  # rate of an event over the size of its gradient times the motion's

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
-from monkeybot.parameters import MonkeyBotParameters
-from roboaccord.parameters import load_parameters
+from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.description.parameters import load_parameters
 
 REPORT = load_parameters(MonkeyBotParameters, "monkeybot")
 # Links that have nothing in common, so that no exchange of theirs goes unseen.

@@ -5,11 +5,11 @@ import json
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.basin import basin, share_of
-from monkeybot.gaits import evaluate
-from monkeybot.robustness import Disturbance, changed, robustness
-from monkeybot.shipped import shipped_gait
-from monkeybot.walk import walk
+from monkeybot.gaits.gait import evaluate
+from monkeybot.gaits.shipped import shipped_gait
+from monkeybot.stability.basin import basin, share_of
+from monkeybot.stability.robustness import Disturbance, changed, robustness
+from monkeybot.stability.rollouts import walk
 from monkeybots import REPORT, oracle
 from roboaccord import AccordError
 from workspace import accord, succeed

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from monkeybot.gaits import evaluate, horizontal
+from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybots import REPORT
 from workspace import accord, succeed
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from monkeybot.cli import app
-from monkeybot.collisionless import find_collisionless, start_of
-from monkeybot.continuation import Family, changed, follow, present
-from monkeybot.crossings import best, crossings, outside, stable
-from monkeybot.find import find_gaits, same
-from monkeybot.gaits import evaluate, wrap
-from monkeybot.kinds import CLOCKED, PASSIVE
-from monkeybot.orbits import find_orbit, gait_of
-from monkeybot.shipped import clocked_gait, shipped_gait
+from monkeybot.gaits.collisionless import find_collisionless, start_of
+from monkeybot.gaits.continuation import Family, changed, follow, present
+from monkeybot.gaits.crossings import best, crossings, outside, stable
+from monkeybot.gaits.find import find_gaits, same
+from monkeybot.gaits.gait import evaluate, wrap
+from monkeybot.gaits.kinds import CLOCKED, PASSIVE
+from monkeybot.gaits.orbits import find_orbit, gait_of
+from monkeybot.gaits.shipped import clocked_gait, shipped_gait
 from monkeybot.variational import variational_slope
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from monkeybot.coordinates import Mode, unpack
-from monkeybot.gaits import evaluate, horizontal
+from monkeybot.gaits.gait import evaluate, horizontal
+from monkeybot.model.coordinates import Mode, unpack
 from monkeybots import REPORT
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
-from roboaccord.state import Target
+from roboaccord.contract.state import Target
 
 LQR = (
     "controller={name: lqr, nominal: [0, 0, 0], gain: %s, switch_t: %s, motor_t: 0.006, power: 10}"

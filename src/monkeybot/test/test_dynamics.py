@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from monkeybot import dynamics
-from monkeybot.coordinates import Mode
-from monkeybot.events import direction
-from monkeybot.motion import Motion
+from monkeybot.model import dynamics
+from monkeybot.model.coordinates import Mode
+from monkeybot.model.events import direction
+from monkeybot.model.motion import Motion
 from monkeybots import REPORT, ROUGH, UNLIKE, angles, oracle, states
 
 

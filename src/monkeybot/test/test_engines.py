@@ -5,13 +5,13 @@ from dataclasses import replace
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.arm import Arm
-from monkeybot.coordinates import Mode, mode_of, pack, unpack
+from monkeybot.model.arm import Arm
+from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
 from roboaccord import AccordError, Command, make_controller, make_simulator, simulate
+from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import simulate_model
-from roboaccord.perturbation import Perturbation
-from roboaccord.state import RobotState
+from roboaccord.scenario.perturbation import Perturbation
 
 ENGINES = ["dart", "mujoco"]
 HANDS = {Mode.SWING_A: "a", Mode.SWING_B: "b", Mode.FLIGHT: "", Mode.FIXED: "ab"}
@@ -64,7 +64,7 @@ def random_states(setup, mode, count, seed=0):
 @pytest.mark.parametrize("changes", [(), (UNLIKE,)], ids=["report", "unlike"])
 def test_mass_matrix_and_gravity_in_free_flight(setup_with, name, changes):
     """All four coordinates, within 1e-10."""
-    from monkeybot.engines import PLANE, model_of
+    from monkeybot.simulators.engines import PLANE, model_of
 
     setup = setup_with(*changes)
     engine(setup, name)
@@ -81,7 +81,7 @@ def test_mass_matrix_and_gravity_in_free_flight(setup_with, name, changes):
 @pytest.mark.parametrize("mode", [Mode.SWING_A, Mode.SWING_B])
 def test_mass_matrix_and_gravity_on_a_hinge(setup_with, name, mode):
     """The oracle's, reduced to the held link's angle and the elbow, which leave the hand still."""
-    from monkeybot.engines import model_of
+    from monkeybot.simulators.engines import model_of
 
     setup = setup_with(UNLIKE)
     engine(setup, name)

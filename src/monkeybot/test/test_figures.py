@@ -9,10 +9,10 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from monkeybot.cli.figures import figures_command
-from monkeybot.figures import BOX, PLOTS, SECOND, STEPS
-from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.repeat import repeat
-from roboaccord.parameters import load_parameters
+from monkeybot.gaits.repeat import repeat
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.source.figures import BOX, PLOTS, SECOND, STEPS
+from roboaccord.description.parameters import load_parameters
 from roboaccord.report.axes import Axes
 from roboaccord.report.svg import Drawing
 

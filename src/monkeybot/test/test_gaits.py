@@ -3,15 +3,15 @@
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.collisionless import find_collisionless
-from monkeybot.coordinates import Mode
-from monkeybot.events import VERTICAL, linear
-from monkeybot.gaits import Gait, evaluate, horizontal, timed
-from monkeybot.hybrid import Phase, Then
-from monkeybot.motion import Motion
-from monkeybot.repeat import repeat, to_sample
-from monkeybot.return_map import all_multipliers, multipliers
-from monkeybot.search import minimise, refine
+from monkeybot.gaits.collisionless import find_collisionless
+from monkeybot.gaits.gait import Gait, evaluate, horizontal, timed
+from monkeybot.gaits.repeat import repeat, to_sample
+from monkeybot.gaits.return_map import all_multipliers, multipliers
+from monkeybot.gaits.search import minimise, refine
+from monkeybot.model.coordinates import Mode
+from monkeybot.model.events import VERTICAL, linear
+from monkeybot.model.hybrid import Phase, Then
+from monkeybot.model.motion import Motion
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
 from scipy.integrate import solve_ivp

@@ -8,11 +8,11 @@ th2. Impacts are those of `lagrangian`, with the hands as constraints.
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.events import VERTICAL, level
-from monkeybot.gaits import evaluate
-from monkeybot.hybrid import Phase, Then
-from monkeybot.kinds import SINKING
-from monkeybot.shipped import shipped_data, shipped_gait
+from monkeybot.gaits.gait import evaluate
+from monkeybot.gaits.kinds import SINKING
+from monkeybot.gaits.shipped import shipped_data, shipped_gait
+from monkeybot.model.events import VERTICAL, level
+from monkeybot.model.hybrid import Phase, Then
 from monkeybot.variational import variational_slope
 from monkeybots import REPORT as ROBOT
 

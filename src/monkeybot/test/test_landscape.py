@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from monkeybot.cli.landscape import landscape_command
-from monkeybot.gaits import evaluate, horizontal
-from monkeybot.landscape import BLOCK, LIMIT, Landscape, landscape, span
-from monkeybot.maps import CUT, MARKED, write_map, write_surface
-from monkeybot.parameters import MonkeyBotParameters
+from monkeybot.gaits.gait import evaluate, horizontal
+from monkeybot.gaits.landscape import BLOCK, LIMIT, Landscape, landscape, span
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.stability.maps import CUT, MARKED, write_map, write_surface
 from PIL import Image
-from roboaccord.errors import AccordError
-from roboaccord.parameters import load_parameters
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.parameters import load_parameters
 from roboaccord.report.axes import ticks
 from roboaccord.report.colours import EMPTY, colours, rgb
 

@@ -5,8 +5,9 @@ import json
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.basin import basin
-from monkeybot.lqr import (
+from monkeybot.gaits.shipped import shipped_gait
+from monkeybot.stability.basin import basin
+from monkeybot.stability.lqr import (
     STATE_COST,
     TIME_COST,
     TimeLaw,
@@ -16,8 +17,7 @@ from monkeybot.lqr import (
     lqr_gain,
     time_law,
 )
-from monkeybot.shipped import shipped_gait
-from monkeybot.walk import Feedback, walk
+from monkeybot.stability.rollouts import Feedback, walk
 from monkeybots import REPORT, oracle
 from roboaccord import AccordError
 from scipy.optimize import brentq

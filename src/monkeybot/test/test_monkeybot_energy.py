@@ -3,7 +3,7 @@
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.coordinates import pack
+from monkeybot.model.coordinates import pack
 from roboaccord import make_controller, make_simulator, simulate
 from roboaccord.crosscheck.energy import energy_of
 

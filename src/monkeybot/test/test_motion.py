@@ -3,10 +3,10 @@
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.coordinates import Mode, pack
-from monkeybot.events import VERTICAL, energy_restored, level, linear
-from monkeybot.metrics import metrics
-from monkeybot.motion import Motion
+from monkeybot.model.coordinates import Mode, pack
+from monkeybot.model.events import VERTICAL, energy_restored, level, linear
+from monkeybot.model.motion import Motion
+from monkeybot.simulators.metrics import metrics
 from monkeybots import REPORT, ROUGH, UNLIKE, oracle
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
 from scipy.integrate import solve_ivp

@@ -3,12 +3,12 @@
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.collisionless import find_collisionless, start_of
-from monkeybot.coordinates import Mode
-from monkeybot.gaits import evaluate
-from monkeybot.kinds import CLOCKED, FLYING, KINDS, LEVEL_TRIGGERED, PASSIVE, TWO_STEP
-from monkeybot.motion import Motion
-from monkeybot.orbits import find_orbit, gait_of
+from monkeybot.gaits.collisionless import find_collisionless, start_of
+from monkeybot.gaits.gait import evaluate
+from monkeybot.gaits.kinds import CLOCKED, FLYING, KINDS, LEVEL_TRIGGERED, PASSIVE, TWO_STEP
+from monkeybot.gaits.orbits import find_orbit, gait_of
+from monkeybot.model.coordinates import Mode
+from monkeybot.model.motion import Motion
 from monkeybots import REPORT, oracle
 from roboaccord import AccordError
 

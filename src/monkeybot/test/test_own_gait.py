@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from monkeybot.coordinates import Mode
-from monkeybot.events import VERTICAL, level
-from monkeybot.motion import Motion
+from monkeybot.model.coordinates import Mode
+from monkeybot.model.events import VERTICAL, level
+from monkeybot.model.motion import Motion
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "monkeybot.md"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from monkeybot.gaits import evaluate, horizontal
-from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.report_variants import fminsearch, sampled_gait
-from roboaccord.parameters import load_parameters
+from monkeybot.gaits.gait import evaluate, horizontal
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.source.variants import fminsearch, sampled_gait
+from roboaccord.description.parameters import load_parameters
 
 # Guess, and what the report prints: rates, error, switch and motor time [s]. Of its first error,
 # .000016, only the digits are taken: no rates that round to its own have so small an error.

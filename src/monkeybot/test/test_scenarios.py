@@ -6,9 +6,9 @@ Strides and heights come from the orbits, which are found without any controller
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.lqr import time_law
-from monkeybot.motion import Motion
-from monkeybot.shipped import shipped_data, shipped_gait
+from monkeybot.gaits.shipped import shipped_data, shipped_gait
+from monkeybot.model.motion import Motion
+from monkeybot.stability.lqr import time_law
 from monkeybots import REPORT, oracle
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
 

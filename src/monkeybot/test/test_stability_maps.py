@@ -5,8 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from monkeybot.clocked import Setting, follow, shipped_step
-from monkeybot.design import (
+from monkeybot.gaits.clocked import Setting, follow, shipped_step
+from monkeybot.gaits.kinds import CLOCKED
+from monkeybot.gaits.level import shipped_level
+from monkeybot.gaits.orbits import describe, find_orbit
+from monkeybot.stability.design import (
     Shape,
     better_robot,
     design_map,
@@ -15,11 +18,8 @@ from monkeybot.design import (
     shaped,
     shipped_robot,
 )
-from monkeybot.flood import flood
-from monkeybot.kinds import CLOCKED
-from monkeybot.level_gaits import shipped_level
-from monkeybot.orbits import describe, find_orbit
-from monkeybot.stability_map import stability_map
+from monkeybot.stability.flood_fill import flood
+from monkeybot.stability.stability_map import stability_map
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
 from roboaccord.report.contours import contour

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from monkeybot import linearised as lin
-from monkeybot.collisionless import find_collisionless, start_of
-from monkeybot.events import NO_EVENT, VERTICAL, energy_restored, level, linear
-from monkeybot.gaits import Gait, evaluate, horizontal
-from monkeybot.hybrid import Phase, Then
-from monkeybot.return_map import map_slope
-from monkeybot.search import refine
-from monkeybot.shipped import shipped_data, shipped_gait
+from monkeybot.gaits.collisionless import find_collisionless, start_of
+from monkeybot.gaits.gait import Gait, evaluate, horizontal
+from monkeybot.gaits.return_map import map_slope
+from monkeybot.gaits.search import refine
+from monkeybot.gaits.shipped import shipped_data, shipped_gait
+from monkeybot.model.events import NO_EVENT, VERTICAL, energy_restored, level, linear
+from monkeybot.model.hybrid import Phase, Then
 from monkeybot.variational import passage, variational_slope
 from monkeybots import REPORT as ROBOT
 from monkeybots import ROUGH, UNLIKE, oracle, states

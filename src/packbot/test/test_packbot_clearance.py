@@ -6,13 +6,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from exact_distance import Solid, signed_distance
-from packbot.clearance import CLOSE, Clearance
-from packbot.collisions import Shape
-from packbot.environment import Environment
-from packbot.shapes import shape_vertices
-from roboaccord.assembly import Setup
-from roboaccord.rotations import quaternion_matrix
-from roboaccord.scenario import load_scenario
+from packbot.contact.clearance import CLOSE, Clearance
+from packbot.hulls.collisions import Shape
+from packbot.hulls.environment import Environment
+from packbot.hulls.shapes import shape_vertices
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 PAIRS = 5000  # that the issue asks for
 SMALLEST = 1e-8  # m, gap

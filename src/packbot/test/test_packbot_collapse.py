@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from packbot.collapse import PITCHES, Collapse, collapse_setup, run_collapse, settle_time
-from packbot.perturb import draw_changes, uncertain
-from roboaccord.assembly import make_simulator
-from roboaccord.state import Array
-from roboaccord.trajectory import Trajectory
+from packbot.source.collapse import PITCHES, Collapse, collapse_setup, run_collapse, settle_time
+from packbot.source.perturb import draw_changes, uncertain
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
 from scipy.optimize import brentq
 
 Figures = Callable[[list[str]], dict[str, Any]]

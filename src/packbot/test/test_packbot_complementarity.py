@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packbot.complementarity import FAILED, SOLVED, check_lcp, solve_lcp
-from roboaccord.state import Array
+from packbot.contact.complementarity import FAILED, SOLVED, check_lcp, solve_lcp
+from roboaccord.contract.state import Array
 from scipy.optimize import nnls
 
 sizes = st.integers(1, 10)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from packbot.contact_points import contact_points
-from roboaccord.assembly import Setup
-from roboaccord.scenario import load_scenario
+from packbot.contact.contact_points import contact_points
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 REACH = 0.20 + 0.52 + 0.58 + 0.56 + 0.20  # m: finger tips of the stretched arm, ahead of the middle
 

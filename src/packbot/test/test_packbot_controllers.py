@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from packbot.clearance import Clearance
-from packbot.kinematics import Kinematics
+from packbot.contact.clearance import Clearance
+from packbot.model.kinematics import Kinematics
 from roboaccord import (
     AccordError,
     RobotState,
@@ -16,7 +16,7 @@ from roboaccord import (
     make_simulator,
     simulate,
 )
-from roboaccord.metrics import metrics_of
+from roboaccord.run.metrics import metrics_of
 from scipy.linalg import expm
 
 ENGINES = ("reference", "dart", "mujoco")

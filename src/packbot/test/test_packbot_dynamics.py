@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import rigid_bodies as oracle
-from packbot.arm import Arm
-from packbot.parameters import JOINTS
+from packbot.model.arm import Arm
+from packbot.model.parameters import JOINTS
 from roboaccord import Setup, load_scenario, make_simulator
 from roboaccord.crosscheck.acceleration import relative
-from roboaccord.description import expand
 
 STATES = 500
 REFLECTED = [f"parameters.reflected_inertia_{joint}={0.01 * (i + 1)}"
@@ -24,7 +23,7 @@ def case(request):
     rng = np.random.default_rng(8)
     q = rng.uniform(p.of_joints("lower"), p.of_joints("upper"), (STATES, 7))
     qd, qdd = rng.normal(size=(2, STATES, 7))
-    bodies = oracle.read(expand(setup, base="fixed"))
+    bodies = oracle.read(setup.urdf(base="fixed"))
     assert tuple(body.joint for body in bodies) == JOINTS
     return Arm.of(setup), bodies, p.gravity, p.of_joints("reflected_inertia"), q, qd, qdd
 
@@ -82,7 +81,7 @@ def test_simulators_against_independent_algorithms(engine, changes):
     pytest.importorskip({"reference": "pinocchio", "dart": "dartpy"}.get(engine, engine))
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", changes))
     simulator, p = make_simulator(setup, engine), setup.parameters
-    bodies, rng = oracle.read(expand(setup, base="fixed")), np.random.default_rng(9)
+    bodies, rng = oracle.read(setup.urdf(base="fixed")), np.random.default_rng(9)
     for i in range(50):
         state, effort = setup.robot.draw_state(setup, rng, i)
         expected = oracle.articulated(

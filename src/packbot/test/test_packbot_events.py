@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from packbot.collapse import collapse_setup
-from packbot.events import first_closing
-from packbot.integrator import Step, take_step
-from packbot.reference import PackbotReference
-from roboaccord.assembly import make_simulator
-from roboaccord.state import Array, Command, RobotState
+from packbot.simulators.events import first_closing
+from packbot.simulators.integrator import Step, take_step
+from packbot.simulators.reference import PackbotReference
+from packbot.source.collapse import collapse_setup
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.run.factory import make_simulator
 from scipy.optimize import brentq
 
 SIZE, BEND = 4e-3, 50.0  # s, the longest step; m/s^2

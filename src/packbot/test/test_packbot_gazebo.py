@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from packbot.environment import GROUND
-from roboaccord.assembly import Setup
-from roboaccord.description import Tree
-from roboaccord.errors import AccordError
+from packbot.hulls.environment import GROUND
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.meshes import read_mesh
+from roboaccord.description.tree import Tree
 from roboaccord.gazebo import check_file
 from roboaccord.gazebo.form import expand_for_gazebo
-from roboaccord.meshes import read_mesh
-from roboaccord.scenario import load_scenario
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 
 @pytest.fixture(autouse=True)

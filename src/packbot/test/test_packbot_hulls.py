@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 import trimesh
 import yaml
-from packbot.bodies import make_bodies
-from packbot.body_files import read_shapes
-from packbot.hull_files import read_hull
-from packbot.shapes import box_corners, prism_corners, shape_vertices, write_shapes
-from packbot.solids import Hull, write_obj
-from roboaccord.assembly import Setup
-from roboaccord.description import Tree, expand
-from roboaccord.errors import AccordError
-from roboaccord.resources import share
-from roboaccord.rotations import rpy_matrix
-from roboaccord.scenario import load_scenario
+from packbot.hulls.bodies import make_bodies
+from packbot.hulls.body_files import read_shapes
+from packbot.hulls.hull_files import read_hull
+from packbot.hulls.shapes import box_corners, prism_corners, shape_vertices, write_shapes
+from packbot.hulls.solids import Hull, write_obj
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.resources import share
+from roboaccord.numerics.rotations import rpy_matrix
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 # Mass [kg], centre [m] and inertia there [kg m^2] of the links, as the robot's facts print them.
 # These have .00064 as the gripper's first moment of inertia: palm and fingers sum to .000635.
@@ -108,7 +107,7 @@ def test_any_hull_by_trimesh():
 
 
 def test_links_weigh_what_the_facts_print():
-    tree = Tree.parse(expand(Setup.of(load_scenario("packbot", "packbot", "collapse"))))
+    tree = Setup.of(load_scenario("packbot", "packbot", "collapse")).tree
     links = {link.name: link for link in tree.links}
     for name, *printed in map(str.split, LINKS.split("\n")[1:-1]):
         link = links[name]

@@ -7,15 +7,14 @@ import pytest
 import rigid_bodies as oracle
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from packbot.clearance import Clearance
-from packbot.dh import camera_table, hand_table
-from packbot.inverse import Inverse, aim, reach
-from packbot.kinematics import Kinematics
-from packbot.parameters import JOINTS
-from packbot.poses import named_poses
+from packbot.contact.clearance import Clearance
+from packbot.model.dh import camera_table, hand_table
+from packbot.model.kinematics import Kinematics
+from packbot.model.parameters import JOINTS
+from packbot.model.poses import named_poses
+from packbot.planning.inverse import Inverse, aim, reach
 from roboaccord import AccordError, Setup, load_scenario
-from roboaccord.description import Tree, expand
-from roboaccord.rotations import rpy_matrix
+from roboaccord.numerics.rotations import rpy_matrix
 
 LENGTHS = ("base_x", "base_z", "turret_d", "shoulder_a", "shoulder_d", "elbow1_a", "elbow1_d",
            "tilt_x", "tilt_z", "pan_d", "wrist_x", "gripper_length")  # fmt: skip
@@ -46,7 +45,7 @@ def placed(position, rpy=(0.0, 0.0, 0.0)):
 
 def link_frames(setup, q):
     """Return the frames (..., 4, 4) of the links by name, as the core has them of the URDF."""
-    tree = Tree.parse(expand(setup))
+    tree = setup.tree
     turned = np.broadcast_to([0.0, 0.0, 0.0, 1.0], (*q.shape[:-1], 4))
     origins, rotations = tree.forward(JOINTS, q, np.zeros((*q.shape[:-1], 3)), turned)
     frames = np.zeros((*origins.shape[:-1], 4, 4)) + np.eye(4)
@@ -111,7 +110,7 @@ def test_dh_table_is_that_of_the_facts(setup):
 def test_placements_and_jacobians(setup):
     """Frames are the oracle's, and Jacobians their differences: to h^2 times the third power."""
     kinematics, h = Kinematics(setup), 1e-5
-    bodies = oracle.read(expand(setup, base="fixed"))
+    bodies = oracle.read(setup.urdf(base="fixed"))
     names = [body.link for body in bodies]
     for q in drawn(setup, 3, 20):
         origins, rotations = oracle.placements(bodies, q)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from packbot import planning
-from packbot.arm import Arm
-from packbot.planning import Planner
-from packbot.poses import pose
-from packbot.reaching import Goal
-from packbot.sight import Sight
-from packbot.trajectories import in_time
-from packbot.tree import Tree
+from packbot.model.arm import Arm
+from packbot.model.poses import pose
+from packbot.planning import rrt as planning
+from packbot.planning.reaching import Goal
+from packbot.planning.rrt import Planner
+from packbot.planning.sight import Sight
+from packbot.planning.trajectories import in_time
+from packbot.planning.tree import Tree
 from roboaccord import AccordError, Setup, load_scenario
 
 

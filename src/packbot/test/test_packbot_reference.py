@@ -7,21 +7,22 @@ from itertools import pairwise
 import numpy as np
 import pinocchio as pin
 import pytest
-from packbot import collapse
-from packbot.arm import Arm
-from packbot.clearance import Clearance
-from packbot.collapse import collapse_setup
-from packbot.features import LOWER
-from packbot.impacts import impact
-from packbot.proximity import Proximity
-from packbot.reference import PackbotReference
-from packbot.sliding import Sliding
-from packbot.touch import Touch
-from roboaccord.assembly import Setup, make_simulator
-from roboaccord.contact import ContactPoint, Touching
-from roboaccord.errors import AccordError
-from roboaccord.state import Array, Command, RobotState
-from roboaccord.trajectory import Trajectory
+from packbot.contact.clearance import Clearance
+from packbot.contact.features import LOWER
+from packbot.contact.gaps import Touch
+from packbot.contact.impacts import impact
+from packbot.contact.proximity import Proximity
+from packbot.contact.sliding import Sliding
+from packbot.model.arm import Arm
+from packbot.simulators.reference import PackbotReference
+from packbot.source import collapse
+from packbot.source.collapse import collapse_setup
+from roboaccord.contract.contact import ContactPoint, Touching
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.setup import Setup
 from scipy.integrate import solve_ivp
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")

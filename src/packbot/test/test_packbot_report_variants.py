@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from packbot import collapse
-from packbot.collapse import collapse_setup
-from packbot.report_variants import JointClampReference
-from roboaccord.trajectory import Event, Trajectory
+from packbot.source import collapse
+from packbot.source.collapse import collapse_setup
+from packbot.source.variants import JointClampReference
+from roboaccord.contract.trajectory import Event, Trajectory
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
 # What the report's 3.4 calls relevant: planar joints between two bodies; not waist, not pan.

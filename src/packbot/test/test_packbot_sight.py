@@ -3,16 +3,15 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from packbot.arm import Arm
-from packbot.clearance import Clearance
-from packbot.collisions import read_collisions
-from packbot.environment import make_environment
-from packbot.kinematics import LENS
-from packbot.sight import CAMERA, LENS_WIDTH, SHORT, Sight
-from roboaccord.assembly import Setup
-from roboaccord.description import expand
-from roboaccord.errors import AccordError
-from roboaccord.scenario import load_scenario
+from packbot.contact.clearance import Clearance
+from packbot.hulls.collisions import read_collisions
+from packbot.hulls.environment import make_environment
+from packbot.model.arm import Arm
+from packbot.model.kinematics import LENS
+from packbot.planning.sight import CAMERA, LENS_WIDTH, SHORT, Sight
+from roboaccord.contract.errors import AccordError
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 STRETCHED = np.zeros(7)
 # The lens at these angles, by the DH table's lengths: 0.2 + 0.52 + 0.58 + 0.38, and so on.
@@ -25,7 +24,7 @@ AHEAD = EYE + 0.8 * FORWARD
 def sight_with():
     """What makes a sight of the arm among boxes: name, size and place from the lens on."""
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse"))
-    arm, shapes = Arm.of(setup), read_collisions(expand(setup))
+    arm, shapes = Arm.of(setup), read_collisions(setup.urdf())
 
     def make(*boxes, **options):
         given = {name: {"size": size, "position": EYE + at} for name, size, at in boxes}

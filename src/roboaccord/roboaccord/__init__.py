@@ -3,14 +3,17 @@
 The names re-exported here are what a robot package, a user's controller or a notebook needs.
 """
 
-from roboaccord.assembly import Setup, make_controller, make_simulator
-from roboaccord.errors import AccordError
-from roboaccord.interfaces import Controller, Simulator
-from roboaccord.loop import simulate
-from roboaccord.robot import Robot, find_robot, robot_names
-from roboaccord.scenario import Scenario, load_scenario
-from roboaccord.state import Command, RobotState, Target
-from roboaccord.trajectory import Event, Trajectory
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Controller, Simulator
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.robot import Robot, find_robot, robot_names
+from roboaccord.scenario.scenario import Scenario
+from roboaccord.scenario.setup import Setup
 
 __version__ = "0.1.0"
 

@@ -25,10 +25,10 @@ from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import FLUSH_PERIOD, BagWriter
 from roboaccord.cdr import JointStateCodec
-from roboaccord.description import Tree
-from roboaccord.errors import AccordError
-from roboaccord.rotations import matrix_quaternion, quaternion_matrix
-from roboaccord.state import Command
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command
+from roboaccord.description.tree import Tree
+from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 from rosbags.interfaces import QosDurability
 from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore

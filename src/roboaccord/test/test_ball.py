@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from roboaccord.bag.transforms import RobotTransforms
-from roboaccord.contact import Contact, Fixture
-from roboaccord.description import Tree
+from roboaccord.contract.contact import Contact, Fixture
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.description.tree import Tree
 from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel
-from roboaccord.errors import AccordError
-from roboaccord.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
-from roboaccord.state import Array, Command, RobotState
+from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
 
 RADIUS, MASS = 0.1, 2.0
 INERTIA = (0.008, 0.010, 0.014)  # a ball of uneven density, about its own axes

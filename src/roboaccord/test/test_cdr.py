@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord import cdr
-from roboaccord.contact import ContactPoint
-from roboaccord.errors import AccordError
-from roboaccord.loop import tick_time
-from roboaccord.state import RobotState
-from roboaccord.trajectory import Event
+from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import RobotState
+from roboaccord.contract.timing import tick_time
+from roboaccord.contract.trajectory import Event
 from rosbags.typesys import Stores, get_typestore
 
 STORE = get_typestore(Stores.ROS2_JAZZY)

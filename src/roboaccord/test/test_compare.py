@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import toy_robot
 import typer
+from roboaccord.bag.compare import compare
+from roboaccord.bag.export import export
 from roboaccord.bag.recording import write_trajectory
 from roboaccord.cli.bags import compare_command, export_command, recover_command
-from roboaccord.compare import compare
-from roboaccord.errors import AccordError
-from roboaccord.export import export
-from roboaccord.rotations import rpy_quaternion
-from roboaccord.trajectory import Trajectory
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.numerics.rotations import rpy_quaternion
 from scipy.io import loadmat
 from typer.testing import CliRunner
 

@@ -21,9 +21,9 @@ from roboaccord.bag.recover import recover
 from roboaccord.bag.writer import BagWriter
 from roboaccord.cdr import JointStateCodec
 from roboaccord.cli.main import run
-from roboaccord.errors import AccordError
-from roboaccord.state import Command
-from roboaccord.trajectory import Event, Trajectory
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command
+from roboaccord.contract.trajectory import Event, Trajectory
 from test_bag import foreign_bag
 
 TICKS = 60

@@ -7,21 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.contact import Contact, Fixture
+from roboaccord.contract.contact import Contact, Fixture
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.energy import kinetic_energy, net_work, potential_energy
-from roboaccord.description import Tree
+from roboaccord.description.tree import Tree
 from roboaccord.engines import simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel, JointFriction
-from roboaccord.errors import AccordError
-from roboaccord.rotations import (
+from roboaccord.numerics.rotations import (
     quaternion_matrix,
     quaternion_product,
     rpy_quaternion,
     turn_quaternion,
 )
-from roboaccord.state import Array, Command, RobotState
-from roboaccord.trajectory import Trajectory
 
 ENGINES = ["dart", "mujoco"]
 MASS, RADIUS, INERTIA = 2.0, 0.3, 0.05  # of the bar; from the hinge to its centre

@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roboaccord.description import Tree
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import LinkMotion
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.description.tree import Tree
 from roboaccord.engines import simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel, JointFriction
-from roboaccord.errors import AccordError
-from roboaccord.interfaces import LinkMotion
-from roboaccord.kinematics import TreeKinematics
-from roboaccord.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix, yaw_quaternion
-from roboaccord.state import Array, Command, RobotState
+from roboaccord.mechanics.kinematics import TreeKinematics
+from roboaccord.numerics.rotations import (
+    matrix_quaternion,
+    quaternion_matrix,
+    rpy_matrix,
+    yaw_quaternion,
+)
 
 ENGINES = ["dart", "mujoco"]
 INERTIA = '<inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from roboaccord.description import Tree
+from roboaccord.contract.state import IDENTITY, ORIGIN
+from roboaccord.description.tree import Tree
 from roboaccord.gazebo.form import matrix_rpy, own_collisions, start_at
 from roboaccord.gazebo.meshes import with_normals
-from roboaccord.rotations import rpy_matrix
-from roboaccord.state import IDENTITY, ORIGIN
+from roboaccord.numerics.rotations import rpy_matrix
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed")
 

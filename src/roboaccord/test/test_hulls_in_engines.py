@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roboaccord.contact import Contact, ContactPoint, Fixture, MeshFixture
-from roboaccord.description import local_files
+from roboaccord.contract.contact import Contact, ContactPoint, Fixture, MeshFixture
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.description.meshes import local_files
 from roboaccord.engines import simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
-from roboaccord.errors import AccordError
-from roboaccord.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
-from roboaccord.state import Array, Command, RobotState
+from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
 from scipy.spatial import ConvexHull
 
 LIBRARIES = {"dart": "dartpy", "mujoco": "mujoco"}

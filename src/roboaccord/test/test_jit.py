@@ -8,17 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from roboaccord.jit import HAS_NUMBA
+from roboaccord.numerics.jit import HAS_NUMBA
 
 CALLER = """
-from roboaccord.jit import kernel
+from roboaccord.numerics.jit import kernel
 from toy_package.callee import inner
 
 @kernel
 def outer(x):
     return inner(x) + 1.0
 """
-CALLEE = "from roboaccord.jit import kernel\n\n@kernel\ndef inner(x):\n    return {} * x\n"
+CALLEE = "from roboaccord.numerics.jit import kernel\n\n@kernel\ndef inner(x):\n    return {} * x\n"
 
 
 @pytest.mark.skipif(not HAS_NUMBA, reason="numba is not installed")

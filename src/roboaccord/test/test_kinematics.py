@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from roboaccord.description import Tree
-from roboaccord.errors import AccordError
-from roboaccord.kinematics import TreeKinematics
-from roboaccord.rotations import (
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.tree import Tree
+from roboaccord.mechanics.kinematics import TreeKinematics
+from roboaccord.numerics.rotations import (
     axis_angle_matrix,
     matrix_quaternion,
     quaternion_matrix,

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
-from roboaccord.errors import AccordError, DivergedError, LockstepError
-from roboaccord.loop import count_steps, simulate, tick_time
-from roboaccord.state import Command, RobotState, Target
-from roboaccord.watch import SIGNAL
+from roboaccord.contract.errors import AccordError, DivergedError, LockstepError
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.contract.timing import count_steps, tick_time
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.watch import SIGNAL
 
 JOINTS = ("a", "b", "c")
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.loop import clip_efforts
-from roboaccord.metrics import net_work_of, work_of
-from roboaccord.state import RobotState
-from roboaccord.trajectory import Trajectory
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.state import RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.metrics import net_work_of, work_of
 
 COLUMNS = {"time": 1, "q": 2, "qd": 2, "effort": 2, "position": 3, "orientation": 4, "twist": 6}
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding, describe_verdict, excuse, remarks, verdict_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.extrapolation import (
@@ -20,10 +22,9 @@ from roboaccord.crosscheck.extrapolation import (
 from roboaccord.crosscheck.models import Difference, ModelCheck
 from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.outcome import Finding, describe_verdict, excuse, remarks, verdict_of
 from roboaccord.crosscheck.verdict import EngineChecks, judge
-from roboaccord.errors import AccordError
-from roboaccord.scenario import Allowance, Tolerances, make_scenario
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.scenario import Allowance, Tolerances
 
 NONE = np.zeros(0)
 STEP = OneStepCheck(1e-6, 1e-5, 1e-5, 0.0, NONE, NONE, order=1.0, left=1e-9, bound=1e-8)

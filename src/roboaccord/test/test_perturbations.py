@@ -6,16 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.assembly import Setup, make_simulator
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command, RobotState
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.models import ModelCheck, check_model
 from roboaccord.crosscheck.naming import name_acceleration
 from roboaccord.crosscheck.runs import make_engines
 from roboaccord.crosscheck.sensitivity import find_smallest
-from roboaccord.errors import AccordError
-from roboaccord.perturbation import KINDS, Perturbation, parse_perturbation
-from roboaccord.scenario import load_scenario
-from roboaccord.state import Command, RobotState
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.perturbation import KINDS, Perturbation, parse_perturbation
+from roboaccord.scenario.setup import Setup
 
 ENGINES = ["dart", "mujoco"]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.report import render_report, write_report
 from roboaccord.report.curves import POINTS, colour_of, thin_peaks
 from roboaccord.report.energy import book_figure, book_rows
@@ -16,7 +17,6 @@ from roboaccord.report.figures import figures_of
 from roboaccord.report.plots import Plot, render_plots
 from roboaccord.report.signals import signals_of
 from roboaccord.report.tables import levels_of
-from roboaccord.trajectory import Trajectory
 
 SECTIONS = [
     "verdict",

@@ -11,13 +11,13 @@ import pytest
 import toy_robot
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from roboaccord.bag.compare import Pair, compare
 from roboaccord.bag.recording import write_trajectory
-from roboaccord.compare import Pair, compare
-from roboaccord.loop import NANOSECONDS, tick_time
-from roboaccord.resample import Resampling, find_jumps
-from roboaccord.rotations import rpy_quaternion
-from roboaccord.state import RobotState
-from roboaccord.trajectory import Event, Trajectory
+from roboaccord.bag.resample import Resampling, find_jumps
+from roboaccord.contract.state import RobotState
+from roboaccord.contract.timing import NANOSECONDS, tick_time
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.numerics.rotations import rpy_quaternion
 
 TICKS = 50
 PERIOD = toy_robot.PERIOD

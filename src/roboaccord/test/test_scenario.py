@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import toy_robot
-from roboaccord.assembly import Setup
-from roboaccord.errors import AccordError
-from roboaccord.rotations import quaternion_matrix, rpy_matrix
-from roboaccord.scenario import apply_change, load_scenario, make_scenario
+from roboaccord.contract.errors import AccordError
+from roboaccord.numerics.rotations import quaternion_matrix, rpy_matrix
+from roboaccord.scenario.files import apply_change, load_scenario, make_scenario
+from roboaccord.scenario.setup import Setup
 
 
 def test_changes_reach_into_nested_keys_and_read_numbers_as_engineers_write_them() -> None:

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 from roboaccord.crosscheck.chaotic import compare_cells, judge_statistics, unjudged
+from roboaccord.numerics.statistics import median_difference, share_probability, statistics_of
 from roboaccord.report.sweep import dots_figure, render_sweep
-from roboaccord.scenario import StatisticsSpec
-from roboaccord.statistics import median_difference, share_probability, statistics_of
-from roboaccord.sweep import Cell
+from roboaccord.run.sweep import Cell
+from roboaccord.scenario.scenario import StatisticsSpec
 
 
 def cell(values: list[float], engine: str = "dart", failures: dict[int, str] | None = None) -> Cell:

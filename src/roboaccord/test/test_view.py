@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from PIL import Image
 from roboaccord.cli.view import tell
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.solids import box, cylinder, facets, sphere
 from roboaccord.report.charts import Scene as Drawn
 from roboaccord.report.charts import Solid
 from roboaccord.report.scene_picture import draw_scene
-from roboaccord.trajectory import Trajectory
 from roboaccord.view.camera import Camera
 from roboaccord.view.gif import resample, write_gif
 from roboaccord.view.raster import draw_frame, draw_solids, draw_terrain
 from roboaccord.view.scene import Scene
-from roboaccord.view.solids import box, cylinder, facets, sphere
 from roboaccord.view.stage import Stage, rooted_at_base
 from roboaccord.view.stance import ASPECT, ON_WALL, VIEW, follow, stance_of
 

@@ -10,16 +10,16 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from roboaccord.assembly import Passive, Setup
 from roboaccord.bag.writer import BagWriter
-from roboaccord.robot import Robot
-from roboaccord.rotations import yaw_quaternion
-from roboaccord.scenario import Scenario
-from roboaccord.state import Command, RobotState
-from roboaccord.trajectory import Event, Trajectory
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.numerics.rotations import yaw_quaternion
+from roboaccord.scenario.controllers import Passive
+from roboaccord.scenario.robot import Robot
+from roboaccord.scenario.scenario import Scenario
+from roboaccord.scenario.setup import Setup
 
 PERIOD = 0.01
 JOINTS = ("turn", "slide")
@@ -44,20 +44,29 @@ class Parameters:
     """Hold nothing: the robot has fixed dimensions."""
 
 
-def _no_reference(setup: Setup) -> Any:
-    raise NotImplementedError
+class ToyRobot(Robot):
+    """A robot without a reference, and with no parameters."""
+
+    name = "toy"
+    package = "toy_robot_files"
+    summary = "for tests"
+    parameters = Parameters
+    controllers = {"none": Passive}
+
+    def joints(self, setup: Setup) -> tuple[str, ...]:
+        return JOINTS
+
+    def effort_limits(self, setup: Setup) -> Array:
+        return np.ones(len(JOINTS))
 
 
-ROBOT = Robot(
-    name="toy",
-    package="toy_robot_files",
-    summary="for tests",
-    parameters=Parameters,
-    joints=lambda setup: JOINTS,
-    effort_limits=lambda setup: np.ones(len(JOINTS)),
-    reference=_no_reference,
-    controllers={"none": Passive},
-)
+class SwitchedRobot(ToyRobot):
+    """The same with two magnets, of which it starts with the first one on."""
+
+    switches = {"magnet_a": True, "magnet_b": False}
+
+
+ROBOT = ToyRobot()
 
 
 def install(prefix: Path) -> None:
@@ -78,8 +87,7 @@ def make_setup() -> Setup:
 
 def make_switched() -> Setup:
     """Return the robot with two magnets, of which it starts with the first one on."""
-    robot = replace(ROBOT, switches={"magnet_a": True, "magnet_b": False})
-    return Setup(robot, make_setup().scenario)
+    return Setup(SwitchedRobot(), make_setup().scenario)
 
 
 def switched_motion(ticks: int = 20, change: int = 7) -> Trajectory:

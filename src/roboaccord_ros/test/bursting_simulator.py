@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from roboaccord.assembly import Setup, make_simulator
 from roboaccord.bag.reader import read_run
-from roboaccord.state import Command, RobotState
-from roboaccord.trajectory import Event
+from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.setup import Setup
 
 BURST, BURST_AT = 5478, 20
 ON_DISK = "states_on_disk"
@@ -56,6 +57,6 @@ def make(setup: Setup, engine: str = "reference") -> Any:
 
 
 if __name__ == "__main__":
-    from roboaccord_ros.simulator import main
+    from roboaccord_ros.nodes.simulator import main
 
     main(make)

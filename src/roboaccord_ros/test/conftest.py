@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from roboaccord.assembly import Setup, make_simulator
-from roboaccord.runner import RunRequest
-from roboaccord.scenario import load_scenario
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.runner import RunRequest
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ class Graph:
     """Run a simulator node, a controller node if asked, and whatever a test adds."""
 
     def __init__(self, context: Any, nodes: list[Any]) -> None:
-        from roboaccord_ros.shell import Run
+        from roboaccord_ros.graph.shell import Run
 
         self.context, self.nodes = context, nodes
         self.run = Run()
@@ -41,8 +42,8 @@ class Graph:
 
     def simulator(self, setup: Setup, **options: Any) -> Any:
         """Make the simulator node."""
-        from roboaccord_ros.pacing import SimulatorOptions
-        from roboaccord_ros.simulator import SimulatorShell
+        from roboaccord_ros.nodes.pacing import SimulatorOptions
+        from roboaccord_ros.nodes.simulator import SimulatorShell
 
         given = SimulatorOptions(engine="reference", **options)
         simulator = make_simulator(setup)
@@ -50,14 +51,14 @@ class Graph:
 
     def controller(self, setup: Setup, custom: str = "") -> Any:
         """Make the controller node."""
-        from roboaccord_ros.controller import ControllerShell
+        from roboaccord_ros.nodes.controller import ControllerShell
 
         self.run.expect()
         return ControllerShell(self.node("controller"), setup, custom, self.run)
 
     def spin(self) -> None:
         """Spin to the end of the run, and raise what ended it early."""
-        from roboaccord_ros.shell import spin
+        from roboaccord_ros.graph.shell import spin
 
         spin(self.context, self.nodes, self.run)
         if self.run.error:
@@ -68,8 +69,8 @@ class Graph:
 def graph() -> Iterator[Graph]:
     """Make a ROS graph in a domain of its own."""
     from rclpy.context import Context
-    from roboaccord_ros.domain import private_domain
-    from roboaccord_ros.shell import session
+    from roboaccord_ros.graph.shell import session
+    from roboaccord_ros.run.domain import private_domain
 
     context = Context()
     with private_domain() as domain, session(context, domain_id=domain) as nodes:

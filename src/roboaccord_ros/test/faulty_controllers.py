@@ -6,8 +6,8 @@ import sys
 import time
 
 import numpy as np
-from roboaccord.assembly import Setup
-from roboaccord.state import Command, RobotState, Target
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
 
 
 class Faulty:

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from roboaccord.assembly import Setup
 from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.description.resources import share
 from roboaccord.gazebo.form import expand_for_gazebo
-from roboaccord.resources import share
-from roboaccord.scenario import Scenario
-from roboaccord_ros.domain import private_domain
-from roboaccord_ros.gazebo import World
-from roboaccord_ros.gazebo_link import message
+from roboaccord.scenario.scenario import Scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord_ros.gazebo.bridge import World
+from roboaccord_ros.gazebo.link import message
+from roboaccord_ros.run.domain import private_domain
 
 ROOT = Path(__file__).resolve().parents[3]
 START = 60.0  # s
@@ -121,7 +121,7 @@ def relayed(domain: int, setup: Setup, gz_node: Any) -> Iterator[None]:
     """Run the relay of a robot's bridge file in a thread."""
     from rclpy.context import Context
     from rclpy.node import Node
-    from roboaccord_ros.shell import Run, session, spin
+    from roboaccord_ros.graph.shell import Run, session, spin
 
     run, context = Run(), Context()
     with session(context, domain_id=domain) as nodes:

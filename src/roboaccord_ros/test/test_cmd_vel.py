@@ -9,7 +9,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
 from geometry_msgs.msg import Twist
-from snake.metrics import body_motion
+from snake.simulators.metrics import body_motion
 
 
 def test_a_twist_turns_the_snake_to_its_side(graph, setup_for):

@@ -9,15 +9,16 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("dartpy", reason="DART is not installed")
 pytest.importorskip("roller_sphere", reason="the roller sphere is not installed")
 
-from roboaccord import runner
-from roboaccord.assembly import Setup, make_simulator
 from roboaccord.bag.content import Content
 from roboaccord.cdr import encode_contacts
-from roboaccord.contact import ContactPoint
-from roboaccord.scenario import load_scenario
-from roboaccord_ros.pacing import SimulatorOptions
-from roboaccord_ros.runner import run_nodes
-from roboaccord_ros.simulator import SimulatorShell
+from roboaccord.contract.contact import ContactPoint
+from roboaccord.run import runner
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord_ros.nodes.pacing import SimulatorOptions
+from roboaccord_ros.nodes.simulator import SimulatorShell
+from roboaccord_ros.run.runner import run_nodes
 
 TOPIC = "/roller_sphere/contacts"
 

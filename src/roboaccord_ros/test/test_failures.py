@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.cdr import EffortCodec
-from roboaccord.errors import AccordError, LockstepError
-from roboaccord.runner import run_direct
+from roboaccord.contract.errors import AccordError, LockstepError
+from roboaccord.run.runner import run_direct
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
-from roboaccord_ros import graph as names
-from roboaccord_ros import processes
-from roboaccord_ros.processes import NODES, run_commands, run_ros_processes
-from roboaccord_ros.runner import run_ros
+from roboaccord_ros.graph import names
+from roboaccord_ros.run import processes
+from roboaccord_ros.run.processes import NODES, run_commands, run_ros_processes
+from roboaccord_ros.run.runner import run_ros
 
 COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.{name}"] for name in NODES}
 
@@ -171,7 +171,7 @@ def test_a_process_that_does_not_end_is_ended(request_for, setup_for, monkeypatc
     hanging = [
         "sh",
         "-c",
-        f'"{sys.executable}" -m roboaccord_ros.controller "$@"; exec sleep 600',
+        f'"{sys.executable}" -m roboaccord_ros.nodes.controller "$@"; exec sleep 600',
         "-",
     ]
     started = time.monotonic()

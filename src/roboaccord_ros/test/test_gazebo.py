@@ -18,8 +18,8 @@ if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import ROOT, crawl, gazebo, step
-from roboaccord.metrics import metrics_of
-from roboaccord_ros.gazebo_link import message
+from roboaccord.run.metrics import metrics_of
+from roboaccord_ros.gazebo.link import message
 
 STEP = 0.001  # s, of the worlds that ship
 THETA, RATE = 2.0, math.sqrt(1.5 * 9.81)  # start [rad]; small oscillations of the rod [rad/s]

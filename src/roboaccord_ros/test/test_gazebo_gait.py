@@ -15,9 +15,9 @@ if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import crawl
-from monkeybot.shipped import shipped_gait
-from roboaccord.assembly import Setup
-from roboaccord.scenario import load_scenario
+from monkeybot.gaits.shipped import shipped_gait
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 LENGTH = 0.61  # m, of a link
 PHYSICS_STEP = 0.00025  # s, of world wall

@@ -15,10 +15,12 @@ if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import crawl
-from roboaccord.assembly import Setup, make_controller, make_simulator
-from roboaccord.loop import simulate
-from roboaccord.rotations import quaternion_matrix
-from roboaccord.scenario import load_scenario
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 STEP = 0.00025  # s, of world wall
 ERP = 0.01  # part of its error that DART's weld takes back in a step

@@ -16,9 +16,11 @@ if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import crawl
-from roboaccord.assembly import Setup, make_controller, make_simulator
-from roboaccord.loop import simulate
-from roboaccord.scenario import load_scenario
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 SECONDS = 2.0  # it settles within 1 s
 

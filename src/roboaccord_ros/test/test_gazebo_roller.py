@@ -17,12 +17,14 @@ if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import ROOT, crawl, gazebo, put_in, step
-from roboaccord.assembly import Setup, make_controller, make_simulator
-from roboaccord.loop import simulate
-from roboaccord.scenario import load_scenario
-from roboaccord_ros.gazebo_link import message
-from roller_sphere.kinematics import Kinematics
-from roller_sphere.metrics import ball_spin
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord_ros.gazebo.link import message
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.simulators.metrics import ball_spin
 
 STEP = 0.001  # s, of world bearing
 HOLD, RAMP, COUNT = 0.6, 0.1, 3  # s, s, headings

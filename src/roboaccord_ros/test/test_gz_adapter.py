@@ -13,17 +13,17 @@ from scipy.spatial.transform import Rotation
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the adapter is tested, is not installed")
 
-from roboaccord.assembly import Setup
 from roboaccord.cdr import JointStateCodec, OdometryCodec
-from roboaccord.errors import AccordError, LockstepError
-from roboaccord.scenario import load_scenario
-from roboaccord.state import RobotState
-from roboaccord_ros import gz_switches
-from roboaccord_ros.gazebo import World, body_twist, refuse_rates
-from roboaccord_ros.gazebo_link import FreeLink
-from roboaccord_ros.graph import GZ_ODOMETRY, GZ_STATES, advertise
-from roboaccord_ros.gz_adapter import GazeboShell
-from roboaccord_ros.gz_switches import GazeboSwitches
+from roboaccord.contract.errors import AccordError, LockstepError
+from roboaccord.contract.state import RobotState
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord_ros.gazebo import switches as gz_switches
+from roboaccord_ros.gazebo.bridge import World, body_twist, refuse_rates
+from roboaccord_ros.gazebo.gz_adapter import GazeboShell
+from roboaccord_ros.gazebo.link import FreeLink
+from roboaccord_ros.gazebo.switches import GazeboSwitches
+from roboaccord_ros.graph.names import GZ_ODOMETRY, GZ_STATES, advertise
 from std_msgs.msg import String
 
 three = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from copy import copy
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
-from roboaccord.assembly import Setup
-from roboaccord.state import Command
+from roboaccord.contract.state import Command
+from roboaccord.scenario.setup import Setup
 from sensor_msgs.msg import JointState
 
 TOPIC = "joint_velocity_command"
@@ -51,7 +51,8 @@ def played(graph, setup_for):
             return listeners[-1]
 
         given = setup_for("controller={name: listen}", duration=duration)
-        robot = replace(given.robot, velocity_topic=TOPIC, controllers={"listen": make})
+        robot = copy(given.robot)
+        robot.velocity_topic, robot.controllers = TOPIC, {"listen": make}
         setup = Setup(robot, given.scenario)
         shell = graph.simulator(setup)
         graph.controller(setup)

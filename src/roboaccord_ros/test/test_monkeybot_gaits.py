@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from roboaccord.assembly import Setup
-from roboaccord.runner import run_direct
-from roboaccord.scenario import load_scenario
+from roboaccord.run.runner import run_direct
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("monkeybot", reason="the MonkeyBot is not installed")
 
-from roboaccord_ros.runner import run_ros
+from roboaccord_ros.run.runner import run_ros
 
 LIBRARIES = {"dart": "dartpy", "mujoco": "mujoco"}
 STEPS = 4

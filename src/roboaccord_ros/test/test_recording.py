@@ -8,18 +8,20 @@ from pathlib import Path
 
 import pytest
 from roboaccord.bag.reader import read_run
-from roboaccord.errors import AccordError
-from roboaccord.runner import RunRequest, run_direct
+from roboaccord.contract.errors import AccordError
+from roboaccord.run.runner import RunRequest, run_direct
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
 import bursting_simulator
 from bursting_simulator import BURST, BURST_AT, ON_DISK
-from roboaccord_ros import outlet, recorder, runtime_folder
-from roboaccord_ros.domain import private_domain
-from roboaccord_ros.processes import NODES, run_commands
-from roboaccord_ros.runner import run_nodes, run_ros
+from roboaccord_ros.graph import outlet
+from roboaccord_ros.nodes import recorder
+from roboaccord_ros.run import runtime_folder
+from roboaccord_ros.run.domain import private_domain
+from roboaccord_ros.run.processes import NODES, run_commands
+from roboaccord_ros.run.runner import run_nodes, run_ros
 
 COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.{name}"] for name in NODES}
 

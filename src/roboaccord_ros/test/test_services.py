@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 
 import pytest
-from roboaccord.assembly import make_controller, make_simulator
-from roboaccord.loop import simulate
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
-from roboaccord_ros.crosscheck import CrosscheckShell
-from roboaccord_ros.graph import ODOMETRY, STATES
-from roboaccord_ros.ledger import Ledger
+from roboaccord_ros.graph.ledger import Ledger
+from roboaccord_ros.graph.names import ODOMETRY, STATES
+from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from std_srvs.srv import SetBool, Trigger
 
 

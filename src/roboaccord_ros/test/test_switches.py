@@ -9,23 +9,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from roboaccord.assembly import Setup
 from roboaccord.bag.reader import read_run
-from roboaccord.errors import AccordError
-from roboaccord.runner import run_direct
-from roboaccord.scenario import load_scenario
-from roboaccord.state import Command
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command
+from roboaccord.run.runner import run_direct
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("monkeybot", reason="the MonkeyBot, which has switches, is not installed")
 
-from roboaccord_ros import extras
-from roboaccord_ros.crosscheck import CrosscheckShell
-from roboaccord_ros.extras import ExtraOutputs
-from roboaccord_ros.inlet import Inlet
-from roboaccord_ros.processes import run_ros_processes
-from roboaccord_ros.runner import run_ros
-from roboaccord_ros.switch_log import SwitchLog
+from roboaccord_ros.graph import extras
+from roboaccord_ros.graph.extras import ExtraOutputs
+from roboaccord_ros.graph.inlet import Inlet
+from roboaccord_ros.graph.switch_log import SwitchLog
+from roboaccord_ros.nodes.crosscheck import CrosscheckShell
+from roboaccord_ros.run.processes import run_ros_processes
+from roboaccord_ros.run.runner import run_ros
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool
 
@@ -229,7 +229,7 @@ def test_what_follows_an_answer_may_fail_in_one_line(graph, outputs):
 
 
 def test_the_log_of_switches_follows_stamped_events():
-    from roboaccord.trajectory import Event
+    from roboaccord.contract.trajectory import Event
 
     log = SwitchLog(SWING)
     log.note(Event(0.2, "magnet_off", "magnet_a"))

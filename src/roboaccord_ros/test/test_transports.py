@@ -6,13 +6,13 @@ import os
 
 import pytest
 from roboaccord.bag.reader import read_run
-from roboaccord.runner import RunRequest, find_runner, run_direct
+from roboaccord.run.runner import RunRequest, find_runner, run_direct
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
-from roboaccord_ros.processes import run_ros_processes
-from roboaccord_ros.runner import run_ros
+from roboaccord_ros.run.processes import run_ros_processes
+from roboaccord_ros.run.runner import run_ros
 
 LIBRARIES = {"reference": "numpy", "dart": "dartpy", "mujoco": "mujoco"}
 

@@ -8,12 +8,12 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
 
 from geometry_msgs.msg import Twist
-from roboaccord.assembly import Setup
 from roboaccord.bag.reader import read_run
-from roboaccord.runner import run_direct
-from roboaccord.scenario import load_scenario
-from roboaccord_ros.crosscheck import CrosscheckShell
-from roboaccord_ros.runner import run_ros
+from roboaccord.run.runner import run_direct
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord_ros.nodes.crosscheck import CrosscheckShell
+from roboaccord_ros.run.runner import run_ros
 
 
 def setup_of(name, *changes):

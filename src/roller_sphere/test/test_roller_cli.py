@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 from roboaccord.cli.main import main
-from roller_sphere.kinematics import Kinematics
-from roller_sphere.rig import Rig
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.rig import Rig
 from workspace import accord, succeed
 
 PAPER = "--radius 1 --azimuth-deg 215 325 --latitude-deg 60 60"

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.contract.state import Command, Target
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.models import check_model
-from roboaccord.loop import simulate
-from roboaccord.rotations import quaternion_matrix
-from roboaccord.scenario import load_scenario
-from roboaccord.state import Command, Target
-from roller_sphere.dribble import CARRIER_BANDWIDTH, moved_mass
-from roller_sphere.dribble_dynamics import RATES, spread
-from roller_sphere.dribble_limits import ball_acceleration, grip_shares, largest_turn_rate
-from roller_sphere.dribble_place import held_time, holds, offsets, slides
-from roller_sphere.dribble_reference import fixed_masses
-from roller_sphere.dribble_slip import slip_figures
-from roller_sphere.kinematics import Kinematics
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roller_sphere.dribbling.controller import CARRIER_BANDWIDTH, moved_mass
+from roller_sphere.dribbling.dynamics import RATES, spread
+from roller_sphere.dribbling.limits import ball_acceleration, grip_shares, largest_turn_rate
+from roller_sphere.dribbling.place import held_time, holds, offsets, slides
+from roller_sphere.dribbling.reference import fixed_masses
+from roller_sphere.dribbling.slip import slip_figures
+from roller_sphere.model.kinematics import Kinematics
 
 MIDDLE = "initial.spread_q=0"  # the ball exactly in its place
 STRAIGHT = ("controller.turn_rate=0", "controller.speed=0.5", MIDDLE)

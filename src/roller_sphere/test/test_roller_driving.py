@@ -8,25 +8,27 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.assembly import Setup, make_controller, make_simulator
-from roboaccord.errors import AccordError
-from roboaccord.loop import simulate
-from roboaccord.rotations import (
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.numerics.rotations import (
     matrix_quaternion,
     quaternion_matrix,
     quaternion_product,
     rpy_matrix,
 )
-from roboaccord.scenario import load_scenario
-from roboaccord.state import Array, Command, RobotState, Target
-from roboaccord.trajectory import Trajectory
-from roller_sphere.contact_check import Case, run_case
-from roller_sphere.controllers import speeds_for
-from roller_sphere.kinematics import Kinematics
-from roller_sphere.metrics import slips
-from roller_sphere.odometry import RollingOdometry
-from roller_sphere.programs import figure_eight, figure_eight_time, headings
-from roller_sphere.reference import slip_matrix
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roller_sphere.controllers.drive import speeds_for
+from roller_sphere.controllers.programs import figure_eight, figure_eight_time, headings
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.odometry import RollingOdometry
+from roller_sphere.simulators.metrics import slips
+from roller_sphere.simulators.reference import slip_matrix
+from roller_sphere.source.contact_check import Case, run_case
 from scipy.linalg import expm
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from roboaccord.report.charts import Chart, Curve
 from roboaccord.report.pictures import BOX, draw
-from roller_sphere.claims import claims
-from roller_sphere.kinematics import Kinematics
-from roller_sphere.rig import Rig
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.rig import Rig
+from roller_sphere.source.claims import claims
 
 SVG = "{http://www.w3.org/2000/svg}"
 POINTS = 9

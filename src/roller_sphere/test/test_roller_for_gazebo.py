@@ -6,10 +6,9 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from roboaccord.assembly import Setup
-from roboaccord.description import expand
 from roboaccord.gazebo.form import expand_for_gazebo
-from roboaccord.scenario import load_scenario
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 LAWS = {
     "viscous, coefficient: 8": (1000.0, 1 / 8),
@@ -59,6 +58,6 @@ def test_the_spring_has_the_force_and_the_ball_the_grounds_friction(scenario):
 
 @pytest.mark.parametrize("scenario", ["headings", "dribble"])
 def test_no_other_simulator_gets_anything_of_it(scenario):
-    root = ET.fromstring(expand(setup(scenario)))
+    root = ET.fromstring(setup(scenario).urdf())
     assert not root.findall("gazebo")
     assert not [j for j in root.iter("joint") if j.get("name") == "mount"]

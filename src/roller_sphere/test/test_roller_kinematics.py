@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from roller_sphere.kinematics import WARNED, Kinematics
-from roller_sphere.rig import Rig
+from roller_sphere.model.kinematics import WARNED, Kinematics
+from roller_sphere.model.rig import Rig
 from scipy.optimize import minimize
 
 RIGHT = 0.5 * np.pi

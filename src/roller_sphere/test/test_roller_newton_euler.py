@@ -6,12 +6,12 @@ import dribble_newton_euler
 import numpy as np
 import pytest
 from dribble_newton_euler import Dribble, Moving
-from roboaccord.assembly import Setup
-from roboaccord.description import Tree, expand
-from roboaccord.scenario import load_scenario
-from roller_sphere.dribble_dynamics import RATES, gather, relax, spread
-from roller_sphere.dribble_place import turned_back
-from roller_sphere.dribble_reference import fixed_masses
+from roboaccord.description.tree import Tree
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roller_sphere.dribbling.dynamics import RATES, gather, relax, spread
+from roller_sphere.dribbling.place import turned_back
+from roller_sphere.dribbling.reference import fixed_masses
 
 INSTANT = 1e-14  # s: a step in which no rate changes by more than rounding
 VISCOUS, MU, SLIP_SPEED = 30.0, 0.5, 0.05  # N s/m, 1, m/s
@@ -29,7 +29,7 @@ def described(request):
     """Return parameters and the tree of the description, its rollers sliding."""
     changes = [f"parameters.{change}" for change in request.param]
     setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "dribble", changes))
-    tree = Tree.parse(expand(setup, more={"press": "slide"}))
+    tree = Tree.parse(setup.urdf(more={"press": "slide"}))
     return setup.parameters, tree
 
 

@@ -9,10 +9,10 @@ from oracle import lever_matrix
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
 from roboaccord.cli.main import add_robot_groups, app
 from scipy.optimize import curve_fit
-from snake.confirm import steady_figures
-from snake.coordinates import PlanarSnake, friction_of
-from snake.ground_estimate import GroundEstimator, normal_equations, sample
-from snake.ideal import IdealModel
+from snake.model.coordinates import PlanarSnake, friction_of
+from snake.search.confirm import steady_figures
+from snake.search.ground_estimate import GroundEstimator, normal_equations, sample
+from snake.search.ideal import IdealModel
 from typer.testing import CliRunner
 
 LIMIT = 3.0  # N m, of the scenario
@@ -173,14 +173,13 @@ def test_momenta_are_those_of_the_links(setup_with, random_state):
     """Linear and angular momentum, against the sum over the links of the description."""
     setup = setup_with()
     state, _ = random_state(setup, np.random.default_rng(8))
-    from roboaccord.description import Tree, expand
-    from roboaccord.kinematics import TreeKinematics
-    from roboaccord.rotations import quaternion_matrix
+    from roboaccord.mechanics.kinematics import TreeKinematics
+    from roboaccord.numerics.rotations import quaternion_matrix
 
     p = setup.parameters
     rotation = quaternion_matrix(state.orientation)
     twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
-    kinematics = TreeKinematics(Tree.parse(expand(setup)), setup.joints)
+    kinematics = TreeKinematics(setup.tree, setup.joints)
     motion = kinematics.move(state.q, state.qd, state.position, rotation, twist)
     links = [kinematics.names.index(name) for name in p.link_names]
     v, r, w = motion.linear[links], motion.position[links], motion.angular[links]

@@ -4,11 +4,12 @@ import json
 import math
 
 import pytest
-from roboaccord.assembly import make_controller, make_simulator
 from roboaccord.crosscheck.one_step import check_one_step, predict
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.loop import simulate
-from roboaccord.perturbation import Perturbation
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.perturbation import Perturbation
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +108,7 @@ def test_what_accelerations_do_not_show_one_step_names(
 
 def test_an_engine_that_stands_still_is_told_of(setup, sound, tmp_path, monkeypatch):
     """Its own change is 0, so its error counts against what the reference does."""
-    from roboaccord.engines.mujoco import MujocoSimulator
+    from roboaccord.engines.mujoco.simulator import MujocoSimulator
 
     monkeypatch.setattr(MujocoSimulator, "_substeps", lambda self, effort, count: None)
     run = simulate_still(setup)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord import Command, make_controller, make_simulator
-from snake import dynamics, tracking
-from snake.coordinates import PlanarSnake
+from snake.model import dynamics, tracking
+from snake.model.coordinates import PlanarSnake
 
 
 def forward(setup, y, tau):

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from roboaccord import Command, make_controller, make_simulator, simulate
-from roboaccord.metrics import metrics_of
+from roboaccord.run.metrics import metrics_of
 
 ENGINES = ["dart", "mujoco"]
 
@@ -73,7 +73,7 @@ def test_states_can_be_set_and_read_back(setup_with, random_state, name, base):
     """reset(state) returns the state, for every base."""
     from dataclasses import replace
 
-    from roboaccord.rotations import matrix_quaternion, rpy_matrix
+    from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix
 
     setup = setup_with(f"base={base}", "friction={law: none}")
     simulator = engine(setup, name)
@@ -124,8 +124,8 @@ def test_joint_limits_hold(setup_with, name):
 
 def test_link_velocities_of_the_description_are_those_of_dart(setup_with, random_state):
     """The kinematics through which force laws act, against DART's own body velocities."""
-    from roboaccord.kinematics import TreeKinematics
-    from roboaccord.rotations import quaternion_matrix
+    from roboaccord.mechanics.kinematics import TreeKinematics
+    from roboaccord.numerics.rotations import quaternion_matrix
 
     setup = setup_with()
     simulator = engine(setup, "dart")
@@ -175,7 +175,7 @@ def test_dart_does_not_kick_a_joint_that_is_beyond_its_stop(setup_with):
 
     setup = setup_with("friction={law: none}")
     simulator = engine(setup, "dart")
-    from roboaccord.engines.dart import STOP_RETURN
+    from roboaccord.engines.dart.simulator import STOP_RETURN
 
     q = np.zeros(setup.parameters.joints)
     q[10] = setup.parameters.joint_limit + 0.02

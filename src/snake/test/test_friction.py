@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord import AccordError, make_controller, make_simulator, simulate
-from roboaccord.friction import EllipseFriction, ellipse_force
-from roboaccord.interfaces import LinkMotion
-from snake import dynamics
-from snake.coordinates import PlanarSnake, friction_of
+from roboaccord.contract.interfaces import LinkMotion
+from roboaccord.mechanics.friction import EllipseFriction, ellipse_force
+from snake.model import dynamics
+from snake.model.coordinates import PlanarSnake, friction_of
 
 speeds = st.floats(-10, 10, allow_nan=False)
 

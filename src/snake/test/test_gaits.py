@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from snake.gaits import Serpenoid, VariableSerpenoid
+from snake.controllers.gaits import Serpenoid, VariableSerpenoid
 
 
 def draw(rng):

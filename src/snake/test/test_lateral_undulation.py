@@ -6,14 +6,14 @@ import re
 import numpy as np
 import pytest
 from roboaccord import Setup, load_scenario
+from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.chaotic import compare_cells, judge_statistics
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.errors import AccordError
-from roboaccord.perturbation import Perturbation
-from roboaccord.scenario import StatisticsSpec
-from roboaccord.sweep import Cell, sweep
-from snake.metrics import travel_of_cycles
-from snake.shapes import outlines, raster, svg
+from roboaccord.run.sweep import Cell, sweep
+from roboaccord.scenario.perturbation import Perturbation
+from roboaccord.scenario.scenario import StatisticsSpec
+from snake.simulators.metrics import travel_of_cycles
+from snake.source.shapes import outlines, raster, svg
 
 SHORT = ["duration=1.2", "physics_step=0.001"]  # the start and a cycle
 

@@ -9,11 +9,11 @@ from oracle import headings, lever_matrix
 from roboaccord import AccordError
 from roboaccord.cli.main import add_robot_groups, app
 from scipy.optimize import brentq
-from snake import optimise as search
-from snake.confirm import run, setup_of, steady_figures, window
-from snake.coordinates import friction_of
-from snake.ideal import Figures, Gait, IdealModel
-from snake.optimise import DEFAULT_GAIT, Task, optimise
+from snake.model.coordinates import friction_of
+from snake.search import optimise as search
+from snake.search.confirm import run, setup_of, steady_figures, window
+from snake.search.ideal import Figures, Gait, IdealModel
+from snake.search.optimise import DEFAULT_GAIT, Task, optimise
 from typer.testing import CliRunner
 
 

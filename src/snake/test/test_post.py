@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from roboaccord import RobotState
-from roboaccord.assembly import make_controller
-from roboaccord.errors import AccordError
-from snake.post import AsCoded, AsDescribed, configuration, cycle_of, segment_of
+from roboaccord.contract.errors import AccordError
+from roboaccord.scenario.controllers import make_controller
+from snake.source.post import AsCoded, AsDescribed, configuration, cycle_of, segment_of
 
 LIMIT = 0.436332
 

@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
-from roboaccord.metrics import metrics_of
-from roboaccord.state import Target
-from snake.guidance import FollowTwist, FollowWaypoints, HoldHeading, Motion
-from snake.heading import PeriodMean
-from snake.metrics import body_motion
-from snake.steering_metrics import gait_phase, mean_headings, settling_time, waypoint_figures
+from roboaccord.contract.state import Target
+from roboaccord.run.metrics import metrics_of
+from snake.simulators.metrics import body_motion
+from snake.steering.guidance import FollowTwist, FollowWaypoints, HoldHeading, Motion
+from snake.steering.heading import PeriodMean
+from snake.steering.metrics import gait_phase, mean_headings, settling_time, waypoint_figures
 
 QUARTER = math.pi / 2
 FIVE_DEGREES = math.radians(5)

@@ -6,11 +6,12 @@ import numpy as np
 import oracle
 import pytest
 from roboaccord import Command, make_simulator
-from roboaccord.assembly import Setup, make_controller
-from roboaccord.loop import simulate
-from roboaccord.scenario import load_scenario
-from snake.coordinates import PlanarSnake
-from snake.stops import solve_lcp
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from snake.model.coordinates import PlanarSnake
+from snake.model.stops import solve_lcp
 
 
 @pytest.fixture
@@ -98,7 +99,7 @@ def test_impacts_take_energy_and_no_joint_passes_its_stop(setup_with, drive):
 
 def test_one_impact_keeps_angular_momentum_to_round_off(setup_with, random_state):
     """Joints put at their stops, moving outwards: momenta stay, those joints stop, energy falls."""
-    from snake.impacts import impact
+    from snake.model.impacts import impact
 
     setup = setup_with()
     p = setup.parameters

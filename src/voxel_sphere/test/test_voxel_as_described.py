@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from roboaccord.errors import AccordError
-from voxel_sphere.accuracy import cases, measure
-from voxel_sphere.report_variants import AsDescribed, roll_as_described
+from roboaccord.contract.errors import AccordError
+from voxel_sphere.source.accuracy import cases, measure
+from voxel_sphere.source.variants import AsDescribed, roll_as_described
 
 N, R = 50, 5.0
 CASES = {case.name: case for case in cases()}

@@ -6,19 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.assembly import Setup, make_controller, make_simulator
-from roboaccord.contact import Contact, HeightField, MeshFixture
+from roboaccord.contract.contact import Contact, HeightField, MeshFixture
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.one_step import OneStepCheck, check_one_step, predict
-from roboaccord.description import expand
 from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel
-from roboaccord.errors import AccordError
-from roboaccord.loop import simulate
-from roboaccord.scenario import load_scenario
-from roboaccord.state import Command
-from roboaccord.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 from scipy.integrate import solve_ivp
-from voxel_sphere.engines import mesh_fixture
+from voxel_sphere.simulators.engines import mesh_fixture
 
 R, G = 0.1, 9.81  # m, m/s^2
 FACETS = 0.05  # of the change of the rates in 10 ms, as scenario bowl has it
@@ -52,7 +53,7 @@ def motion(setup, engine):
 def free_model(setup, contact=None):
     """Return the ball in free space, without weight."""
     return EngineModel(
-        urdf=expand(setup), base="free", joints=(), effort_limits=NOTHING, physics_step=1e-3,
+        urdf=setup.urdf(), base="free", joints=(), effort_limits=NOTHING, physics_step=1e-3,
         gravity=0.0, contact=contact,
     )  # fmt: skip
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from roboaccord.errors import AccordError
-from voxel_sphere.field import Field
-from voxel_sphere.shapes import fill_below
-from voxel_sphere.surfaces import make_surface
+from roboaccord.contract.errors import AccordError
+from voxel_sphere.rolling.field import Field
+from voxel_sphere.terrain.shapes import fill_below
+from voxel_sphere.terrain.surfaces import make_surface
 
 N, R = 60, 6.0
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from roboaccord.errors import AccordError
-from voxel_sphere.expressions import expression
-from voxel_sphere.generate import surface_parts
-from voxel_sphere.shapes import fill_below, sphere
-from voxel_sphere.sheets import Sheet
-from voxel_sphere.surfaces import SURFACES, Surface, make_surface
-from voxel_sphere.workspace import open_workspace
+from roboaccord.contract.errors import AccordError
+from voxel_sphere.terrain.expressions import expression
+from voxel_sphere.terrain.generate import surface_parts
+from voxel_sphere.terrain.shapes import fill_below, sphere
+from voxel_sphere.terrain.sheets import Sheet
+from voxel_sphere.terrain.surfaces import SURFACES, Surface, make_surface
+from voxel_sphere.terrain.workspace import open_workspace
 
 N, R = 50, 5.0
 

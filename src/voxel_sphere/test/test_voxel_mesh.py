@@ -5,16 +5,16 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 import trimesh
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 from roboaccord.gazebo import check_file
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
-from voxel_sphere.generate import surface_parts
-from voxel_sphere.heights import height_field
-from voxel_sphere.mesh import SMOOTH, Mesh, decimate, terrain_mesh, write_mesh
-from voxel_sphere.mesh_error import deviation, middles
-from voxel_sphere.shapes import fill_below
-from voxel_sphere.surfaces import SURFACES, make_surface
-from voxel_sphere.workspace import Terrain, open_workspace
+from voxel_sphere.terrain.generate import surface_parts
+from voxel_sphere.terrain.heights import height_field
+from voxel_sphere.terrain.mesh import SMOOTH, Mesh, decimate, terrain_mesh, write_mesh
+from voxel_sphere.terrain.mesh_error import deviation, middles
+from voxel_sphere.terrain.shapes import fill_below
+from voxel_sphere.terrain.surfaces import SURFACES, make_surface
+from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
 TOOL = sdformat_tool()
 

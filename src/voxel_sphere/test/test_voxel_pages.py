@@ -14,10 +14,10 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from roboaccord.report.colours import RED
-from voxel_sphere.path import Path
-from voxel_sphere.plan import BOX
-from voxel_sphere.relief import floor_heights, ground_and_walls
-from voxel_sphere.workspace import open_workspace
+from voxel_sphere.rolling.path import Path
+from voxel_sphere.source.plan import BOX
+from voxel_sphere.source.relief import floor_heights, ground_and_walls
+from voxel_sphere.terrain.workspace import open_workspace
 
 N, R = 50, 5.0
 SVG = "{http://www.w3.org/2000/svg}"

@@ -5,17 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.assembly import Setup, make_controller, make_simulator
 from roboaccord.bag.reader import read_run
-from roboaccord.errors import AccordError
-from roboaccord.loop import simulate
-from roboaccord.rotations import quaternion_matrix
-from roboaccord.runner import RunRequest, run_direct
-from roboaccord.scenario import load_scenario
-from roboaccord.state import Command, Target
-from voxel_sphere.generate import place, surface_parts
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command, Target
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.run.runner import RunRequest, run_direct
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 from voxel_sphere.robot import ROBOT
-from voxel_sphere.surfaces import make_surface
+from voxel_sphere.terrain.generate import place, surface_parts
+from voxel_sphere.terrain.surfaces import make_surface
 
 R = 0.1  # m, of the ball
 NOTHING = np.zeros(0)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from roboaccord.errors import AccordError
-from roboaccord.rotations import quaternion_matrix
+from roboaccord.contract.errors import AccordError
+from roboaccord.numerics.rotations import quaternion_matrix
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
-from voxel_sphere.accuracy import cases, error, measure
-from voxel_sphere.field import Field
-from voxel_sphere.rolling import Roller, roll
+from voxel_sphere.rolling.field import Field
+from voxel_sphere.rolling.motion import Roller, roll
+from voxel_sphere.source.accuracy import cases, error, measure
 
 N, R = 100, 10.0
 CASES = {case.name: case for case in cases()}

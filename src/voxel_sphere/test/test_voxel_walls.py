@@ -4,15 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from roboaccord.errors import AccordError
-from voxel_sphere.bounces import bounces
-from voxel_sphere.contacts import contacts, linked
-from voxel_sphere.field import Field
-from voxel_sphere.generate import Part, place
-from voxel_sphere.rolling import Roller, roll
-from voxel_sphere.shapes import fill_below, fill_inside
-from voxel_sphere.surfaces import make_surface
-from voxel_sphere.walls import WallLaw, reflected, spin_for, split, tangent
+from roboaccord.contract.errors import AccordError
+from voxel_sphere.rolling.bounces import bounces
+from voxel_sphere.rolling.contacts import contacts, linked
+from voxel_sphere.rolling.field import Field
+from voxel_sphere.rolling.motion import Roller, roll
+from voxel_sphere.rolling.walls import WallLaw, reflected, spin_for, split, tangent
+from voxel_sphere.terrain.generate import Part, place
+from voxel_sphere.terrain.shapes import fill_below, fill_inside
+from voxel_sphere.terrain.surfaces import make_surface
 
 N, R = 60, 6.0
 FLOOR = 2 * R

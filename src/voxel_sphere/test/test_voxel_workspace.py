@@ -6,10 +6,10 @@ import zlib
 import numpy as np
 import pytest
 from PIL import Image
-from roboaccord.errors import AccordError
-from voxel_sphere.generate import Part, place
-from voxel_sphere.slices import SIGNATURE, read_volume, write_volume
-from voxel_sphere.workspace import open_workspace
+from roboaccord.contract.errors import AccordError
+from voxel_sphere.terrain.generate import Part, place
+from voxel_sphere.terrain.slices import SIGNATURE, read_volume, write_volume
+from voxel_sphere.terrain.workspace import open_workspace
 
 N = 20
 

@@ -9,9 +9,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from roboaccord.assembly import Setup
-from roboaccord.rotations import quaternion_matrix
-from roboaccord.state import Array, Command, RobotState, Target
+from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.scenario.setup import Setup
 
 NO_EFFORT = np.zeros(0)
 UP = np.array([0.0, 0.0, 1.0])

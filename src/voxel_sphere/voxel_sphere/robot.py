@@ -1,78 +1,92 @@
-"""The voxel sphere's registration: the one object that brings the package into the workspace."""
+"""Registration of the voxel sphere: brings the package into the workspace."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
-from roboaccord.assembly import Setup
-from roboaccord.errors import AccordError
-from roboaccord.interfaces import Simulator
-from roboaccord.robot import Robot
-from roboaccord.rotations import quaternion_matrix
-from roboaccord.state import Array, RobotState
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.solids import Faces
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.robot import Robot
+from roboaccord.scenario.setup import Setup
 
-from voxel_sphere.contact import is_kinematic, rolling, touching
 from voxel_sphere.controllers import DriveController, RollController
-from voxel_sphere.engines import make_engine_simulator
-from voxel_sphere.heavy_reference import HeavyReference
-from voxel_sphere.metrics import metrics
-from voxel_sphere.parameters import VoxelSphereParameters
-from voxel_sphere.reference import RollingReference
-from voxel_sphere.scene import Scene, make_scene
-from voxel_sphere.terrain_files import draw_relief, make_world
+from voxel_sphere.model.contact import is_kinematic, rolling, touching
+from voxel_sphere.model.parameters import VoxelSphereParameters
+from voxel_sphere.simulators.engines import make_engine_simulator
+from voxel_sphere.simulators.heavy_reference import HeavyReference
+from voxel_sphere.simulators.metrics import metrics
+from voxel_sphere.simulators.reference import RollingReference
+from voxel_sphere.simulators.scene import Scene, make_scene
+from voxel_sphere.simulators.terrain_files import draw_relief, make_world
 
 
-def joints(setup: Setup) -> tuple[str, ...]:
-    """Return no joints: the ball is one body."""
-    if setup.scenario.base != "free":
-        raise AccordError(f"base is {setup.scenario.base}; the voxel sphere takes free")
-    return ()
+class VoxelSphere(Robot):
+    """A ball on terrain given as voxel slices: kinematic, or heavy."""
+
+    name = "voxel_sphere"
+    summary = "a ball that rolls over terrain given as voxel slices"
+    parameters = VoxelSphereParameters
+    controllers = {"roll": RollController, "drive": DriveController}
+    contacts = {"rolling": rolling, "contact": touching}
+    cli = "voxel_sphere.cli:app"
+    terrain = staticmethod(make_scene)
+
+    def joints(self, setup: Setup) -> tuple[str, ...]:
+        """Return no joints: the ball is one body.
+
+        Raises:
+            AccordError: for a base other than free.
+        """
+        if setup.scenario.base != "free":
+            raise AccordError(f"base is {setup.scenario.base}; the voxel sphere takes free")
+        return ()
+
+    def effort_limits(self, setup: Setup) -> Array:
+        return np.zeros(0)
+
+    def reference(self, setup: Setup) -> Simulator:
+        """Make the analytical simulator of the kinematic ball, or of the heavy one."""
+        return RollingReference(setup) if is_kinematic(setup) else HeavyReference(setup)
+
+    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+        return make_engine_simulator(setup, engine, perturbations)
+
+    def relief(self, setup: Setup) -> tuple[Array, Faces] | None:
+        return draw_relief(setup)
+
+    def world(self, setup: Setup) -> Path | None:
+        return make_world(setup)
+
+    def initial(self, setup: Setup, state: RobotState) -> RobotState:
+        """Lower the ball onto the ground at its x and y, rolling with the spin that is given.
+
+        A height z other than 0 says on which floor, where there are several.
+
+        Raises:
+            AccordError: for a linear velocity, which follows from the angular one.
+        """
+        if np.any(state.twist[:3]):
+            raise AccordError("initial.twist: give the angular velocity; the linear one follows")
+        scene: Scene = setup.terrain
+        field, _ = scene.fields
+        x, y, z = state.position / scene.voxel
+        centre = field.place(x, y, z if z else None)
+        rotation = quaternion_matrix(state.orientation)
+        spin = rotation @ state.twist[3:]
+        speed = setup.parameters.radius * np.cross(spin, field.normal(centre))
+        twist = np.concatenate([speed @ rotation, state.twist[3:]])
+        return replace(state, position=centre * scene.voxel, twist=twist)
+
+    def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
+        return metrics(setup, trajectory)
 
 
-def effort_limits(setup: Setup) -> Array:
-    """Return no limits: there are no joints."""
-    return np.zeros(len(setup.joints))
-
-
-def make_reference(setup: Setup) -> Simulator:
-    """Make the analytical simulator of the kinematic ball, or of the heavy one."""
-    return RollingReference(setup) if is_kinematic(setup) else HeavyReference(setup)
-
-
-def lower(setup: Setup, state: RobotState) -> RobotState:
-    """Lower the ball onto the ground at its x and y, rolling with the spin that is given.
-
-    A height z other than 0 says on which floor, where there are several.
-    """
-    if np.any(state.twist[:3]):
-        raise AccordError("initial.twist: give the angular velocity; the linear one follows")
-    scene: Scene = setup.terrain
-    field, _ = scene.fields
-    x, y, z = state.position / scene.voxel
-    centre = field.place(x, y, z if z else None)
-    rotation = quaternion_matrix(state.orientation)
-    spin = rotation @ state.twist[3:]
-    speed = setup.parameters.radius * np.cross(spin, field.normal(centre))
-    twist = np.concatenate([speed @ rotation, state.twist[3:]])
-    return replace(state, position=centre * scene.voxel, twist=twist)
-
-
-ROBOT = Robot(
-    name="voxel_sphere",
-    package="voxel_sphere",
-    summary="a ball that rolls over terrain given as voxel slices",
-    parameters=VoxelSphereParameters,
-    joints=joints,
-    effort_limits=effort_limits,
-    reference=make_reference,
-    controllers={"roll": RollController, "drive": DriveController},
-    contacts={"rolling": rolling, "contact": touching},
-    terrain=make_scene,
-    relief=draw_relief,
-    world=make_world,
-    engine=make_engine_simulator,
-    initial=lower,
-    metrics=metrics,
-    cli="voxel_sphere.cli:app",
-)
+ROBOT = VoxelSphere()

@@ -8,9 +8,9 @@ import numpy as np
 import typer
 from roboaccord.cli.console import COMPILING, print_json, progress
 
-from monkeybot.basin import basin, check_counts
 from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
-from monkeybot.held import held_gait
+from monkeybot.stability.basin import basin, check_counts
+from monkeybot.stability.closed_loop import held_gait
 
 GaitName = Annotated[
     str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")

@@ -11,15 +11,15 @@ import numpy as np
 import typer
 from rich.table import Table
 from roboaccord.cli.console import COMPILING, out, print_json, progress
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
 from monkeybot.cli.kinds import Controls, Rise, controls_of, kind_of, orbit_row
 from monkeybot.cli.options import Changes, Json, robot_parameters
-from monkeybot.continuation import Branch, Family, Point, follow
-from monkeybot.crossings import Crossing, Stretch, best, crossings, stable
-from monkeybot.orbits import Orbit, find_orbit
-from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.shipped import shipped_data, shipped_gait
+from monkeybot.gaits.continuation import Branch, Family, Point, follow
+from monkeybot.gaits.crossings import Crossing, Stretch, best, crossings, stable
+from monkeybot.gaits.orbits import Orbit, find_orbit
+from monkeybot.gaits.shipped import shipped_data, shipped_gait
+from monkeybot.model.parameters import MonkeyBotParameters
 
 Start = tuple[float, float, float, float]
 

@@ -9,22 +9,22 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 from roboaccord.cli.console import COMPILING, out, print_json, progress
-from roboaccord.output import make_folder
-from roboaccord.versions import made_with
+from roboaccord.run.output import make_folder
+from roboaccord.run.versions import made_with
 
 from monkeybot.cli.landscape import Span
 from monkeybot.cli.options import Changes, Json, robot_parameters
-from monkeybot.design import (
+from monkeybot.gaits.landscape import span
+from monkeybot.stability.design import (
     MARGINS,
     DesignMap,
     Robot,
     better_robot,
     design_map,
     shipped_robot,
-)  # fmt: skip
-from monkeybot.landscape import span
-from monkeybot.stability_map import save_map
-from monkeybot.stability_picture import write_design
+)
+from monkeybot.stability.stability_map import save_map
+from monkeybot.stability.stability_picture import write_design
 
 
 def design_command(

@@ -9,13 +9,13 @@ import numpy as np
 import typer
 from rich.table import Table
 from roboaccord.cli.console import COMPILING, out, print_json, progress
-from roboaccord.output import make_folder
-from roboaccord.versions import made_with
+from roboaccord.run.output import make_folder
+from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Json, Torque, robot_parameters
-from monkeybot.figures import FIRST, RANGES, SECOND, write_landscapes, write_repetitions
-from monkeybot.gaits import evaluate, horizontal
-from monkeybot.report_variants import SampledGait, fminsearch, sampled_gait
+from monkeybot.gaits.gait import evaluate, horizontal
+from monkeybot.source.figures import FIRST, RANGES, SECOND, write_landscapes, write_repetitions
+from monkeybot.source.variants import SampledGait, fminsearch, sampled_gait
 
 GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
 

@@ -10,8 +10,8 @@ from roboaccord.cli.console import COMPILING, out, print_json, progress
 
 from monkeybot.cli.kinds import Controls, KindName, Rise, controls_of, kind_of, orbit_row
 from monkeybot.cli.options import Changes, Json, robot_parameters
-from monkeybot.find import find_gaits
-from monkeybot.orbits import Orbit
+from monkeybot.gaits.find import find_gaits
+from monkeybot.gaits.orbits import Orbit
 
 
 def find_command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.cli.console import print_json
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
 from monkeybot.cli.options import (
     Changes,
@@ -16,8 +16,8 @@ from monkeybot.cli.options import (
     print_figures,
     robot_parameters,
 )
-from monkeybot.gaits import Evaluation, evaluate, horizontal
-from monkeybot.search import FINE, minimise, missed
+from monkeybot.gaits.gait import Evaluation, evaluate, horizontal
+from monkeybot.gaits.search import FINE, minimise, missed
 
 
 def gait_command(

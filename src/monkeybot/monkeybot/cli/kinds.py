@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from roboaccord.errors import AccordError
-from roboaccord.scenario import apply_change, did_you_mean
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.scenario.files import apply_change
 
 from monkeybot.cli.periodic import as_pairs
-from monkeybot.kinds import KINDS
-from monkeybot.orbits import Kind, Orbit
+from monkeybot.gaits.kinds import KINDS
+from monkeybot.gaits.orbits import Kind, Orbit
 
 DEFAULTS = {
     "period": 0.935, "torque": 0.7, "flight": 0.01, "first": 0.933, "second": 0.953, "more": 0.0,

@@ -12,10 +12,10 @@ from typing import Annotated
 import numpy as np
 import typer
 from roboaccord.cli.console import COMPILING, print_json, progress
-from roboaccord.errors import AccordError
-from roboaccord.output import make_folder
-from roboaccord.state import Array
-from roboaccord.versions import made_with
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.run.output import make_folder
+from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import (
     Changes,
@@ -26,12 +26,12 @@ from monkeybot.cli.options import (
     print_figures,
     robot_parameters,
 )
-from monkeybot.gaits import Gait, evaluate, horizontal
-from monkeybot.hybrid import TOLERANCE
-from monkeybot.landscape import LIMIT, Landscape, landscape, save_landscape, span
-from monkeybot.landscape_page import render_landscape
-from monkeybot.maps import write_map, write_surface
-from monkeybot.parameters import MonkeyBotParameters
+from monkeybot.gaits.gait import Gait, evaluate, horizontal
+from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_landscape, span
+from monkeybot.model.hybrid import TOLERANCE
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.stability.landscape_page import render_landscape
+from monkeybot.stability.maps import write_map, write_surface
 
 Span = tuple[float, float, int]
 

@@ -10,7 +10,8 @@ import typer
 from roboaccord.cli.console import print_json
 
 from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
-from monkeybot.lqr import (
+from monkeybot.gaits.shipped import shipped_gait
+from monkeybot.stability.lqr import (
     SAMPLE,
     conditioning,
     controllability,
@@ -18,7 +19,6 @@ from monkeybot.lqr import (
     linearise,
     time_law,
 )
-from monkeybot.shipped import shipped_gait
 
 
 def lqr_command(

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 from roboaccord.cli.console import out
-from roboaccord.errors import AccordError
-from roboaccord.parameters import load_parameters
-from roboaccord.scenario import apply_change
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.parameters import load_parameters
+from roboaccord.scenario.files import apply_change
 
-from monkeybot.parameters import MonkeyBotParameters
+from monkeybot.model.parameters import MonkeyBotParameters
 
 Rates = Annotated[
     tuple[float, float],

@@ -9,10 +9,10 @@ import typer
 from roboaccord.cli.console import print_json
 
 from monkeybot.cli.options import Changes, Json, Rates, Torque, print_figures, robot_parameters
-from monkeybot.collisionless import find_collisionless
-from monkeybot.gaits import horizontal
-from monkeybot.return_map import Multipliers, all_multipliers
-from monkeybot.search import refine
+from monkeybot.gaits.collisionless import find_collisionless
+from monkeybot.gaits.gait import horizontal
+from monkeybot.gaits.return_map import Multipliers, all_multipliers
+from monkeybot.gaits.search import refine
 
 CONTROL = {
     "state_triggered": "by its events",

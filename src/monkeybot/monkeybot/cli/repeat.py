@@ -11,7 +11,7 @@ from rich.table import Table
 from roboaccord.cli.console import out, print_json
 
 from monkeybot.cli.options import Changes, Json, Rates, Torque, robot_parameters
-from monkeybot.repeat import repeat
+from monkeybot.gaits.repeat import repeat
 
 
 class Clock(StrEnum):

@@ -11,11 +11,11 @@ import typer
 from rich.table import Table
 from roboaccord.cli.console import COMPILING, out, print_json, progress
 
-from monkeybot.basin import check_counts
 from monkeybot.cli.basin import GaitName, Samples, Seed
 from monkeybot.cli.options import Changes, Json, robot_parameters
-from monkeybot.held import held_gait
-from monkeybot.robustness import Disturbance, Robustness, robustness
+from monkeybot.stability.basin import check_counts
+from monkeybot.stability.closed_loop import held_gait
+from monkeybot.stability.robustness import Disturbance, Robustness, robustness
 
 JITTERS = (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3)  # s
 TORQUE_ERRORS = (0.005, 0.01, 0.02, 0.05)

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from roboaccord.cli.console import COMPILING, print_json, progress
-from roboaccord.output import make_folder
-from roboaccord.versions import made_with
+from roboaccord.run.output import make_folder
+from roboaccord.run.versions import made_with
 
 from monkeybot.cli.landscape import Span
 from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
-from monkeybot.clocked import Step
-from monkeybot.landscape import span
-from monkeybot.level_gaits import Level, shipped_level
-from monkeybot.stability_map import StabilityMap, save_map, stability_map
-from monkeybot.stability_picture import write_stability
+from monkeybot.gaits.clocked import Step
+from monkeybot.gaits.landscape import span
+from monkeybot.gaits.level import Level, shipped_level
+from monkeybot.stability.stability_map import StabilityMap, save_map, stability_map
+from monkeybot.stability.stability_picture import write_stability
 
 
 def stability_command(

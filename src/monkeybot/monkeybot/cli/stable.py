@@ -8,16 +8,16 @@ import numpy as np
 import typer
 from rich.table import Table
 from roboaccord.cli.console import COMPILING, out, print_json, progress
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
-from monkeybot.basin import basin
 from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
 from monkeybot.cli.periodic import as_pairs
-from monkeybot.held import held_gait
-from monkeybot.lqr import held_multipliers
-from monkeybot.orbits import Orbit
-from monkeybot.parameters import MonkeyBotParameters
-from monkeybot.shipped import clocked_gait, shipped_data
+from monkeybot.gaits.orbits import Orbit
+from monkeybot.gaits.shipped import clocked_gait, shipped_data
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.stability.basin import basin
+from monkeybot.stability.closed_loop import held_gait
+from monkeybot.stability.lqr import held_multipliers
 
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s
 HEADINGS = (

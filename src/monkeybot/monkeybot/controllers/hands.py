@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.state import NO_SWITCHES, Array, Command, RobotState
+from roboaccord.contract.state import NO_SWITCHES, Array, Command, RobotState
 
-from monkeybot.coordinates import Mode, mode_of, pack
+from monkeybot.model.coordinates import Mode, mode_of, pack
 
 HALF_TICK = 5e-10  # s: a time that is due within this is due now
 SWINGS = (Mode.SWING_A, Mode.SWING_B)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from roboaccord.assembly import Setup
-from roboaccord.state import Command, RobotState, Target
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
 
 from monkeybot.controllers.hands import command, other_hand, seen_from
-from monkeybot.coordinates import Mode, mode_of
-from monkeybot.parameters import MonkeyBotParameters
+from monkeybot.model.coordinates import Mode, mode_of
+from monkeybot.model.parameters import MonkeyBotParameters
 
 
 class LevelController:

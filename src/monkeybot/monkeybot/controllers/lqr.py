@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from roboaccord.assembly import Setup
-from roboaccord.state import Array, Command, RobotState, Target
+from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
 
 from monkeybot.controllers.hands import HALF_TICK, command, other_hand, seen_from
-from monkeybot.coordinates import Mode, mode_of
+from monkeybot.model.coordinates import Mode, mode_of
 
 AT_VERTICAL = 1e-9  # rad: a start that is nearer has just passed the vertical
 

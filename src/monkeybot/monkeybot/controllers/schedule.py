@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from roboaccord.assembly import Setup
-from roboaccord.state import NO_SWITCHES, Command, RobotState, Target
+from roboaccord.contract.state import NO_SWITCHES, Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
 
 from monkeybot.controllers.hands import HALF_TICK
-from monkeybot.coordinates import Mode, mode_of
+from monkeybot.model.coordinates import Mode, mode_of
 
 HOLDS = {"a": Mode.SWING_A, "b": Mode.SWING_B, "none": Mode.FLIGHT, "both": Mode.FIXED}
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.assembly import Setup
-from roboaccord.state import Command, RobotState, Target
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
 
-from monkeybot import dynamics
 from monkeybot.controllers.hands import command, other_hand
-from monkeybot.coordinates import Mode, mode_of, pack
-from monkeybot.events import direction
-from monkeybot.parameters import L1, L2
+from monkeybot.model import dynamics
+from monkeybot.model.coordinates import Mode, mode_of, pack
+from monkeybot.model.events import direction
+from monkeybot.model.parameters import L1, L2
 
 
 class SearchController:

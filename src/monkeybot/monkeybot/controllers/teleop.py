@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.assembly import Setup
-from roboaccord.state import Command, RobotState, Target
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
 
 
 class TeleopController:

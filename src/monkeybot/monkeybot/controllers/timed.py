@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from roboaccord.assembly import Setup
-from roboaccord.state import Command, RobotState, Target
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
 
 from monkeybot.controllers.hands import HALF_TICK, SWINGS, command, other_hand, seen_from
-from monkeybot.coordinates import Mode, mode_of
+from monkeybot.model.coordinates import Mode, mode_of
 
 Interval = tuple[float, float, float]
 

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 from roboaccord.cli.console import ProgressObserver, out, print_json, progress
-from roboaccord.errors import AccordError
-from roboaccord.scenario import did_you_mean
+from roboaccord.contract.errors import AccordError, did_you_mean
 
 from packbot.cli.options import Changes, Json
-from packbot.collapse import CONTACTS, LINKS, Collapse, collapse_setup, run_collapse
-from packbot.perturb import Draw, run_draws, spread
+from packbot.source.collapse import CONTACTS, LINKS, Collapse, collapse_setup, run_collapse
+from packbot.source.perturb import Draw, run_draws, spread
 
 
 def collapse_command(

@@ -7,8 +7,8 @@ from typing import Any
 from rich.table import Table
 from roboaccord.cli.console import out, print_json
 
-from packbot.clearance import Clearance
 from packbot.cli.options import Angles, Changes, Json, ScenarioName, angles_of, setup_of
+from packbot.contact.clearance import Clearance
 
 SHOWN = 10
 

@@ -8,12 +8,12 @@ import numpy as np
 import typer
 from rich.table import Table
 from roboaccord.cli.console import out, print_json
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
 
 from packbot.cli.joints import joint_values
 from packbot.cli.options import Changes, Json, setup_of
-from packbot.parameters import JOINTS
-from packbot.poses import check_limits
+from packbot.model.parameters import JOINTS
+from packbot.model.poses import check_limits
 
 NONE = " ".join("0" for _ in JOINTS)
 
@@ -41,7 +41,7 @@ def dynamics_command(
 
       accord packbot dynamics --q 0 1 0 0 0 0 0 --set parameters.reflected_inertia_shoulder=0.5
     """
-    from packbot.arm import Arm
+    from packbot.model.arm import Arm
 
     setup = setup_of("collapse", changes)
     angles, rates = joint_values(q, "--q"), joint_values(qd, "--qd")

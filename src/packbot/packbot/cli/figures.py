@@ -9,16 +9,16 @@ from typing import Annotated, Any
 
 import typer
 from roboaccord.cli.console import out, print_json, progress
-from roboaccord.output import make_folder, write_columns, write_text
 from roboaccord.report.chart_plots import plot_of
 from roboaccord.report.pictures import draw
 from roboaccord.report.plots import render_plots
-from roboaccord.versions import made_with
+from roboaccord.run.output import make_folder, write_columns, write_text
+from roboaccord.run.versions import made_with
 
 from packbot.cli.collapse import figures_of
 from packbot.cli.options import Json
-from packbot.collapse import CONTACTS, Collapse, collapse_setup, run_collapse
-from packbot.report_figures import Collapses, figures
+from packbot.source.collapse import CONTACTS, Collapse, collapse_setup, run_collapse
+from packbot.source.figures import Collapses, figures
 
 SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 

@@ -10,11 +10,11 @@ import numpy as np
 import typer
 from rich.table import Table
 from roboaccord.cli.console import log, out, print_json, progress
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
-from packbot.bodies import complaints, make_bodies
-from packbot.body_files import read_shapes, write_bodies
 from packbot.cli.options import Json
+from packbot.hulls.bodies import complaints, make_bodies
+from packbot.hulls.body_files import read_shapes, write_bodies
 
 
 def hulls_command(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.errors import AccordError
-from roboaccord.scenario import did_you_mean
-from roboaccord.state import Array
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.state import Array
 
-from packbot.parameters import JOINTS
+from packbot.model.parameters import JOINTS
 
 
 def joint_values(words: str, option: str) -> Array:

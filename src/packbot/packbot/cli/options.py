@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from roboaccord.assembly import Setup
-from roboaccord.scenario import load_scenario
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 from packbot.cli.joints import joint_values
-from packbot.poses import check_limits
+from packbot.model.poses import check_limits
 
 Angles = Annotated[
     str | None,

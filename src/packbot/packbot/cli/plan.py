@@ -6,16 +6,16 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
-from roboaccord.assembly import Setup
 from roboaccord.cli.console import log, out, print_json
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
 
 from packbot.cli.joints import point
 from packbot.cli.options import Changes, Json, ScenarioName, setup_of
 from packbot.cli.pose import Pitch
-from packbot.parameters import JOINTS
-from packbot.poses import pose
-from packbot.reaching import MARGIN, Goal
+from packbot.model.parameters import JOINTS
+from packbot.model.poses import pose
+from packbot.planning.reaching import MARGIN, Goal
 
 
 def plan_command(
@@ -60,8 +60,8 @@ def figures_of(
     setup: Setup, goal: Goal, start: Array, margin: float, speed: float, seed: int
 ) -> dict[str, Any]:
     """Return what is said of a way."""
-    from packbot.planning import Planner
-    from packbot.trajectories import in_time
+    from packbot.planning.rrt import Planner
+    from packbot.planning.trajectories import in_time
 
     planner = Planner(setup, margin=margin)
     corners = planner.plan(start, goal.angles(setup, planner, start), seed)

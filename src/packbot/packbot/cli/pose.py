@@ -7,15 +7,15 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.table import Table
-from roboaccord.assembly import Setup
 from roboaccord.cli.console import out, print_json
-from roboaccord.errors import AccordError
-from roboaccord.state import Array
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
 
 from packbot.cli.joints import joint_values, point
 from packbot.cli.options import Changes, Json, ScenarioName, setup_of
-from packbot.parameters import JOINTS
-from packbot.poses import check_limits, named_poses, pose
+from packbot.model.parameters import JOINTS
+from packbot.model.poses import check_limits, named_poses, pose
 
 Pitch = Annotated[
     float | None, typer.Option(help="Of the hand above the horizontal, in rad; any if not given.")
@@ -65,8 +65,8 @@ def find(
     setup: Setup, name: str, target: str, q: str, pitch: float | None, near: str, margin: float
 ) -> Array:
     """Return the angles (7,) [rad] that words ask for."""
-    from packbot.clearance import Clearance
-    from packbot.inverse import Inverse
+    from packbot.contact.clearance import Clearance
+    from packbot.planning.inverse import Inverse
 
     if pitch is not None and (not target or not np.isfinite(pitch)):
         raise AccordError("--pitch takes a finite number, and goes with --target")
@@ -80,8 +80,8 @@ def find(
 
 def figures_of(setup: Setup, q: Array) -> dict[str, Any]:
     """Return what is said of angles."""
-    from packbot.clearance import Clearance
-    from packbot.kinematics import Kinematics
+    from packbot.contact.clearance import Clearance
+    from packbot.model.kinematics import Kinematics
 
     kinematics, clearance = Kinematics(setup), Clearance.of(setup)
     tip, camera = (kinematics.placement(frame, q) for frame in ("tip", "camera"))

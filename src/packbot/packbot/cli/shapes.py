@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 from roboaccord.cli.console import out, print_json
-from roboaccord.resources import share
+from roboaccord.description.resources import share
 
 from packbot.cli.options import Json
-from packbot.shapes import write_shapes
+from packbot.hulls.shapes import write_shapes
 
 
 def shapes_command(

@@ -11,7 +11,7 @@ from roboaccord.cli.console import out, print_json
 
 from packbot.cli.joints import point
 from packbot.cli.options import Angles, Changes, Json, ScenarioName, angles_of, setup_of
-from packbot.sight import Sight, View
+from packbot.planning.sight import Sight, View
 
 
 def sight_command(

@@ -24,9 +24,9 @@ from roboaccord.cdr import (
     decode_string,
     read_joint_state,
 )
-from roboaccord.errors import AccordError
-from roboaccord.state import IDENTITY, Array
-from roboaccord.trajectory import Event, Trajectory
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import IDENTITY, Array
+from roboaccord.contract.trajectory import Event, Trajectory
 
 _KINDS = {
     "sensor_msgs/msg/JointState": names.STATES,

@@ -8,7 +8,7 @@ from typing import Any
 
 from roboaccord.bag.records import McapScan, load_yaml
 from roboaccord.bag.topics import LOST_EVENTS
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
 INFORMATION = "rosbag2_bagfile_information"
 

@@ -12,8 +12,8 @@ import numpy as np
 from roboaccord.bag import topics as names
 from roboaccord.bag.content import Content
 from roboaccord.cdr import EffortCodec, decode_string, decode_wrench
-from roboaccord.state import Array
-from roboaccord.trajectory import Trajectory
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
 
 
 class Commands(NamedTuple):

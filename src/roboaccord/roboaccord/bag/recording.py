@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from roboaccord.assembly import Setup
 from roboaccord.bag.writer import BagWriter
-from roboaccord.trajectory import Trajectory
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.scenario.setup import Setup
 
 
 def write_trajectory(

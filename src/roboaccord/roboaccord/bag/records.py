@@ -25,7 +25,7 @@ from mcap.stream_reader import get_chunk_data_stream
 from roboaccord.bag import frames
 from roboaccord.bag.frames import DamageError, Frames, Opcode
 from roboaccord.bag.topics import LIBRARY
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
 _MESSAGE_HEAD = struct.Struct("<HIQQ")
 _SEQUENCE = 0xFFFFFFFF  # it is an uint32, and goes round

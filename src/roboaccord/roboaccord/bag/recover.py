@@ -20,7 +20,7 @@ from roboaccord.bag.folder import bag_files, custom_data, doubt_of_metadata, rea
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.storage import RunWriter
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
 _NO_HASH = "RIHS01_" + 64 * "0"
 _IDL = "ros2idl"

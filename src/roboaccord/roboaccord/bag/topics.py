@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from roboaccord.assembly import Setup
+from roboaccord.scenario.setup import Setup
 
 METADATA_VERSION = 9
 LIBRARY = "roboaccord"

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from roboaccord.cdr import HEADER, CdrWriter, stamp
-from roboaccord.description import Joint, Tree
-from roboaccord.rotations import matrix_quaternion
-from roboaccord.state import Array, RobotState
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.tree import Joint, Tree
+from roboaccord.numerics.rotations import matrix_quaternion
 
 _NUMBERS = 7  # translation and quaternion
 _STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)

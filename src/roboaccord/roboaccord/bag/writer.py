@@ -13,7 +13,6 @@ from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2.errors import WriterError
 from rosbags.typesys import Stores, get_typestore
 
-from roboaccord.assembly import Setup
 from roboaccord.bag import topics as names
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.topics import Topic
@@ -27,10 +26,11 @@ from roboaccord.cdr import (
     encode_string,
     encode_wrench,
 )
-from roboaccord.description import Tree, expand
-from roboaccord.errors import AccordError
-from roboaccord.state import Command, RobotState
-from roboaccord.trajectory import Event
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.description.tree import Tree
+from roboaccord.scenario.setup import Setup
 
 FLUSH_PERIOD = 0.5  # s of wall time: what a killed run loses at most
 TF_PERIOD = 0.02  # s of simulated time
@@ -76,7 +76,7 @@ class BagWriter:
         Raises:
             AccordError: if the folder exists or cannot be written.
         """
-        urdf = expand(self._setup)
+        urdf = self._setup.urdf()
         self._transforms = RobotTransforms(Tree.parse(urdf), self._setup.joints)
         self._typestore = get_typestore(Stores.ROS2_JAZZY)
         try:

@@ -25,8 +25,8 @@ from roboaccord.cdr.wire import (
     check_length,
     view,
 )
-from roboaccord.errors import AccordError
-from roboaccord.state import Array, RobotState
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, RobotState
 
 _POSE, _TWIST, _COVARIANCE = 7, 6, 36  # numbers of an Odometry, in this order, each with the last
 

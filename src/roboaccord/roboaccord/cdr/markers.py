@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from roboaccord.cdr.wire import STAMP, CdrWriter, stamp
-from roboaccord.contact import ContactPoint
-from roboaccord.state import IDENTITY, ORIGIN, Array
+from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.state import IDENTITY, ORIGIN, Array
 
 NAMESPACE = "contacts"
 ARROW, SPHERE = 0, 2  # types of a marker

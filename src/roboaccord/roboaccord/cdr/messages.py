@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from roboaccord.cdr.wire import DOUBLE, HEADER, STAMP, CdrReader, CdrWriter, stamp
-from roboaccord.errors import AccordError
-from roboaccord.state import Array
-from roboaccord.trajectory import Event
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Event
 
 
 def encode_clock(time: float) -> bytes:

@@ -12,8 +12,8 @@ from typing import Self
 
 import numpy as np
 
-from roboaccord.errors import AccordError
-from roboaccord.state import Array
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
 
 HEADER = b"\x00\x01\x00\x00"
 NANOSECONDS = 1_000_000_000

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from roboaccord.bag.compare import ComparisonResult, Pair, compare
+from roboaccord.bag.export import export
 from roboaccord.bag.recover import recover
-from roboaccord.compare import ComparisonResult, Pair, compare
-from roboaccord.export import export
 
 Bag = Annotated[Path, typer.Argument(help="Bag folder or .mcap file.", show_default=False)]
 

@@ -9,16 +9,16 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from roboaccord.assembly import Setup
 from roboaccord.cli.console import out, print_json
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.resources import share
 from roboaccord.gazebo import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
-from roboaccord.resources import share
-from roboaccord.robot import find_robot, robot_names
-from roboaccord.scenario import load_scenario, scenario_names
+from roboaccord.scenario.files import load_scenario, scenario_names
+from roboaccord.scenario.robot import find_robot, robot_names
+from roboaccord.scenario.setup import Setup
 
 
 def check_command(

@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from roboaccord.interfaces import Observer
-from roboaccord.output import plain
-from roboaccord.state import Command, RobotState
-from roboaccord.trajectory import Event
+from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.run.output import plain
 
 COMPILING = "starting; the first time, kernels are compiled"
 

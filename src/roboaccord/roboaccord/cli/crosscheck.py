@@ -13,15 +13,14 @@ from rich.table import Table
 
 from roboaccord.cli.console import COMPILING, log, out, print_json, progress
 from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
-from roboaccord.crosscheck.outcome import describe_verdict
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.outcome import describe_verdict
 from roboaccord.crosscheck.result import CrosscheckResult
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import ENGINES, available
-from roboaccord.errors import AccordError
-from roboaccord.output import fresh
-from roboaccord.perturbation import Perturbation, parse_perturbation
 from roboaccord.report.tables import statistics_cells
-from roboaccord.scenario import did_you_mean
+from roboaccord.run.output import fresh
+from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
 
 OUTCOMES = {
     "within": "[green]within[/]",

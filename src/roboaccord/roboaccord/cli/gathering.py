@@ -7,7 +7,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
 
 def gathering(*options: str) -> type[TyperCommand]:

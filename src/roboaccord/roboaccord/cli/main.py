@@ -20,10 +20,11 @@ from roboaccord.cli.run import run_command
 from roboaccord.cli.sensitivity import sensitivity_command
 from roboaccord.cli.sweep import sweep_command
 from roboaccord.cli.view import view_command
-from roboaccord.errors import AccordError
-from roboaccord.resources import share
-from roboaccord.robot import find_robot, robot_names
-from roboaccord.scenario import read_yaml, scenario_names
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.resources import share
+from roboaccord.description.yaml_files import read_yaml
+from roboaccord.scenario.files import scenario_names
+from roboaccord.scenario.robot import find_robot, robot_names
 
 app = typer.Typer(
     name="accord",

@@ -10,15 +10,15 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from roboaccord.assembly import Setup
 from roboaccord.cli.console import ProgressObserver, out, print_json, progress
-from roboaccord.errors import AccordError
-from roboaccord.metrics import UNITS, metrics_of
-from roboaccord.output import fresh, make_folder
-from roboaccord.robot import find_robot
-from roboaccord.runner import Runner, RunRequest, RunResult, find_runner
-from roboaccord.scenario import load_scenario
-from roboaccord.watch import TIMEOUT
+from roboaccord.contract.errors import AccordError
+from roboaccord.run.metrics import UNITS, metrics_of
+from roboaccord.run.output import fresh, make_folder
+from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.robot import find_robot
+from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.watch import TIMEOUT
 
 RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help="See `accord list`.")]
 ScenarioName = Annotated[

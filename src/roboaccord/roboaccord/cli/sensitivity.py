@@ -13,16 +13,16 @@ from joblib import Parallel, delayed
 from rich.markup import escape
 from rich.table import Table
 
-from roboaccord.assembly import Setup
 from roboaccord.cli.console import out, print_json, progress
 from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
+from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
-from roboaccord.errors import AccordError
-from roboaccord.output import make_folder, write_text
-from roboaccord.perturbation import KINDS
-from roboaccord.scenario import did_you_mean, make_scenario
-from roboaccord.versions import versions
+from roboaccord.run.output import make_folder, write_text
+from roboaccord.run.versions import versions
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.perturbation import KINDS
+from roboaccord.scenario.setup import Setup
 
 FILE = "sensitivity.json"
 

@@ -13,16 +13,17 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from roboaccord.assembly import Setup, make_simulator
 from roboaccord.cli.console import COMPILING, out, print_json, progress
 from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
-from roboaccord.errors import AccordError
-from roboaccord.metrics import UNITS
-from roboaccord.output import fresh, make_folder, plain
+from roboaccord.contract.errors import AccordError
 from roboaccord.report.sweep import render_sweep
-from roboaccord.sweep import Cell, sweep
-from roboaccord.versions import versions
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.metrics import UNITS
+from roboaccord.run.output import fresh, make_folder, plain
+from roboaccord.run.sweep import Cell, sweep
+from roboaccord.run.versions import versions
+from roboaccord.scenario.setup import Setup
 
 
 def sweep_command(

@@ -10,12 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from roboaccord.assembly import Setup
 from roboaccord.cli.console import log, progress
-from roboaccord.description import expand
-from roboaccord.errors import AccordError
-from roboaccord.robot import find_robot, robot_names
-from roboaccord.scenario import did_you_mean, load_scenario, make_scenario, scenario_names
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.scenario.files import load_scenario, make_scenario, scenario_names
+from roboaccord.scenario.robot import find_robot, robot_names
+from roboaccord.scenario.setup import Setup
 from roboaccord.view.stage import HOST
 
 
@@ -108,7 +107,7 @@ def show_robot(name: str, port: int, host: str = HOST) -> None:
         if names
         else make_scenario({"robot": robot.name})
     )
-    stage = view_robot(expand(Setup.of(scenario)), port, host)
+    stage = view_robot(Setup.of(scenario).urdf(), port, host)
     tell(stage.url, host)
     try:
         threading.Event().wait()
@@ -127,7 +126,7 @@ def described(robot: str, scenario: Mapping[str, Any], path: Path) -> str:
             f"{path} holds no robot_description, and {robot or 'its robot'} is none of ours"
             + did_you_mean(robot, robot_names())
         )
-    return expand(Setup.of(make_scenario({"robot": robot, **scenario})))
+    return Setup.of(make_scenario({"robot": robot, **scenario})).urdf()
 
 
 def drawn_of(hook: str, robot: str, scenario: Mapping[str, Any]) -> Any:
@@ -136,7 +135,7 @@ def drawn_of(hook: str, robot: str, scenario: Mapping[str, Any]) -> Any:
         return None
     give = getattr(find_robot(robot), hook)
     try:
-        return give(Setup.of(make_scenario({"robot": robot, **scenario}))) if give else None
+        return give(Setup.of(make_scenario({"robot": robot, **scenario})))
     except AccordError as error:
         log.print(f"the terrain is not drawn: {error}", soft_wrap=True)
         return None

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.assembly import Setup
-from roboaccord.description import Tree, expand
-from roboaccord.interfaces import Simulator
-from roboaccord.rotations import matrix_quaternion, rpy_matrix, yaw_quaternion
-from roboaccord.state import Array, RobotState
-
-Draw = Callable[[Setup, np.random.Generator, int], tuple[RobotState, Array]]
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix, yaw_quaternion
+from roboaccord.scenario.setup import Setup
 
 
 @dataclass(frozen=True)
@@ -25,10 +22,11 @@ class AccelerationCheck:
     reason: str | None = None
 
 
-def draw_state(
-    setup: Setup, lower: Array, upper: Array, rng: np.random.Generator
-) -> tuple[RobotState, Array]:
-    """Return a state with joints between `lower` and `upper` (n,) [rad], and efforts."""
+def draw_any(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]:
+    """Return a state with joints within their limits and the base where it can go, and efforts."""
+    joints = {joint.name: joint for joint in setup.tree.moving}
+    lower = 0.95 * np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
+    upper = 0.95 * np.array([min(joints[n].upper, np.pi) for n in setup.joints])
     n = len(setup.joints)
     position, twist = np.array(setup.initial.position), np.zeros(6)
     orientation = setup.initial.orientation
@@ -55,20 +53,11 @@ def draw_state(
     return state, rng.uniform(-1.0, 1.0, n) * np.minimum(setup.effort_limits, 1.0)
 
 
-def any_state(setup: Setup) -> Draw:
-    """Return what draws every joint within its limits, and the base where it can go."""
-    joints = {joint.name: joint for joint in Tree.parse(expand(setup)).moving}
-    lower = 0.95 * np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
-    upper = 0.95 * np.array([min(joints[n].upper, np.pi) for n in setup.joints])
-    return lambda setup, rng, _: draw_state(setup, lower, upper, rng)
-
-
 def draw_states(setup: Setup, count: int, seed: int) -> Iterator[tuple[RobotState, Array]]:
     """Yield random states and efforts, alike for one seed."""
-    draw = setup.robot.draw_state or any_state(setup)
     rng = np.random.default_rng(seed)
     for index in range(count):
-        yield draw(setup, rng, index)
+        yield setup.robot.draw_state(setup, rng, index) or draw_any(setup, rng)
 
 
 def check_acceleration(

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from roboaccord.assembly import Setup
-from roboaccord.errors import AccordError
-from roboaccord.loop import count_steps
-from roboaccord.metrics import UNITS
-from roboaccord.perturbation import Perturbations
-from roboaccord.scenario import StatisticsSpec
-from roboaccord.statistics import CONFIDENCE, median_difference, share_probability
-from roboaccord.sweep import Cell, sweep
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.timing import count_steps
+from roboaccord.numerics.statistics import CONFIDENCE, median_difference, share_probability
+from roboaccord.run.metrics import UNITS
+from roboaccord.run.sweep import Cell, sweep
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.scenario import StatisticsSpec
+from roboaccord.scenario.setup import Setup
 
 WHY = (
     "The motion is chaotic: trajectories part whatever the step, and impacts on stops end in "

@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from roboaccord.assembly import Setup, make_controller, make_simulator
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
     Remainder,
     observed_order,
     remainder_over_time,
 )
-from roboaccord.description import Tree
-from roboaccord.loop import simulate
-from roboaccord.perturbation import Perturbations
-from roboaccord.rotations import quaternion_matrix
-from roboaccord.scenario import make_scenario
-from roboaccord.state import Array, RobotState
-from roboaccord.trajectory import Trajectory
+from roboaccord.description.tree import Tree
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.setup import Setup
 
 ROUND_OFF = 1e-12  # of a coordinate, relative to the largest or to 1: sums of a few hundred terms
 TIGHTER = 0.1  # times the tolerance of a reference, to see what that leaves

@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.assembly import Setup, make_simulator
-from roboaccord.description import Tree, expand
-from roboaccord.interfaces import Metered, Simulator
-from roboaccord.kinematics import TreeKinematics
-from roboaccord.losses import CHANNELS, FRICTION, LawPower, motion_of
-from roboaccord.perturbation import Perturbations
-from roboaccord.rotations import quaternion_matrix, rotation_vector
-from roboaccord.state import Array, RobotState
-from roboaccord.trajectory import Trajectory
+from roboaccord.contract.interfaces import Metered, Simulator
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.tree import Tree
+from roboaccord.mechanics.kinematics import TreeKinematics
+from roboaccord.mechanics.losses import CHANNELS, FRICTION, LawPower, motion_of
+from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.setup import Setup
 
 SAMPLES = 1000  # enough for a plot
 KINEMATIC = "kinematic: no energy book"
@@ -48,7 +49,7 @@ def energy_of(
         [J]); `how` each channel was obtained, and a `reason` where there is no book or not all
         of it.
     """
-    tree = Tree.parse(expand(setup))
+    tree = setup.tree
     simulator = make_simulator(setup, engine, perturbations=perturbations)
     if simulator.acceleration(setup.initial, np.zeros(len(setup.joints))) is None:
         return {"reason": KINEMATIC}

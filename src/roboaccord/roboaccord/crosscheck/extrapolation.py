@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
 
 SAFETY = 2.0  # on the difference of the two estimates
 AHEAD = 0.05  # of a run

@@ -8,7 +8,8 @@ from functools import partial
 
 from joblib import Parallel, delayed
 
-from roboaccord.assembly import Setup, make_simulator
+from roboaccord.contract.outcome import Finding, excuse
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import (
@@ -21,11 +22,11 @@ from roboaccord.crosscheck.convergence import (
 from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
 from roboaccord.crosscheck.one_step import OneStepCheck, check_one_steps
-from roboaccord.crosscheck.outcome import Finding, excuse
 from roboaccord.crosscheck.runs import REFERENCE, Engines, Runs
 from roboaccord.crosscheck.verdict import EngineChecks, judge
-from roboaccord.description import Tree
-from roboaccord.trajectory import Trajectory
+from roboaccord.description.tree import Tree
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.setup import Setup
 
 
 def check_engines(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.assembly import Setup
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.engines.properties import WORLD, Modelled, Properties, intended_properties
-from roboaccord.interfaces import Simulator
-from roboaccord.state import Array, RobotState
+from roboaccord.scenario.setup import Setup
 
 ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors
 READ_BACK = 10  # states that are set and read back

@@ -10,16 +10,16 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.assembly import Setup, make_simulator
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration, Simulator
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.extrapolation import STEPS, estimates
 from roboaccord.crosscheck.one_step import Index, predict
-from roboaccord.description import Tree, expand
-from roboaccord.errors import AccordError
-from roboaccord.interfaces import Acceleration, Simulator
-from roboaccord.scenario import make_scenario
-from roboaccord.state import Array, RobotState
-from roboaccord.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.setup import Setup
 
 EXPLAINED = 0.9  # share of the squared error that one cause must explain to be named
 ALIKE = 4.0  # times what the best leaves unexplained: such causes cannot be told from it
@@ -229,7 +229,7 @@ def _with(setup: Setup, key: str, value: float) -> Setup | None:
 
 def _compared(setup: Setup) -> Array:
     """Return what level 1 compares directly."""
-    tree = Tree.parse(expand(setup))
+    tree = setup.tree
     links = [np.r_[k.mass, k.centre, k.inertia.ravel()] for k in tree.links]
     joints = [np.r_[j.position, j.rotation.ravel(), j.axis, j.lower, j.upper] for j in tree.joints]
     gravity = getattr(setup.parameters, "gravity", 0.0)

@@ -7,19 +7,19 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from roboaccord.assembly import Setup
+from roboaccord.contract.outcome import Finding, by_level, remarks, verdict_of
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck, statistics_data
 from roboaccord.crosscheck.convergence import Floor
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.levels import check_runs
-from roboaccord.crosscheck.outcome import Finding, by_level, remarks, verdict_of
 from roboaccord.crosscheck.runs import REFERENCE, Engines, Runs, judged_duration
 from roboaccord.crosscheck.verdict import EngineChecks
-from roboaccord.description import Tree
-from roboaccord.metrics import metrics_of
-from roboaccord.perturbation import Perturbations, of_engine
-from roboaccord.trajectory import Trajectory
-from roboaccord.versions import versions
+from roboaccord.description.tree import Tree
+from roboaccord.run.metrics import metrics_of
+from roboaccord.run.versions import versions
+from roboaccord.scenario.perturbation import Perturbations, of_engine
+from roboaccord.scenario.setup import Setup
 
 LEVELS = ("acceleration", "one_step", "trajectory", "statistics")
 

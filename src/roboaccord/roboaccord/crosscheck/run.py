@@ -6,17 +6,16 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from roboaccord.assembly import Setup
 from roboaccord.bag.recording import write_trajectory
+from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.chaotic import check_statistics
 from roboaccord.crosscheck.levels import check_engines, judge_all
 from roboaccord.crosscheck.result import CrosscheckResult, energies, result_of
 from roboaccord.crosscheck.runs import floor_of, make_engines, run_jobs
-from roboaccord.description import Tree, expand
-from roboaccord.errors import AccordError
-from roboaccord.output import fresh, make_folder, plain
-from roboaccord.perturbation import Perturbations, of_engine
 from roboaccord.report import write_report
+from roboaccord.run.output import fresh, make_folder, plain
+from roboaccord.scenario.perturbation import Perturbations, of_engine
+from roboaccord.scenario.setup import Setup
 
 
 def run_crosscheck(
@@ -51,7 +50,7 @@ def run_crosscheck(
     make_folder(out)
     chaotic = setup.scenario.crosscheck.statistics
     runs = run_jobs(setup, simulators.names, refine, perturbations, started, done)
-    tree = Tree.parse(expand(setup))
+    tree = setup.tree
     statistics = (
         check_statistics(
             setup, chaotic, simulators.names, perturbations, lambda e, step, seed: done(e, step)

@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roboaccord.assembly import Setup, make_simulator
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.chaotic import steps_of
 from roboaccord.crosscheck.convergence import Floor, Job, measure_floor, run_all
-from roboaccord.description import Tree
+from roboaccord.description.tree import Tree
 from roboaccord.engines import ENGINES
-from roboaccord.errors import AccordError
-from roboaccord.interfaces import Simulator
-from roboaccord.perturbation import Perturbations, of_engine
-from roboaccord.scenario import did_you_mean
-from roboaccord.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.perturbation import Perturbations, of_engine
+from roboaccord.scenario.setup import Setup
 
 REFERENCE = "reference"
 

@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from roboaccord.assembly import Setup, make_simulator
+from roboaccord.contract.errors import AccordError, DivergedError
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.convergence import Job, check_convergence, measure_floor, run_job
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.levels import check_steps
 from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
-from roboaccord.crosscheck.outcome import Finding, outside
 from roboaccord.crosscheck.runs import REFERENCE
 from roboaccord.crosscheck.verdict import (
     EngineChecks,
@@ -22,11 +24,9 @@ from roboaccord.crosscheck.verdict import (
     judge_step,
     judge_trajectory,
 )
-from roboaccord.description import Tree, expand
-from roboaccord.errors import AccordError, DivergedError
-from roboaccord.interfaces import Simulator
-from roboaccord.perturbation import EVERY, KINDS, Perturbation
-from roboaccord.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.perturbation import EVERY, KINDS, Perturbation
+from roboaccord.scenario.setup import Setup
 
 SMALLEST = 1e-12  # of a perturbation; nothing below is looked for
 DECADE = 10.0
@@ -108,7 +108,7 @@ class Prober:
                 Job(REFERENCE, self._steps[-1]),
             )
         )
-        tree = Tree.parse(expand(self._setup))
+        tree = self._setup.tree
         floor = measure_floor(tree, truth, coarse, bit)
         check = check_convergence(tree, truth, runs, engine.order, floor)
         first = self._first(item, engine)

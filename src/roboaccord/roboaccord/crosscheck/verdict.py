@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from roboaccord.contract.outcome import BELOW, Finding, outside, stand_in
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck, judge_statistics, unjudged
 from roboaccord.crosscheck.convergence import ConvergenceCheck
@@ -12,8 +13,7 @@ from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.outcome import BELOW, Finding, outside, stand_in
-from roboaccord.scenario import ONE_STEP, Allowance, Tolerances, limit_of
+from roboaccord.scenario.scenario import ONE_STEP, Allowance, Tolerances, limit_of
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
 SEEDS = "the motion is chaotic: statistics over seeds compare it in its place"

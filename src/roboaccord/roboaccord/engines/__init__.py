@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from roboaccord.assembly import Setup
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.interfaces import Simulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.perturbed import perturb_model
 from roboaccord.engines.perturbed_signals import perturb_signals
-from roboaccord.errors import AccordError
-from roboaccord.interfaces import Simulator
-from roboaccord.perturbation import Perturbations
-from roboaccord.scenario import did_you_mean
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.setup import Setup
 
 if TYPE_CHECKING:
     from roboaccord.engines.base import EngineSimulator
@@ -34,14 +33,12 @@ def make_engine(setup: Setup, engine: str, perturbations: Perturbations = ()) ->
     """
     if engine not in ENGINES:
         raise AccordError(f"unknown engine {engine}{did_you_mean(engine, ['reference', *ENGINES])}")
-    make = setup.robot.engine or _make_plain
-    simulator = perturb_signals(make(setup, engine, perturbations), perturbations)
+    made = setup.robot.engine(setup, engine, perturbations)
+    if made is None:
+        made = simulate_model(EngineModel.of(setup, perturbations), engine)
+    simulator = perturb_signals(made, perturbations)
     simulator.reset(setup.initial)
     return simulator
-
-
-def _make_plain(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
-    return simulate_model(EngineModel.of(setup, perturbations), engine)
 
 
 def simulate_model(model: EngineModel, engine: str) -> EngineSimulator:
@@ -52,7 +49,7 @@ def simulate_model(model: EngineModel, engine: str) -> EngineSimulator:
     """
     kind, library = ENGINES[engine]
     try:
-        module = importlib.import_module(f"roboaccord.engines.{engine}")
+        module = importlib.import_module(f"roboaccord.engines.{engine}.simulator")
     except ImportError as error:
         raise AccordError(unavailable(engine, library, error)) from None
     simulator: EngineSimulator = getattr(module, kind)(perturb_model(model))

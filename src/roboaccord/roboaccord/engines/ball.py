@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.description import Tree
-from roboaccord.errors import AccordError
-from roboaccord.state import Array
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import Tree
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from roboaccord.contact import ContactPoint
-from roboaccord.description import Tree
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration, LinkMotion
+from roboaccord.contract.state import NO_TWIST, Array, Command, RobotState
+from roboaccord.contract.timing import count_steps
+from roboaccord.contract.trajectory import Event
+from roboaccord.description.tree import Tree
 from roboaccord.engines.meter import Losses, StepMeter
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.properties import Properties
 from roboaccord.engines.touch import TouchWatch
-from roboaccord.errors import AccordError
-from roboaccord.interfaces import Acceleration, LinkMotion
-from roboaccord.joint_stops import StopWatch
-from roboaccord.kinematics import TreeKinematics
-from roboaccord.loop import clip_efforts, count_steps
-from roboaccord.rotations import quaternion_matrix
-from roboaccord.state import NO_TWIST, Array, Command, RobotState
-from roboaccord.trajectory import Event
+from roboaccord.mechanics.joint_stops import StopWatch
+from roboaccord.mechanics.kinematics import TreeKinematics
+from roboaccord.numerics.rotations import quaternion_matrix
 
 
 class EngineSimulator(ABC):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from roboaccord.interfaces import ForceLaw
-from roboaccord.losses import (
+from roboaccord.contract.interfaces import ForceLaw
+from roboaccord.mechanics.losses import (
     CHANNELS,
     DAMPING,
     FRICTION,
@@ -21,10 +21,10 @@ from roboaccord.losses import (
 )
 
 if TYPE_CHECKING:
-    from roboaccord.description import Tree
+    from roboaccord.contract.state import Array, RobotState
+    from roboaccord.description.tree import Tree
     from roboaccord.engines.model import JointFriction
-    from roboaccord.kinematics import TreeKinematics
-    from roboaccord.state import Array, RobotState
+    from roboaccord.mechanics.kinematics import TreeKinematics
 
 
 class Losses(NamedTuple):

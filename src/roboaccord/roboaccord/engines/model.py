@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.assembly import Setup
-from roboaccord.contact import Contact
-from roboaccord.description import expand
-from roboaccord.errors import AccordError
-from roboaccord.interfaces import ForceLaw
-from roboaccord.perturbation import Perturbations
-from roboaccord.scenario import Base
-from roboaccord.state import Array
+from roboaccord.contract.contact import Contact
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import ForceLaw
+from roboaccord.contract.state import Array
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.scenario import Base
+from roboaccord.scenario.setup import Setup
 
 BASE_LINK = "base_link"
 
@@ -119,7 +118,7 @@ class EngineModel:
         """
         scenario = setup.scenario
         said: dict[str, Any] = {
-            "urdf": expand(setup),
+            "urdf": setup.urdf(),
             "base": scenario.base,
             "joints": setup.joints,
             "effort_limits": setup.effort_limits,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from roboaccord.errors import AccordError
-from roboaccord.scenario import did_you_mean
+from roboaccord.contract.errors import AccordError, did_you_mean
 
 
 def read_options(

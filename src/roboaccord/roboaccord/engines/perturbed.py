@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from roboaccord.description import Tree
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import Tree
 from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.engines.perturbed_text import INERTIAL, JOINT, perturb_text
-from roboaccord.friction import EllipseFriction
-from roboaccord.perturbation import Perturbation
-from roboaccord.state import Array
+from roboaccord.mechanics.friction import EllipseFriction
+from roboaccord.scenario.perturbation import Perturbation
 
 
 def perturb_model(model: EngineModel) -> EngineModel:

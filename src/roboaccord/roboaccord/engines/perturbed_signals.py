@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.interfaces import Simulator
-from roboaccord.loop import clip_efforts
-from roboaccord.perturbation import Perturbations
-from roboaccord.state import Command, RobotState
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.state import Command, RobotState
+from roboaccord.scenario.perturbation import Perturbations
 
 OUTSIDE = ("sensor", "delay")  # of the model
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from roboaccord.perturbation import Perturbation
-from roboaccord.rotations import axis_angle_matrix
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
+from roboaccord.numerics.rotations import axis_angle_matrix
+from roboaccord.scenario.perturbation import Perturbation
 
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from roboaccord.description import Joint, Tree
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import Joint, Tree
 from roboaccord.engines.model import EngineModel
-from roboaccord.state import Array
 
 if TYPE_CHECKING:
     from roboaccord.engines.base import EngineSimulator

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from roboaccord.contact import Contact, ContactPoint
-from roboaccord.errors import AccordError
-from roboaccord.state import Array
-from roboaccord.trajectory import Event
+from roboaccord.contract.contact import Contact, ContactPoint
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Event
 
 APART = 0.01  # s: two things that part for less do not begin to touch anew
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from roboaccord.description import MOVING
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.tree import MOVING
 from roboaccord.gazebo.schema import VERSION, schema_folder, unknown_elements
 from roboaccord.gazebo.systems import (
     BRIDGE_KEYS,

@@ -12,19 +12,19 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from roboaccord.assembly import Setup
-from roboaccord.description import expand, local_files
+from roboaccord.contract.state import Array
+from roboaccord.description.meshes import local_files
 from roboaccord.gazebo.meshes import with_normals
-from roboaccord.rotations import axis_angle_matrix, rpy_matrix
-from roboaccord.scenario import Scenario
-from roboaccord.state import Array
+from roboaccord.numerics.rotations import axis_angle_matrix, rpy_matrix
+from roboaccord.scenario.scenario import Scenario
+from roboaccord.scenario.setup import Setup
 
 ET.register_namespace("gz", "http://gazebosim.org/schema")  # attributes keep the prefix they have
 
 
 def expand_for_gazebo(setup: Setup) -> str:
     """Return the URDF of a setup as Gazebo takes it, its joints where the setup starts."""
-    urdf = expand(setup, base=base_in_gazebo(setup.scenario), more={"gazebo": "true"})
+    urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more={"gazebo": "true"})
     start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
     return with_normals(local_files(own_collisions(start_at(urdf, start))))
 

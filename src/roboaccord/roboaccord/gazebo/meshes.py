@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from roboaccord.contact import Index
-from roboaccord.meshes import FILE, read_mesh
-from roboaccord.output import make_folder
-from roboaccord.state import Array
+from roboaccord.contract.contact import Index
+from roboaccord.contract.state import Array
+from roboaccord.description.meshes import FILE, read_mesh
+from roboaccord.run.output import make_folder
 
 
 def cache(name: str) -> Path:

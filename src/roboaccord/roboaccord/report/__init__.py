@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from roboaccord.crosscheck.outcome import describe_verdict
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import describe_verdict
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.report.curves import colour_of
 from roboaccord.report.energy import ITEMS, book_rows
 from roboaccord.report.figures import figures_of
 from roboaccord.report.page import render_page
 from roboaccord.report.signals import signals_of
 from roboaccord.report.tables import levels_of, metric_rows
-from roboaccord.trajectory import Trajectory
 
 EVENTS_SHOWN = 200
 

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from roboaccord.contract.state import Array
 from roboaccord.report.colours import RULE, SOFT, colours
 from roboaccord.report.svg import Box, Drawing
-from roboaccord.state import Array
 
 Value = TypeVar("Value", float, Array)
 SHADES = 128  # of a scale of colours

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from roboaccord.state import Array
-from roboaccord.view.solids import Faces
+from roboaccord.contract.state import Array
+from roboaccord.description.solids import Faces
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
 
 INK, SOFT, RULE, PAGE = "#1d2430", "#5d6878", "#d5dae1", "#ffffff"
 BLUE, RED, GREEN = "#3366cc", "#d1495b", "#12a594"

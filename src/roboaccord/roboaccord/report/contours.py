@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
 
 
 def contour(x: Array, y: Array, values: Array, level: float) -> Array:

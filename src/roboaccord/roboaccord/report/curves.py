@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
 
 POINTS = 1500  # of a curve: more than a screen is wide
 OUTLIERS = 0.01  # share of samples that may fall below a logarithmic axis

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
 from roboaccord.report.curves import SPARE, axis, floats, line, plain, stride
-from roboaccord.state import Array
 
 ITEMS = {
     "net_work": ("work", BLUE),

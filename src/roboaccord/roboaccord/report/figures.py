@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.report.curves import REFERENCE, axis, floats, line, log, stride, thin_peaks
 from roboaccord.report.energy import book_figure, energy_figure
-from roboaccord.trajectory import Trajectory
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 

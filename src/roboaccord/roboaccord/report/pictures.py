@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from roboaccord.contract.state import Array
 from roboaccord.report.axes import Axes, colour_bar
 from roboaccord.report.charts import Chart, Map, Scene
 from roboaccord.report.colours import colours
 from roboaccord.report.scene_picture import draw_scene
 from roboaccord.report.svg import Drawing
-from roboaccord.state import Array
 
 SIZE = (720, 420)
 BOX = (76.0, 50.0, 620.0, 310.0)

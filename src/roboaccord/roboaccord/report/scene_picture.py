@@ -8,10 +8,10 @@ from pathlib import Path as File
 
 import numpy as np
 
+from roboaccord.contract.state import Array
 from roboaccord.report.charts import Path, Scene, Solid
 from roboaccord.report.colours import INK, PAGE, RULE, SOFT
 from roboaccord.report.svg import Drawing
-from roboaccord.state import Array
 
 SIZE, ROOM = (720, 560), 46.0  # pixels, and how many on top are for the legend
 # The eye of every scene: about z from x, and up [rad].

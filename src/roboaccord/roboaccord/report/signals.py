@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.numerics.rotations import quaternion_rpy
 from roboaccord.report.curves import REFERENCE, plain, stride
-from roboaccord.rotations import quaternion_rpy
-from roboaccord.state import Array
-from roboaccord.trajectory import Trajectory
 
 TURNS = ("roll", "pitch", "yaw")
 JOINTS = 8  # shown, evenly spread, where a robot has more

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
 from roboaccord.report.colours import INK, PAGE, SOFT
-from roboaccord.state import Array
 
 FONT = 13
 LETTER = 0.54 * FONT  # pixels, about, of a letter's width

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roboaccord.crosscheck.outcome import BELOW
-from roboaccord.metrics import UNITS
+from roboaccord.contract.outcome import BELOW
+from roboaccord.run.metrics import UNITS
 
 LISTED = 6  # differences of a model that a table names
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from roboaccord.errors import AccordError
-from roboaccord.state import Array
-from roboaccord.trajectory import Trajectory
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.solids import Faces
 from roboaccord.view.camera import Camera
 from roboaccord.view.raster import draw_frame, draw_terrain
 from roboaccord.view.scene import Scene
-from roboaccord.view.solids import Faces
 from roboaccord.view.stance import ASPECT, VIEW, over_terrain, stance_of
 
 COLOURS = 96

@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 
-from roboaccord.assembly import Setup
-from roboaccord.description import Tree, expand
-from roboaccord.state import IDENTITY, ORIGIN, Command, RobotState
-from roboaccord.trajectory import Event, Trajectory
+from roboaccord.contract.state import IDENTITY, ORIGIN, Command, RobotState
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.description.tree import Tree
+from roboaccord.scenario.setup import Setup
 from roboaccord.view.gif import resample
 from roboaccord.view.stage import HOST, PORT, Stage
 
@@ -62,7 +62,7 @@ class LiveView:
     """
 
     def __init__(self, setup: Setup, port: int = PORT) -> None:
-        self.stage = Stage(expand(setup), port)
+        self.stage = Stage(setup.urdf(), port)
         self._joints = setup.joints
         self._latest: RobotState | None = None
         self._stop = threading.Event()

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
+from roboaccord.description.solids import Faces
 from roboaccord.view.camera import Camera
-from roboaccord.view.solids import Faces
 
 GROUND = np.array([233.0, 236.0, 240.0])
 LINE = np.array([196.0, 203.0, 212.0])

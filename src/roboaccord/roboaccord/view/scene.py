@@ -13,14 +13,14 @@ from functools import cache
 
 import numpy as np
 
-from roboaccord.contact import Index
-from roboaccord.description import Tree
-from roboaccord.errors import AccordError
-from roboaccord.meshes import mesh_path, read_mesh
-from roboaccord.rotations import rpy_matrix
-from roboaccord.state import Array
-from roboaccord.trajectory import Trajectory
-from roboaccord.view.solids import Faces, box, cylinder, facets, sphere
+from roboaccord.contract.contact import Index
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.meshes import mesh_path, read_mesh
+from roboaccord.description.solids import Faces, box, cylinder, facets, sphere
+from roboaccord.description.tree import Tree
+from roboaccord.numerics.rotations import rpy_matrix
 
 GREY = (0.55, 0.60, 0.66)
 FLAT = 1e-5  # of a mesh's size: how far a vertex may be outside a face of a convex one

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.errors import AccordError
-from roboaccord.state import Array
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
 
 PORT = 8080
 HOST = "127.0.0.1"  # this machine alone: who sees a view can also steer it

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.state import Array
+from roboaccord.contract.state import Array
 
 VIEW = math.radians(32.0)  # field of view
 ASPECT = 16 / 9

@@ -10,10 +10,10 @@ import typer
 from rich.table import Table
 from roboaccord.cli.console import out, print_json, progress
 from roboaccord.cli.gathering import numbers
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
 from roller_sphere.cli.options import Json
-from roller_sphere.contact_check import Finding, cases, check, data_of
+from roller_sphere.source.contact_check import Finding, cases, check, data_of
 
 ENGINES = ("reference", "dart", "mujoco")
 

@@ -7,15 +7,15 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
-from roboaccord.assembly import Setup
 from roboaccord.cli.console import COMPILING, out, print_json, progress
 from roboaccord.cli.gathering import numbers
-from roboaccord.errors import AccordError
-from roboaccord.scenario import load_scenario
+from roboaccord.contract.errors import AccordError
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 from roller_sphere.cli.options import Json
-from roller_sphere.dribble_limits import largest_gain, largest_turn_rate
-from roller_sphere.dribble_map import Cell, coefficients, run_map
+from roller_sphere.dribbling.limits import largest_gain, largest_turn_rate
+from roller_sphere.dribbling.map import Cell, coefficients, run_map
 
 NAME = "roller_sphere"
 

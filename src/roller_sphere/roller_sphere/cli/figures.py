@@ -12,10 +12,9 @@ import numpy as np
 import typer
 from rich.table import Table
 from roboaccord.cli.console import out, print_json, progress
-from roboaccord.output import make_folder
-from roboaccord.versions import made_with
+from roboaccord.run.output import make_folder
+from roboaccord.run.versions import made_with
 
-from roller_sphere.claims import claims
 from roller_sphere.cli.options import (
     AZIMUTH,
     LATITUDE,
@@ -27,7 +26,8 @@ from roller_sphere.cli.options import (
     Rollers,
     kinematics_of,
 )
-from roller_sphere.figures import write_figures
+from roller_sphere.source.claims import claims
+from roller_sphere.source.figures import write_figures
 
 
 def figures_command(

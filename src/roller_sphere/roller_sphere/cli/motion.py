@@ -22,7 +22,7 @@ from roller_sphere.cli.options import (
     Rollers,
     kinematics_of,
 )
-from roller_sphere.kinematics import Kinematics, Motion
+from roller_sphere.model.kinematics import Kinematics, Motion
 
 
 def inverse_command(

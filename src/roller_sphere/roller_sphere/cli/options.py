@@ -8,8 +8,8 @@ import typer
 from roboaccord.cli.console import log
 from roboaccord.cli.gathering import gathering, numbers
 
-from roller_sphere.kinematics import Kinematics
-from roller_sphere.rig import Rig, RigError
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.rig import Rig, RigError
 
 # The paper's rig at its second angle.
 AZIMUTH, LATITUDE, ALPHA = (215.0, 325.0), (60.0, 60.0), (10.0, -10.0)

@@ -20,9 +20,9 @@ from roller_sphere.cli.options import (
     Rollers,
     kinematics_of,
 )
-from roller_sphere.kinematics import Kinematics
-from roller_sphere.reach import blocked, fastest_heading, gains, slip_gains, top_speed
-from roller_sphere.rig import RigError
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.reach import blocked, fastest_heading, gains, slip_gains, top_speed
+from roller_sphere.model.rig import RigError
 
 
 def reach_command(

@@ -9,16 +9,18 @@ import numpy as np
 import typer
 from rich.progress import Progress
 from rich.table import Table
-from roboaccord.assembly import Setup, make_controller, make_simulator
 from roboaccord.cli.console import ProgressObserver, out, print_json, progress
-from roboaccord.errors import AccordError
-from roboaccord.scenario import load_scenario
-from roboaccord.trajectory import Trajectory
-from roboaccord.versions import versions
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.versions import versions
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
-from snake.adaptive import AdaptiveController
-from snake.confirm import run, steady_figures
-from snake.coordinates import PlanarSnake
+from snake.model.coordinates import PlanarSnake
+from snake.search.adaptive import AdaptiveController
+from snake.search.confirm import run, steady_figures
 
 LAST = 4.0  # s: of the run, over which the speed on the second ground is taken
 GAIT = ("amplitude", "frequency", "waves")

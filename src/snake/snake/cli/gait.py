@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
-from roboaccord.assembly import Setup, make_simulator
 from roboaccord.cli.console import ProgressObserver, out, print_json, progress
-from roboaccord.metrics import metrics_of
-from roboaccord.scenario import load_scenario
-from roboaccord.versions import versions
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.metrics import metrics_of
+from roboaccord.run.versions import versions
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
-from snake.confirm import run
+from snake.search.confirm import run
 
 
 class Gait(StrEnum):

@@ -11,15 +11,16 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 from rich.table import Table
-from roboaccord.assembly import Setup, make_simulator
 from roboaccord.cli.console import ProgressObserver, out, print_json, progress
 from roboaccord.cli.crosscheck import choose_engines
-from roboaccord.versions import versions
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.versions import versions
+from roboaccord.scenario.setup import Setup
 
-from snake.confirm import run, setup_of, steady_figures, window
-from snake.coordinates import friction_of
-from snake.ideal import Gait, IdealModel
-from snake.optimise import DEFAULT_GAIT, Optimum, Task, optimise
+from snake.model.coordinates import friction_of
+from snake.search.confirm import run, setup_of, steady_figures, window
+from snake.search.ideal import Gait, IdealModel
+from snake.search.optimise import DEFAULT_GAIT, Optimum, Task, optimise
 
 COLUMNS = ("gait", "by", "A rad", "f Hz", "waves", "m/s", "N m", "cost", "gain")
 

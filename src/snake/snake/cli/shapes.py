@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 from roboaccord.cli.console import out, print_json
-from roboaccord.parameters import load_parameters
+from roboaccord.description.parameters import load_parameters
 
-from snake.parameters import SnakeParameters
-from snake.post import LOOP, SEGMENTS, START
-from snake.shapes import write_picture
+from snake.model.parameters import SnakeParameters
+from snake.source.post import LOOP, SEGMENTS, START
+from snake.source.shapes import write_picture
 
 
 def shapes_command(

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 from roboaccord.cli.console import COMPILING, out, print_json, progress
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
-from voxel_sphere.accuracy import cases, measure
-from voxel_sphere.bounces import TURNS, bounces
+from voxel_sphere.rolling.bounces import TURNS, bounces
+from voxel_sphere.source.accuracy import cases, measure
 
 SCHEMES = ("exact", "local_plane", "as_described")
 LARGEST = 256

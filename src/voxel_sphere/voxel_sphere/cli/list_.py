@@ -10,8 +10,8 @@ import typer
 from rich.table import Table
 from roboaccord.cli.console import out, print_json, progress
 
-from voxel_sphere.slices import SOLID, Done
-from voxel_sphere.workspace import Workspace, open_workspace
+from voxel_sphere.terrain.slices import SOLID, Done
+from voxel_sphere.terrain.workspace import Workspace, open_workspace
 
 Folder = Annotated[
     Path, typer.Argument(metavar="DIR", help="A Bitmaps_n folder, or the one with it.")

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 from roboaccord.cli.console import out, print_json, progress
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
 from voxel_sphere.cli.list_ import Json
-from voxel_sphere.generate import Part, check_place, place, sheet_part, surface_parts
-from voxel_sphere.recipes import sheet_of, surface_of
-from voxel_sphere.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
-from voxel_sphere.slices import Done
-from voxel_sphere.surfaces import SURFACES
+from voxel_sphere.terrain.generate import Part, check_place, place, sheet_part, surface_parts
+from voxel_sphere.terrain.recipes import sheet_of, surface_of
+from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
+from voxel_sphere.terrain.slices import Done
+from voxel_sphere.terrain.surfaces import SURFACES
 
 
 def shape(text: str) -> Any:

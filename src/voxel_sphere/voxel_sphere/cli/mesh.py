@@ -10,11 +10,11 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 from roboaccord.cli.console import out, print_json, progress
-from roboaccord.errors import AccordError
+from roboaccord.contract.errors import AccordError
 
 from voxel_sphere.cli.list_ import Folder, Json
-from voxel_sphere.heights import height_field
-from voxel_sphere.mesh import (
+from voxel_sphere.terrain.heights import height_field
+from voxel_sphere.terrain.mesh import (
     FORMATS,
     SMOOTH,
     Mesh,
@@ -24,9 +24,9 @@ from voxel_sphere.mesh import (
     write_mesh,
     write_npy,
 )
-from voxel_sphere.mesh_error import Deviation, deviation
-from voxel_sphere.sdf_model import world_name, write_world
-from voxel_sphere.workspace import Terrain, open_workspace
+from voxel_sphere.terrain.mesh_error import Deviation, deviation
+from voxel_sphere.terrain.sdf_model import world_name, write_world
+from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
 SurfaceName = Annotated[str | None, typer.Option("--surface", help="Name of the surface.")]
 WallsName = Annotated[str | None, typer.Option("--walls", help="Name of the walls.")]

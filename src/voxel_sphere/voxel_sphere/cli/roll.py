@@ -10,19 +10,19 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from roboaccord.cli.console import COMPILING, log, out, print_json, progress
-from roboaccord.errors import AccordError
-from roboaccord.output import make_folder
-from roboaccord.versions import made_with
+from roboaccord.contract.errors import AccordError
+from roboaccord.run.output import make_folder
+from roboaccord.run.versions import made_with
 
-from voxel_sphere.distance import Solid
-from voxel_sphere.field import Field
-from voxel_sphere.ground import choose, fields, stages
-from voxel_sphere.pages import write_run
-from voxel_sphere.path import Path as Rolled
-from voxel_sphere.report_variants import roll_as_described
-from voxel_sphere.rolling import SCHEMES, check_scheme, roll
-from voxel_sphere.walls import STEEP, WallLaw
-from voxel_sphere.workspace import Terrain
+from voxel_sphere.rolling.distance import Solid
+from voxel_sphere.rolling.field import Field
+from voxel_sphere.rolling.ground import choose, fields, stages
+from voxel_sphere.rolling.motion import SCHEMES, check_scheme, roll
+from voxel_sphere.rolling.path import Path as Rolled
+from voxel_sphere.rolling.walls import STEEP, WallLaw
+from voxel_sphere.source.pages import write_run
+from voxel_sphere.source.variants import roll_as_described
+from voxel_sphere.terrain.workspace import Terrain
 
 SAMPLES = 500
 

@@ -1,0 +1,1 @@
+"""Gaits: periodic motions, their search, continuation and return maps."""

@@ -1,0 +1,145 @@
+"""Where a family of gaits gains or loses stability, and its most stable gait.
+
+Multipliers leave the unit circle at 1 (fold), at -1 (flip: every second step alike) or as a pair
+(Neimark and Sacker: the gait starts to sway).
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from monkeybot.gaits.continuation import Branch, Family, Point
+
+REAL = 1e-6  # imaginary part below which a multiplier is real
+EXACT = 1e-10  # part of a step to which crossings are located
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Hold an orbit with multipliers on the unit circle, and what happens there.
+
+    Args:
+        point: the orbit.
+        kind: fold, flip or Neimark-Sacker.
+        before, after: multipliers outside the circle on either side of it, along the branch.
+    """
+
+    point: Point
+    kind: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Hold the orbits of a part of a branch on which every gait is stable."""
+
+    points: list[Point]
+
+    @property
+    def along(self) -> tuple[float, float]:
+        """The least and the largest value along the branch."""
+        values = [point.value for point in self.points]
+        return min(values), max(values)
+
+    def span(self, name: str) -> tuple[float, float]:
+        """Return the least and the largest value of a control."""
+        values = [point.orbit.controls[name] for point in self.points]
+        return min(values), max(values)
+
+
+def between(family: Family, a: Point, b: Point, part: float) -> Point:
+    """Return the orbit at a part, 0 to 1, of the way between two neighbours."""
+    if part in (0.0, 1.0):
+        return a if part == 0.0 else b
+    across = (b.y - a.y) / family.scale
+    y, _ = family.corrected(a.y + part * (b.y - a.y), across / np.linalg.norm(across))
+    return family.point(y)
+
+
+def crossings(family: Family, branch: Branch) -> list[Crossing]:
+    """Return where multipliers of a branch cross the unit circle, in order."""
+    found = []
+    for a, b in itertools.pairwise(branch.points):
+        counts = outside(a), outside(b)
+        parts = [_part(family, a, b, k) for k in range(min(counts), max(counts))]
+        parts.sort()
+        step = np.sign(counts[1] - counts[0])
+        before = counts[0]
+        for part, group in itertools.groupby(parts, lambda part: round(part, 6)):
+            after = before + int(step) * len(list(group))
+            point = between(family, a, b, part)
+            found.append(Crossing(point, _kind(point), before, after))
+            before = after
+    return found
+
+
+def outside(point: Point) -> int:
+    """Return how many multipliers are outside the unit circle."""
+    return int((np.abs(point.orbit.multipliers) >= 1.0).sum())
+
+
+def stable(branch: Branch, found: list[Crossing]) -> list[Stretch]:
+    """Return the stable stretches of a branch, from crossing to crossing."""
+    ends = {id(c.point) for c in found}
+    stretches: list[list[Point]] = [[]]
+    for point in _merged(branch, found):
+        if id(point) in ends:
+            stretches[-1].append(point)
+            stretches.append([point])
+        elif outside(point) == 0:
+            stretches[-1].append(point)
+    return [Stretch(s) for s in stretches if any(id(point) not in ends for point in s)]
+
+
+def best(family: Family, branch: Branch) -> Point:
+    """Return the orbit of the smallest spectral radius, minimised between the sampled ones."""
+    points = branch.points
+    i = int(np.argmin([point.orbit.spectral_radius for point in points]))
+    candidates = [points[i]]
+    for a, b in itertools.pairwise(points[max(i - 1, 0) : i + 2]):
+
+        def radius(part: float, a: Point = a, b: Point = b) -> float:
+            return between(family, a, b, part).orbit.spectral_radius
+
+        least = minimize_scalar(
+            radius, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-7}
+        )
+        candidates.append(between(family, a, b, float(least.x)))
+    return min(candidates, key=lambda point: point.orbit.spectral_radius)
+
+
+def _merged(branch: Branch, found: list[Crossing]) -> list[Point]:
+    """Return the branch's points with the crossings at their places."""
+    rest, merged = list(found), branch.points[:1]
+    for a, b in itertools.pairwise(branch.points):
+        way = b.y - a.y
+        while (
+            rest and outside(a) != outside(b) and 0.0 <= (rest[0].point.y - a.y) @ way <= way @ way
+        ):
+            merged.append(rest.pop(0).point)
+        merged.append(b)
+    return merged
+
+
+def _part(family: Family, a: Point, b: Point, k: int) -> float:
+    """Return the part of the way at which the multiplier of rank k (0: largest) has size 1."""
+
+    def excess(part: float) -> float:
+        sizes = np.abs(between(family, a, b, part).orbit.multipliers)
+        return float(np.sort(sizes)[::-1][k]) - 1.0
+
+    return float(brentq(excess, 0.0, 1.0, xtol=EXACT))
+
+
+def _kind(point: Point) -> str:
+    """Name the bifurcation by the multiplier nearest to the unit circle."""
+    values = point.orbit.multipliers
+    nearest = values[np.argmin(np.abs(np.abs(values) - 1.0))]
+    if abs(nearest.imag) > REAL:
+        return "Neimark-Sacker"
+    return "fold" if nearest.real > 0.0 else "flip"

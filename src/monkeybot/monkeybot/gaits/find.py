@@ -1,0 +1,153 @@
+"""Search of gaits of a kind: Newton's method from random starts, with no guess of what is there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import joblib
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+
+from monkeybot.gaits.gait import evaluate, wrap
+from monkeybot.gaits.landscape import cores
+from monkeybot.gaits.orbits import Kind, Orbit, find_orbit, gait_of
+from monkeybot.model.parameters import MonkeyBotParameters
+
+COARSE = 1e-8  # tolerance of the integrator
+DIFFERENCE = 1e-5
+STEPS = 25
+LONGEST_STEP = 0.3  # rad, rad/s, s and N m alike
+NEAR = 1e-3  # what a residual must be below to be refined
+SAME = 1e-6  # largest difference of starts and controls of one gait
+STANDS = 1e-3  # m: a gait of a shorter stride goes nowhere
+TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))  # rad; rad/s
+BLOCK = 10  # starts that a worker takes at once
+
+Done = Callable[[int], None]
+
+
+def find_gaits(
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    *,
+    samples: int,
+    seed: int = 0,
+    rise: float = 0.0,
+    done: Done | None = None,
+) -> list[Orbit]:
+    """Find gaits of a kind from random starts; the most stable one is first.
+
+    The result depends on the seed alone, not on the number of cores.
+
+    Args:
+        kind: of the gaits.
+        parameters: of the robot.
+        controls: all of the kind's; those it solves for start from half to one and a half of that.
+        samples: random starts.
+        seed: of the random numbers.
+        rise: wanted of a cycle [m], where the kind has a control to meet it.
+        done: called with the number of starts that a block has added.
+
+    Raises:
+        AccordError: for a control that is missing or unknown, or no sample.
+    """
+    gait_of(kind, controls)
+    if samples < 1:
+        raise AccordError(f"samples is {samples}, and must be 1 at least")
+    guesses = random_starts(kind, controls, samples, seed)
+    blocks = np.array_split(guesses, math.ceil(samples / BLOCK))
+    work = joblib.Parallel(n_jobs=cores(), return_as="generator")
+    found: list[Orbit] = []
+    for block, orbits in zip(
+        blocks,
+        work(joblib.delayed(_search)(kind, parameters, controls, b, rise) for b in blocks),
+        strict=True,
+    ):
+        for orbit in orbits:
+            if not any(same(orbit, other) for other in found):
+                found.append(orbit)
+        if done:
+            done(len(block))
+    return sorted(found, key=lambda orbit: (orbit.spectral_radius, *orbit.start))
+
+
+def random_starts(kind: Kind, controls: Mapping[str, float], samples: int, seed: int) -> Array:
+    """Return random starts and controls to solve for (samples, 4 + solved).
+
+    The free hand is behind, about level with the held one: th1 + th2 / 2 is near -pi / 2.
+    """
+    rng = np.random.default_rng(seed)
+    th1 = rng.uniform(-0.5 * math.pi, 0.0, samples)
+    th2 = -math.pi - 2.0 * th1 + rng.uniform(-TILT, TILT, samples)
+    rates = [rng.uniform(*span, samples) for span in RATES]
+    solved = [controls[name] * rng.uniform(0.5, 1.5, samples) for name in kind.solved]
+    return np.column_stack([th1, th2, *rates, *solved])
+
+
+def same(a: Orbit, b: Orbit) -> bool:
+    """Tell whether two orbits are one."""
+    apart = a.start - b.start
+    apart[:2] = wrap(apart[:2])
+    numbers = [a.controls[name] - b.controls[name] for name in a.controls]
+    return bool(np.abs([*apart, *numbers]).max() < SAME)
+
+
+def _search(
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    guesses: Array,
+    rise: float,
+) -> list[Orbit]:
+    """Return the orbits that a block of guesses leads to."""
+    orbits = []
+    for guess in guesses:
+        z = _coarse(kind, parameters, controls, guess, rise)
+        if z is None:
+            continue
+        given = {**controls, **dict(zip(kind.solved, z[4:].tolist(), strict=True))}
+        try:
+            orbit = find_orbit(kind, parameters, given, z[:4], rise=rise)
+        except (AccordError, np.linalg.LinAlgError):
+            continue
+        if abs(orbit.stride) > STANDS:
+            orbits.append(orbit)
+    return orbits
+
+
+def _coarse(
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    z: Array,
+    rise: float,
+) -> Array | None:
+    """Return where Newton's method leads, at a coarse tolerance; None if nowhere."""
+
+    def residuals(zs: Array) -> Array:
+        given = {**controls, **dict(zip(kind.solved, zs[0, 4:].tolist(), strict=True))}
+        found = evaluate(gait_of(kind, given), parameters, zs[:, :4], tolerance=COARSE)
+        change = found.final - zs[:, :4]
+        change[:, :2] = wrap(change[:, :2])
+        more = [found.travel[:, 1] - rise] * len(kind.solved)
+        return np.column_stack([change, *more])
+
+    sides = DIFFERENCE * np.eye(len(z))
+    for _ in range(STEPS):
+        starts = np.vstack([z, z + sides[:4], z - sides[:4]])  # of one gait: one call
+        r, *rest = residuals(starts)
+        ahead, behind = np.array(rest[:4]), np.array(rest[4:])
+        for side in sides[4:]:
+            ahead = np.vstack([ahead, residuals((z + side)[None])])
+            behind = np.vstack([behind, residuals((z - side)[None])])
+        slope = (ahead - behind).T / (2.0 * DIFFERENCE)
+        if not (np.isfinite(slope).all() and np.isfinite(r).all()):
+            return None
+        if np.linalg.norm(r) < NEAR:
+            return z
+        step = -np.asarray(np.linalg.lstsq(slope, r, rcond=None)[0], dtype=np.float64)
+        z = z + step * min(1.0, LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
+    return None

@@ -1,0 +1,159 @@
+"""Gaits: what a search needs of one is here, in one object.
+
+A gait is a list of phases with the events that end them (its controller), an event that stops it,
+and an error that says how far its end is from its start. Searches, landscapes and return maps take
+any of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+
+from monkeybot.model.events import NO_EVENT, VERTICAL, Event, energy_restored, level
+from monkeybot.model.hybrid import LIMIT, TOLERANCE, Phase, Then, run_many
+from monkeybot.model.parameters import MonkeyBotParameters
+
+Errors = Callable[[Array, Array], Array]
+
+
+def wrap(angle: Array) -> Array:
+    """Return angles brought into [-pi, pi) [rad]."""
+    return np.asarray((angle + np.pi) % (2.0 * np.pi) - np.pi)
+
+
+def distance(starts: Array, finals: Array) -> Array:
+    """Return the report's error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2, at th1 = 0 (k,).
+
+    Args:
+        starts, finals: (th1, th2, w1, w2) before and after (k, 4).
+    """
+    angle = wrap(finals[:, 1] - starts[:, 1])
+    change = finals[:, 2:] - starts[:, 2:]
+    return np.asarray(angle**2 + (change**2).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Gait:
+    """Describe one gait, from hand A to hand B.
+
+    Args:
+        name: for pictures.
+        phases: what is done, one after the other.
+        stop: event that ends it in the phases that allow this.
+        error: of the end, from starts and finals (k, 4), each seen from its held hand.
+    """
+
+    name: str
+    phases: tuple[Phase, ...]
+    stop: Event = NO_EVENT
+    error: Errors = distance
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Hold what k starts of a gait came to; NaN for those that missed an event.
+
+    Args:
+        error: (k,).
+        times: duration of every phase (k, n) [s].
+        final: (th1, th2, w1, w2) at the end, seen from the hand that is held then (k, 4).
+        travel: of the held hand from start to end, to the right and up (k, 2) [m].
+        switch_time: until the magnets first change [s] (k,).
+        motor_time: with torque on the elbow [s] (k,).
+    """
+
+    error: Array
+    times: Array
+    final: Array
+    travel: Array
+    switch_time: Array
+    motor_time: Array
+
+
+def evaluate(
+    gait: Gait, parameters: MonkeyBotParameters, starts: Array, *, tolerance: float = TOLERANCE
+) -> Evaluation:
+    """Run a gait from many starts on hand A.
+
+    Args:
+        gait: any.
+        parameters: of the robot.
+        starts: rates (w1, w2) at th1 = th2 = 0 (k, 2), or (th1, th2, w1, w2) (k, 4).
+        tolerance: of each step of the integrator.
+    """
+    full = full_starts(starts)
+    k, n = len(full), len(gait.phases)
+    phases = np.array([phase.row for phase in gait.phases])
+    times, finals, counts = np.empty((k, n)), np.empty((k, 8)), np.empty(k, dtype=np.int64)
+    run_many(parameters.rows, full, phases, gait.stop.row, tolerance, times, finals, counts)
+    changes = [i for i, phase in enumerate(gait.phases) if phase.then is not Then.NOTHING]
+    driven = [i for i, phase in enumerate(gait.phases) if phase.torque]
+    return Evaluation(
+        error=gait.error(full[:, :4], finals[:, :4]),
+        times=times,
+        final=finals[:, :4],
+        travel=finals[:, 4:6] - full[:, 4:6],
+        switch_time=times[:, : changes[0] + 1].sum(axis=1) if changes else np.full(k, np.nan),
+        motor_time=times[:, driven].sum(axis=1),
+    )
+
+
+def full_starts(starts: Array) -> Array:
+    """Return starts as states of the kernels (k, 8), from (k, 2), (k, 4) or one of them."""
+    given = np.atleast_2d(np.asarray(starts, dtype=float))
+    full = np.zeros((len(given), 8))
+    full[:, 2 if given.shape[1] == 2 else 0 : 4] = given
+    return full
+
+
+def horizontal(torque: float, *, limit: float = LIMIT) -> Gait:
+    """Return the report's gait (4.1, 4.2).
+
+    Swing up until the free hand is level with the held one; change hands; torque until the energy
+    is back at that of the start; coast until the held link hangs straight down. A gait that gets
+    there before its energy is restored ends there.
+
+    Args:
+        torque: of the motor, in the frame of the held hand [N m].
+        limit: longest time of a phase [s].
+
+    Raises:
+        AccordError: for no torque.
+    """
+    if torque == 0 or not math.isfinite(torque):
+        raise AccordError(
+            f"torque is {torque:g} N m, and cannot restore the energy that the impact takes"
+        )
+    return Gait(
+        f"horizontal, {torque:g} N m",
+        (
+            Phase(level(), then=Then.CHANGE, duration=limit),
+            Phase(energy_restored(), torque, may_stop=True, duration=limit),
+            Phase(VERTICAL, duration=limit),
+        ),
+        stop=VERTICAL,
+    )
+
+
+def timed(gait: Gait, times: Array, *, clock: str = "reset") -> Gait:
+    """Return a gait with its phases ended by the clock and not by events.
+
+    Args:
+        gait: whose phases they are.
+        times: duration of each (n,) [s].
+        clock: `reset`, where the last phase keeps its event, at which the clock starts again; or
+            `pure`, where it too is timed.
+    """
+    phases = [
+        replace(phase, until=NO_EVENT, duration=float(time), may_stop=False)
+        for phase, time in zip(gait.phases, times, strict=True)
+    ]
+    if clock == "reset":
+        phases[-1] = gait.phases[-1]
+    return Gait(f"{gait.name}, {clock} clock", tuple(phases), error=gait.error)

@@ -1,0 +1,169 @@
+"""Landscapes: the error of a gait over a grid of rates at its start, as in the report's 4.2."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+
+from monkeybot.gaits.gait import Evaluation, Gait, evaluate
+from monkeybot.model.hybrid import TOLERANCE
+from monkeybot.model.parameters import MonkeyBotParameters
+
+BLOCK = 2048  # gaits that a thread takes at once: some 0.1 s of work
+MOST = 25_000_000  # gaits: 2 GB of starts and results
+LIMIT = 1.0  # s: a first swing that reaches the line takes about 0.5 s; later ones are given up
+NEIGHBOURS = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
+
+Done = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Hold the error of a gait over a grid of rates; NaN where a start misses an event.
+
+    Args:
+        w1, w2: rates of th1 (n1,) and of th2 (n2,) at the start [rad/s].
+        error: of the gait (n1, n2).
+        switch_time: until the magnets first change [s] (n1, n2).
+        motor_time: with torque on the elbow [s] (n1, n2).
+    """
+
+    w1: Array
+    w2: Array
+    error: Array
+    switch_time: Array
+    motor_time: Array
+
+    @property
+    def lowest(self) -> Array:
+        """The point with the smallest error: w1, w2, error (3,).
+
+        Raises:
+            AccordError: if no start gets to the end.
+        """
+        if not np.isfinite(self.error).any():
+            raise AccordError("no start of this grid gets to the end of the gait: ask for more w2")
+        i, j = np.unravel_index(int(np.nanargmin(self.error)), self.error.shape)
+        return np.array([self.w1[i], self.w2[j], self.error[i, j]])
+
+    @property
+    def minima(self) -> Array:
+        """The points below all of their eight neighbours: rows w1, w2, error, lowest first (m, 3).
+
+        A start that misses an event is no rival of its neighbours. A point at the edge of the grid
+        is no minimum: nobody knows what lies beyond.
+        """
+        height = np.where(np.isfinite(self.error), self.error, np.inf)
+        inner = height[1:-1, 1:-1]
+        n1, n2 = inner.shape
+        around = [height[1 + i : 1 + i + n1, 1 + j : 1 + j + n2] for i, j in NEIGHBOURS]
+        i, j = np.nonzero((inner < np.min(around, axis=0)) & np.isfinite(inner))
+        rows = np.column_stack([self.w1[i + 1], self.w2[j + 1], inner[i, j]])
+        return rows[np.argsort(rows[:, 2], kind="stable")]
+
+
+def landscape(
+    gait: Gait,
+    parameters: MonkeyBotParameters,
+    w1: Array,
+    w2: Array,
+    *,
+    tolerance: float = TOLERANCE,
+    threads: int | None = None,
+    done: Done | None = None,
+) -> Landscape:
+    """Evaluate a gait over a grid of rates at th1 = th2 = 0.
+
+    The result does not depend on the number of threads.
+
+    Args:
+        gait: any; give its phases a `LIMIT`, or starts that miss an event take long.
+        parameters: of the robot.
+        w1, w2: rates of th1 (n1,) and of th2 (n2,) [rad/s].
+        tolerance: of each step of the integrator.
+        threads: to work in; the kernels run side by side. As many as there are cores by default.
+        done: called with the number of gaits that a block has added.
+
+    Raises:
+        AccordError: for more gaits than the memory holds.
+    """
+    if len(w1) * len(w2) > MOST:
+        raise AccordError(f"a grid of {len(w1)} x {len(w2)} has more than {MOST:g} gaits")
+    starts = np.stack(np.meshgrid(w1, w2, indexing="ij"), axis=-1).reshape(-1, 2)
+    blocks = np.array_split(starts, -(-len(starts) // BLOCK))
+    work = partial(evaluate, gait, parameters, tolerance=tolerance)
+    with ThreadPoolExecutor(threads or cores()) as pool:
+        waiting = [pool.submit(work, block) for block in blocks]
+        try:
+            for future in as_completed(waiting):
+                if done:
+                    done(len(future.result().error))
+        finally:
+            pool.shutdown(cancel_futures=True)
+    found = [future.result() for future in waiting]
+    shape = len(w1), len(w2)
+    fields = (
+        _joined(found, name).reshape(shape) for name in ("error", "switch_time", "motor_time")
+    )
+    return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *fields)
+
+
+def _joined(found: list[Evaluation], name: str) -> Array:
+    return np.concatenate([getattr(part, name) for part in found])
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def span(low: float, high: float, count: int, name: str) -> Array:
+    """Return evenly spaced rates (count,) [rad/s].
+
+    Raises:
+        AccordError: for fewer than two, or bounds that are not in order.
+    """
+    if count < 2:
+        raise AccordError(f"{name} has {count} values, and needs 2 at least")
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise AccordError(f"{name} goes from {low:g} to {high:g}, and must rise")
+    return np.linspace(low, high, count)
+
+
+def save_landscape(
+    field: Landscape,
+    path: Path,
+    *,
+    torque: float,
+    parameters: Mapping[str, float],
+    versions: Mapping[str, str],
+) -> None:
+    """Save a landscape for numpy, with what made it; text is kept as rows of name and value.
+
+    Raises:
+        AccordError: if the file cannot be written.
+    """
+    try:
+        np.savez_compressed(
+            path,
+            w1=field.w1,
+            w2=field.w2,
+            error=field.error,
+            switch_time=field.switch_time,
+            motor_time=field.motor_time,
+            minima=field.minima,
+            torque=torque,
+            parameter_names=np.array(list(parameters)),
+            parameters=np.array(list(parameters.values())),
+            versions=np.array([list(pair) for pair in versions.items()]),
+        )
+    except OSError as error:
+        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None

@@ -1,0 +1,90 @@
+"""Horizontal clocked gaits of one robot over the period: the best, and how far they are stable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from monkeybot.gaits.clocked import Setting, Step, follow, shipped_step
+from monkeybot.model.parameters import MonkeyBotParameters
+
+PERIOD_STEP = 0.00115  # of a period: 1 ms for the report's robot, as fine as its range is sampled
+MOST = 80  # periods that are looked at, each way from the first
+GIVE_UP = 1.6  # radius beyond which a branch is left
+
+
+@dataclass(frozen=True)
+class Level:
+    """Hold the horizontal clocked gaits of one robot over the period.
+
+    Args:
+        steps: the gaits, by rising period.
+    """
+
+    steps: tuple[Step, ...]
+
+    @property
+    def best(self) -> Step:
+        """The gait with the smallest spectral radius."""
+        return min(self.steps, key=lambda step: step.radius)
+
+    @property
+    def stable(self) -> tuple[float, float]:
+        """First and last period of the stable gaits about the best; NaN without any [s]."""
+        radii = [step.radius for step in self.steps]
+        if min(radii) >= 1.0:
+            return math.nan, math.nan
+        at = int(np.argmin(radii))
+        low = high = at
+        while low > 0 and radii[low - 1] < 1.0:
+            low -= 1
+        while high < len(radii) - 1 and radii[high + 1] < 1.0:
+            high += 1
+        return self._edge(low, low - 1), self._edge(high, high + 1)
+
+    @property
+    def width(self) -> float:
+        """Range of stable periods over their middle; 0 without any."""
+        low, high = self.stable
+        return 0.0 if math.isnan(low) else 2.0 * (high - low) / (high + low)
+
+    def _edge(self, inside: int, outside: int) -> float:
+        """Return the period between two gaits where the radius is 1, or that of the last one."""
+        here = self.steps[inside]
+        if not 0 <= outside < len(self.steps):
+            return here.period
+        there = self.steps[outside]
+        part = (1.0 - here.radius) / (there.radius - here.radius)
+        return here.period + part * (there.period - here.period)
+
+
+def level_gaits(parameters: MonkeyBotParameters, step: Step) -> Level:
+    """Return the horizontal gaits of a robot, followed over the period both ways from one."""
+    down, up = (_walk(parameters, step, sign * PERIOD_STEP * step.period) for sign in (-1, 1))
+    return Level((*reversed(down), step, *up))
+
+
+def shipped_level(parameters: MonkeyBotParameters) -> Level:
+    """Return the horizontal gaits about the shipped one."""
+    return level_gaits(parameters, shipped_step(parameters))
+
+
+def _walk(parameters: MonkeyBotParameters, step: Step, by: float) -> list[Step]:
+    """Return the gaits one way along the period, until far from stability."""
+    steps: list[Step] = []
+    at = step
+    for k in range(1, MOST + 1):
+        period = step.period + k * by
+        here = at
+
+        def course(part: float, here: Step = here, period: float = period) -> Setting:
+            return Setting(parameters, here.period + part * (period - here.period))
+
+        found = follow(here, course, 1)
+        if found is None or found.radius > max(GIVE_UP, step.radius + 0.1):
+            break
+        steps.append(found)
+        at = found
+    return steps

@@ -1,0 +1,235 @@
+"""Periodic orbits: gaits that repeat for ever, from one change of hands to the next.
+
+A cycle starts right after an impact, from x = (th1, th2, w1, w2) seen from the hand that holds. The
+return map P takes x through the gait's phases to the same instant of the next cycle; x = P(x) makes
+it an orbit, and the eigenvalues of dP/dx, the multipliers, say whether disturbances fade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+
+from monkeybot.gaits.gait import Gait, evaluate, wrap
+from monkeybot.gaits.return_map import Multipliers, map_slope
+from monkeybot.model.events import linear
+from monkeybot.model.hybrid import Then
+from monkeybot.model.motion import Motion
+from monkeybot.model.parameters import MonkeyBotParameters
+
+FINE = 1e-13  # tolerance of the integrator
+NEWTON_STEPS = 40
+LONGEST_STEP = 0.2  # rad, rad/s, s and N m alike
+CLOSED = 1e-9  # what a residual must be below
+SMALL = 1e-6  # of the differences of the search
+ROUND_OFF = 1e-12  # s
+INSTANT = 1e-6  # s
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Describe a kind of gait that repeats: a family, made from a few numbers.
+
+    Args:
+        name: of the kind.
+        controls: names of the numbers; s, N m.
+        gait: makes the gait from them, in that order; its phases end with an impact.
+        solved: the controls that a search may change to meet the rise that is asked for; none
+            where the gait keeps its height by itself.
+    """
+
+    name: str
+    controls: tuple[str, ...]
+    gait: Callable[..., Gait]
+    solved: tuple[str, ...] = ("torque",)
+
+
+@dataclass(frozen=True)
+class Orbit:
+    """Hold a periodic orbit and its figures.
+
+    Args:
+        kind: of the gait.
+        controls: its numbers by name.
+        start: (th1, th2, w1, w2) right after the impact (4,) [rad, rad/s].
+        times: duration of every phase [s].
+        period: of a cycle [s].
+        changes: of hands in a cycle.
+        stride: forwards, per change of hands [m].
+        drop: downwards, per change of hands [m].
+        work: integral of |torque x rate of the elbow|, per change of hands [J].
+        multipliers: of the return map, the largest first (4,).
+        residual: by which P(start) is off.
+    """
+
+    kind: Kind
+    controls: Mapping[str, float]
+    start: Array
+    times: Array
+    period: float
+    changes: int
+    stride: float
+    drop: float
+    work: float
+    multipliers: Multipliers
+    residual: float
+
+    @property
+    def gait(self) -> Gait:
+        """The gait itself."""
+        return gait_of(self.kind, self.controls)
+
+    @property
+    def spectral_radius(self) -> float:
+        """The size of the largest multiplier: below 1 the gait is stable."""
+        return float(np.abs(self.multipliers).max())
+
+    def cost_of_transport(self, parameters: MonkeyBotParameters) -> float:
+        """Return work over weight and stride; infinite for a gait that goes nowhere."""
+        reach = parameters.mass * parameters.gravity * abs(self.stride)
+        return self.work / reach if reach else float("inf")
+
+
+def gait_of(kind: Kind, controls: Mapping[str, float]) -> Gait:
+    """Return the gait of a kind with these controls.
+
+    Raises:
+        AccordError: for one that is missing or unknown.
+    """
+    if set(controls) != set(kind.controls):
+        raise AccordError(f"{kind.name} takes {', '.join(kind.controls)}")
+    return kind.gait(*(controls[name] for name in kind.controls))
+
+
+def find_orbit(
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    start: Array,
+    *,
+    rise: float = 0.0,
+) -> Orbit:
+    """Find the periodic orbit near a guess, by Newton's method.
+
+    Args:
+        kind: of the gait.
+        parameters: of the robot.
+        controls: all of the kind's; those it solves for are guesses.
+        start: guess of (th1, th2, w1, w2) right after the impact (4,).
+        rise: wanted of a cycle [m], where the kind has a control to meet it.
+
+    Raises:
+        AccordError: if none is found.
+    """
+    z = np.concatenate([start, [controls[name] for name in kind.solved]])
+    problem = _Problem(kind, parameters, dict(controls), rise)
+    residual = problem.residual(z[None])[0]
+    for _ in range(NEWTON_STEPS):
+        if not np.isfinite(residual).all() or np.linalg.norm(residual) < 1e-12:
+            break
+        slope = problem.slope(z)
+        if not np.isfinite(slope).all():
+            break
+        step = -np.asarray(np.linalg.lstsq(slope, residual, rcond=None)[0], dtype=np.float64)
+        new = z + step * min(1.0, LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
+        residual_new = problem.residual(new[None])[0]
+        settled = np.linalg.norm(residual) < CLOSED
+        if settled and not np.linalg.norm(residual_new) < np.linalg.norm(residual):
+            break
+        z, residual = new, residual_new
+    size = float(np.linalg.norm(residual))
+    if not size < CLOSED:
+        raise AccordError(
+            f"no gait of kind {kind.name} was found near the guess: {_text(controls)}"
+        )
+    return describe(kind, parameters, problem.controls(z), z[:4], residual=size)
+
+
+def describe(
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    start: Array,
+    *,
+    residual: float = 0.0,
+) -> Orbit:
+    """Return an orbit with its figures, from a start that is known to repeat."""
+    gait = gait_of(kind, controls)
+    found = evaluate(gait, parameters, start, tolerance=FINE)
+    if not np.isfinite(found.times).all():
+        raise AccordError(f"the gait of kind {kind.name} misses an event: {_text(controls)}")
+    changes = sum(p.then in (Then.CHANGE, Then.GRIP_OTHER) for p in gait.phases)
+    slope = map_slope(gait, parameters, np.asarray(start, dtype=float))
+    values = np.linalg.eigvals(slope)
+    return Orbit(
+        kind=kind,
+        controls=dict(controls),
+        start=np.asarray(start, dtype=float),
+        times=found.times[0],
+        period=float(found.times[0].sum()),
+        changes=changes,
+        stride=float(found.travel[0, 0]) / changes,
+        drop=-float(found.travel[0, 1]) / changes,
+        work=work_of(gait, parameters, start, found.times[0]) / changes,
+        multipliers=np.asarray(values[np.argsort(-np.abs(values))], dtype=complex),
+        residual=residual,
+    )
+
+
+def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Array) -> float:
+    """Return the integral of |torque x w2| over a cycle [J].
+
+    Under a constant torque it is the torque times the way of th2 between its turning points.
+    """
+    motion = Motion(parameters, np.concatenate([start, np.zeros(4)]))
+    work = 0.0
+    for phase, duration in zip(gait.phases, times, strict=True):
+        end = motion.time + float(duration)
+        while end - motion.time > ROUND_OFF:
+            before = motion.held[1]
+            motion.advance(min(INSTANT, end - motion.time), phase.torque)  # off a turning point
+            turning = linear("turning", w2=-1.0 if motion.held[3] > 0.0 else 1.0)
+            motion.advance(max(end - motion.time, 0.0), phase.torque, until=turning)
+            work += abs(phase.torque * (motion.held[1] - before))
+        motion.then(phase.then)
+    return work
+
+
+class _Problem:
+    """What must vanish: P(x) - x, and the rise less the one that is wanted."""
+
+    def __init__(
+        self, kind: Kind, parameters: MonkeyBotParameters, given: dict[str, float], rise: float
+    ) -> None:
+        self._kind, self._parameters, self._given, self._rise = kind, parameters, given, rise
+
+    def controls(self, z: Array) -> dict[str, float]:
+        """Return all controls for the unknowns (start, then the solved controls)."""
+        solved = zip(self._kind.solved, z[4:].tolist(), strict=True)
+        return {**self._given, **dict(solved)}
+
+    def residual(self, zs: Array) -> Array:
+        """Return the residuals (k, 4 + solved) of unknowns (k, 4 + solved)."""
+        rows = []
+        for z in zs:
+            gait = gait_of(self._kind, self.controls(z))
+            found = evaluate(gait, self._parameters, z[:4], tolerance=FINE)
+            change = found.final[0] - z[:4]
+            change[:2] = wrap(change[:2])
+            more = [found.travel[0, 1] - self._rise] * len(self._kind.solved)
+            rows.append([*change, *more])
+        return np.array(rows)
+
+    def slope(self, z: Array) -> Array:
+        """Return the derivative of the residual by central differences."""
+        sides = SMALL * np.eye(len(z))
+        ahead, behind = self.residual(z + sides), self.residual(z - sides)
+        return np.asarray((ahead - behind).T / (2.0 * SMALL))
+
+
+def _text(controls: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in controls.items())

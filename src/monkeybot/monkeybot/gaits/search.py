@@ -1,0 +1,136 @@
+"""Search of gaits: minimise the error, and refine to one that repeats exactly."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from scipy.optimize import minimize
+
+from monkeybot.gaits.gait import Evaluation, Gait, evaluate, wrap
+from monkeybot.model.parameters import MonkeyBotParameters
+
+FINE = 1e-12  # tolerance of the integrator where digits count
+NEWTON_STEPS = 25
+LONGEST_STEP = 0.15  # rad/s
+ALONG_VALLEY = (0.0, 0.2, -0.2, 0.4, -0.4, 0.6, -0.6, 0.8, -0.8, 1.0, -1.0)  # rad/s
+PERIODIC = 1e-9  # rad, rad/s: a gait that repeats to this is periodic
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Hold a minimum of a gait's error: rates (2,) [rad/s], and how many evaluations it took."""
+
+    rates: Array
+    evaluation: Evaluation
+    evaluations: int
+
+
+def minimise(
+    gait: Gait, parameters: MonkeyBotParameters, rates: Array, *, tolerance: float = FINE
+) -> Minimum:
+    """Minimise a gait's error over the rates at the start, by Nelder and Mead as in the report.
+
+    Raises:
+        AccordError: for a start that misses an event.
+    """
+
+    def error(x: Array) -> float:
+        found = float(evaluate(gait, parameters, x, tolerance=tolerance).error[0])
+        return found if np.isfinite(found) else np.inf
+
+    if not np.isfinite(error(np.asarray(rates))):
+        raise AccordError(missed(rates))
+    best = minimize(
+        error, rates, method="Nelder-Mead",
+        options={"xatol": 1e-10, "fatol": 1e-18, "maxiter": 4000, "maxfev": 8000},
+    )  # fmt: skip
+    found = evaluate(gait, parameters, best.x, tolerance=tolerance)
+    return Minimum(best.x, found, int(best.nfev) + 1)
+
+
+def missed(rates: Array) -> str:
+    """Return the line that says that a start comes to nothing."""
+    w1, w2 = (float(rate) for rate in rates)
+    return (
+        f"from rates {w1:g} and {w2:g} rad/s the free hand never rises to the line, or no further"
+    )
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """Hold a gait that repeats: rates (2,) [rad/s], how far it is off, and its evaluation."""
+
+    rates: Array
+    residual: float
+    evaluation: Evaluation
+
+
+def refine(
+    gait: Gait, parameters: MonkeyBotParameters, rates: Array, *, tolerance: float = FINE
+) -> Periodic:
+    """Find the rates near by from which a gait repeats exactly, by Gauss and Newton.
+
+    Three conditions (th2, w1, w2 return) for two rates: where energy is restored the third follows.
+    The residual has a narrow valley with minima of its own, so if the guess comes to nothing,
+    others along the valley are tried, the nearest first.
+
+    Raises:
+        AccordError: if none is found.
+    """
+    guess = np.asarray(rates, dtype=float)
+    slope = _slope(gait, parameters, guess, tolerance)
+    if not np.isfinite(slope).all():
+        raise AccordError(missed(rates))
+    valley = np.linalg.svd(slope)[2][1]
+    nearest, least = guess, math.inf
+    for shift in ALONG_VALLEY:
+        x, residual = _newton(gait, parameters, guess + shift * valley, tolerance)
+        if residual < PERIODIC:
+            return Periodic(x, residual, evaluate(gait, parameters, x, tolerance=tolerance))
+        if residual < least:
+            nearest, least = x, residual
+    raise AccordError(
+        f"no gait that repeats was found near rates {guess[0]:g} and {guess[1]:g} rad/s: the best, "
+        f"{nearest[0]:.5f} and {nearest[1]:.5f}, is {least:.2g} off; try another torque"
+    )
+
+
+def _newton(
+    gait: Gait, parameters: MonkeyBotParameters, x: Array, tolerance: float
+) -> tuple[Array, float]:
+    """Return where Newton's steps lead, and the residual there."""
+    r = _residual(gait, parameters, x, tolerance)
+    best, least = x, float(np.linalg.norm(r)) if np.isfinite(r).all() else math.inf
+    for _ in range(NEWTON_STEPS):
+        slope = _slope(gait, parameters, x, tolerance)
+        if not np.isfinite(slope).all() or not np.isfinite(r).all():
+            break
+        step = -np.asarray(np.linalg.lstsq(slope, r, rcond=None)[0], dtype=np.float64)
+        # Steps are bounded, and may lead uphill: downhill alone never leaves the valley's floor.
+        x = x + step * min(1.0, LONGEST_STEP / float(np.linalg.norm(step)))
+        r = _residual(gait, parameters, x, tolerance)
+        residual = float(np.linalg.norm(r))
+        if least < PERIODIC and not residual < least:
+            break
+        if residual < least:
+            best, least = x, residual
+    return best, least
+
+
+def _residual(gait: Gait, parameters: MonkeyBotParameters, x: Array, tolerance: float) -> Array:
+    final = evaluate(gait, parameters, x, tolerance=tolerance).final[0]
+    return np.array([float(wrap(final[1])), *(final[2:] - x)])
+
+
+def _slope(gait: Gait, parameters: MonkeyBotParameters, x: Array, tolerance: float) -> Array:
+    small = 1e-6
+    columns = [
+        _residual(gait, parameters, x + small * side, tolerance)
+        - _residual(gait, parameters, x - small * side, tolerance)
+        for side in np.eye(2)
+    ]
+    return np.array(columns).T / (2.0 * small)

@@ -1,0 +1,1 @@
+"""Equations and parameters of the MonkeyBot: a hybrid system of three modes."""

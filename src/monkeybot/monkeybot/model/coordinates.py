@@ -1,0 +1,67 @@
+"""Between the workspace's states and the plane of the wall.
+
+The wall is the world's y-z plane; x points out of it, to the viewer. In the plane a state is
+u = (th1, th2, w1, w2, y, z, vy, vz): the angle of link A from hanging straight down, positive
+about x, the elbow's, their rates, and the place and velocity of hand A. It is never flipped,
+whichever hand holds (the report's 3.3 flips).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+import numpy as np
+from roboaccord.contract.state import Array, RobotState
+
+MAGNET_A, MAGNET_B = "magnet_a", "magnet_b"
+MAGNETS = (MAGNET_A, MAGNET_B)
+
+
+class Mode(IntEnum):
+    """What the magnets hold: swing on either hand, free flight, or both hands fixed."""
+
+    SWING_A = 0
+    SWING_B = 1
+    FLIGHT = 2
+    FIXED = 3
+
+    @property
+    def switches(self) -> dict[str, bool]:
+        """The state of the magnets."""
+        both = self is Mode.FIXED
+        return {MAGNET_A: both or self is Mode.SWING_A, MAGNET_B: both or self is Mode.SWING_B}
+
+
+def mode_of(switches: Mapping[str, bool]) -> Mode:
+    """Return the mode that the magnets make."""
+    a, b = switches[MAGNET_A], switches[MAGNET_B]
+    if a and b:
+        return Mode.FIXED
+    return Mode.SWING_A if a else Mode.SWING_B if b else Mode.FLIGHT
+
+
+def pack(state: RobotState) -> Array:
+    """Return (th1, th2, w1, w2, y, z, vy, vz) of a state (8,) [rad, rad/s, m, m/s]."""
+    x, _, _, w = state.orientation
+    th1 = 2.0 * np.arctan2(x, w)
+    c, s = np.cos(th1), np.sin(th1)
+    _, vy, vz, w1, _, _ = state.twist
+    return np.array([
+        th1, state.q[0], w1, state.qd[0], *state.position[1:], c * vy - s * vz, s * vy + c * vz,
+    ])  # fmt: skip
+
+
+def unpack(u: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
+    """Return the state of (th1, th2, w1, w2, y, z, vy, vz) (8,); the opposite of `pack`."""
+    c, s = np.cos(u[0]), np.sin(u[0])
+    return RobotState(
+        time=time,
+        q=u[1:2].copy(),
+        qd=u[3:4].copy(),
+        effort=effort,
+        position=np.array([0.0, u[4], u[5]]),
+        orientation=np.array([np.sin(0.5 * u[0]), 0.0, 0.0, np.cos(0.5 * u[0])]),
+        twist=np.array([0.0, c * u[6] + s * u[7], c * u[7] - s * u[6], u[2], 0.0, 0.0]),
+        switches=mode.switches,
+    )

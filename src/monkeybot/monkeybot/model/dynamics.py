@@ -1,0 +1,165 @@
+"""Equations of the MonkeyBot, in the frame of one hand: motion, energy, flip and plastic impact.
+
+A state is u = (th1, th2, w1, w2, x, y, vx, vy): the angle of the first link from hanging straight
+down, the relative angle of the second, their rates, and the place and velocity of the first hand;
+x to the right, y up. While that hand is held the last four stand still. `p` holds the parameters
+with the first hand's link first (`MonkeyBotParameters.row`). Seeds: the report's 3.1 to 3.3,
+with y1 = y - r1 cos(th1), and the motor's torque on th2.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from roboaccord.contract.state import Array
+from roboaccord.numerics.jit import kernel
+
+from monkeybot.model.parameters import (
+    DRY_1,
+    DRY_2,
+    DRY_SPEED,
+    GRAVITY,
+    I1,
+    I2,
+    L1,
+    L2,
+    M1,
+    M2,
+    R1,
+    R2,
+    VISCOUS_1,
+    VISCOUS_2,
+)
+
+
+@kernel
+def friction(viscous, dry, speed, w):  # type: ignore[no-untyped-def]
+    """Return the friction torque at a joint rate w: viscous, and dry friction smoothed at rest."""
+    if dry == 0.0:
+        return -viscous * w
+    return -viscous * w - dry * w / math.sqrt(w * w + speed * speed)
+
+
+@kernel
+def inertia(p, c2):  # type: ignore[no-untyped-def]
+    """Return M11, M12, M22 of the angles for the cosine of th2: the mass matrix of the swing."""
+    m2, l1, r1, r2 = p[M2], p[L1], p[R1], p[R2]
+    d = m2 * l1 * r2 * c2
+    m22 = p[I2] + m2 * r2 * r2
+    return p[I1] + p[M1] * r1 * r1 + m2 * l1 * l1 + m22 + 2.0 * d, m22 + d, m22
+
+
+@kernel
+def coupling(p, th1, th12):  # type: ignore[no-untyped-def]
+    """Return the four entries of the mass matrix between (x, y) and (th1, th2)."""
+    a, b = p[M1] * p[R1] + p[M2] * p[L1], p[M2] * p[R2]
+    x2, y2 = b * math.cos(th12), b * math.sin(th12)
+    return a * math.cos(th1) + x2, x2, a * math.sin(th1) + y2, y2
+
+
+def mass_matrix(p: tuple[float, ...], u: Array) -> Array:
+    """Return the mass matrix of (x, y, th1, th2), nothing held (4, 4); the report's M(q)."""
+    x1, x2, y1, y2 = coupling(p, u[0], u[0] + u[1])
+    m11, m12, m22 = inertia(p, math.cos(u[1]))
+    m = p[M1] + p[M2]
+    return np.array([[m, 0.0, x1, x2], [0.0, m, y1, y2], [x1, y1, m11, m12], [x2, y2, m12, m22]])
+
+
+@kernel
+def derivative(p, flight, torque, u, slopes, i):  # type: ignore[no-untyped-def]
+    """Fill row i of `slopes` with the derivative of a state under a torque on th2.
+
+    In flight all four coordinates move, and all eight entries are filled; else the first hand is
+    held, and the first four are. The hand's pivot has friction only while it is held.
+    """
+    th1, th2, w1, w2 = u[0], u[1], u[2], u[3]
+    s1, s12, s2 = math.sin(th1), math.sin(th1 + th2), math.sin(th2)
+    a, b = p[M1] * p[R1] + p[M2] * p[L1], p[M2] * p[R2]
+    m11, m12, m22 = inertia(p, math.cos(th2))
+    d = p[L1] * b * s2
+    f1 = d * (2.0 * w1 + w2) * w2
+    f2 = torque + friction(p[VISCOUS_2], p[DRY_2], p[DRY_SPEED], w2) - d * w1 * w1
+    if flight:
+        x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
+        m, w12 = p[M1] + p[M2], w1 + w2
+        hx = -(y1 - y2) * w1 * w1 - y2 * w12 * w12
+        hy = (x1 - x2) * w1 * w1 + x2 * w12 * w12
+        f1 += (x1 * hx + y1 * hy) / m
+        f2 += (x2 * hx + y2 * hy) / m
+        m11 -= (x1 * x1 + y1 * y1) / m
+        m12 -= (x1 * x2 + y1 * y2) / m
+        m22 -= (x2 * x2 + y2 * y2) / m
+    else:
+        f1 += friction(p[VISCOUS_1], p[DRY_1], p[DRY_SPEED], w1)
+        f1 -= p[GRAVITY] * (a * s1 + b * s12)
+        f2 -= p[GRAVITY] * b * s12
+    det = m11 * m22 - m12 * m12
+    a1, a2 = (m22 * f1 - m12 * f2) / det, (m11 * f2 - m12 * f1) / det
+    slopes[i, 0], slopes[i, 1], slopes[i, 2], slopes[i, 3] = w1, w2, a1, a2
+    if flight:
+        slopes[i, 4], slopes[i, 5] = u[6], u[7]
+        slopes[i, 6] = -(hx + x1 * a1 + x2 * a2) / m
+        slopes[i, 7] = -(hy + y1 * a1 + y2 * a2) / m - p[GRAVITY]
+
+
+@kernel
+def energies(p, u):  # type: ignore[no-untyped-def]
+    """Return the kinetic and the potential energy [J]; the latter is 0 at height 0."""
+    th1, th2, w1, w2, vx, vy = u[0], u[1], u[2], u[3], u[6], u[7]
+    m11, m12, m22 = inertia(p, math.cos(th2))
+    x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
+    m = p[M1] + p[M2]
+    kinetic = 0.5 * (m11 * w1 * w1 + m22 * w2 * w2) + m12 * w1 * w2
+    kinetic += 0.5 * m * (vx * vx + vy * vy)
+    kinetic += vx * (x1 * w1 + x2 * w2) + vy * (y1 * w1 + y2 * w2)
+    return kinetic, p[GRAVITY] * (m * u[5] - x1)
+
+
+@kernel
+def momenta(p, u):  # type: ignore[no-untyped-def]
+    """Return the momentum in x and y [N s], and the angular one about the centre [N m s]."""
+    th1, th2, w1, w2, vx, vy = u[0], u[1], u[2], u[3], u[6], u[7]
+    m11, m12, _ = inertia(p, math.cos(th2))
+    x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
+    m = p[M1] + p[M2]
+    px, py = x1 * w1 + x2 * w2, y1 * w1 + y2 * w2  # of the centre about the hand
+    spin = m11 * w1 + m12 * w2 - (x1 * px + y1 * py) / m
+    return m * vx + px, m * vy + py, spin
+
+
+@kernel
+def flip(p, u, out):  # type: ignore[no-untyped-def]
+    """Fill `out` with the same state seen from the other hand, whose link comes first.
+
+    The angle th1 is brought into (-pi, pi]. `p` is that of `u`.
+    """
+    th1, th12, w1, w12 = u[0], u[0] + u[1], u[2], u[2] + u[3]
+    l1, l2 = p[L1], p[L2]
+    s1, c1, s12, c12 = math.sin(th1), math.cos(th1), math.sin(th12), math.cos(th12)
+    x, y = u[4] + l1 * s1 + l2 * s12, u[5] - l1 * c1 - l2 * c12
+    vx = u[6] + l1 * c1 * w1 + l2 * c12 * w12
+    vy = u[7] + l1 * s1 * w1 + l2 * s12 * w12
+    turned = math.pi + th12
+    out[0] = turned - 2.0 * math.pi * math.ceil((turned - math.pi) / (2.0 * math.pi))
+    out[1], out[2], out[3] = -u[1], w12, -u[3]
+    out[4], out[5], out[6], out[7] = x, y, vx, vy
+
+
+@kernel
+def impact(p, u):  # type: ignore[no-untyped-def]
+    """Bring the first hand to rest by an impulse on it, in place; return its x and y [N s].
+
+    w+ = P w-, P = 1 - M^-1 J' (J M^-1 J')^-1 J with J = [1 0]: the rows of the angles say that
+    M_tt dw = M_tx v, and those of the hand what the impulse is.
+    """
+    x1, x2, y1, y2 = coupling(p, u[0], u[0] + u[1])
+    m11, m12, m22 = inertia(p, math.cos(u[1]))
+    vx, vy, m = u[6], u[7], p[M1] + p[M2]
+    f1, f2 = x1 * vx + y1 * vy, x2 * vx + y2 * vy
+    det = m11 * m22 - m12 * m12
+    d1, d2 = (m22 * f1 - m12 * f2) / det, (m11 * f2 - m12 * f1) / det
+    u[2] += d1
+    u[3] += d2
+    u[6] = u[7] = 0.0
+    return x1 * d1 + x2 * d2 - m * vx, y1 * d1 + y2 * d2 - m * vy

@@ -1,0 +1,225 @@
+"""Error-controlled integration up to an event: Dormand and Prince's 5(4) with dense output.
+
+Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, II.4 to II.6.
+"""
+
+from __future__ import annotations
+
+import math
+
+from roboaccord.numerics.jit import kernel
+
+from monkeybot.model.dynamics import derivative
+from monkeybot.model.events import rate, value
+
+A21 = 1 / 5
+A31, A32 = 3 / 40, 9 / 40
+A41, A42, A43 = 44 / 45, -56 / 15, 32 / 9
+A51, A52, A53, A54 = 19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729
+A61, A62, A63, A64, A65 = 9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656
+B1, B3, B4, B5, B6 = 35 / 384, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84
+E1, E3, E4, E5, E6, E7 = 71 / 57600, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40
+D1, D3, D4 = -12715105075 / 11282082432, 87487479700 / 32700410799, -10690763975 / 1880347072
+D5, D6, D7 = 701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423
+
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+MAX_STEPS = 100_000
+FAILED, TIME, EVENT, STOP = -1, 0, 1, 2
+SCRATCH = 14  # rows of the work space: 7 slopes, 5 of dense output, 2 states
+
+
+@kernel
+def _step(p, flight, torque, u, n, h, k, new, tolerance):  # type: ignore[no-untyped-def]
+    """Fill `new` and the slopes k[1:7] of one step from u, k[0] being there; return the error."""
+    for i in range(n):
+        new[i] = u[i] + h * A21 * k[0, i]
+    derivative(p, flight, torque, new, k, 1)
+    for i in range(n):
+        new[i] = u[i] + h * (A31 * k[0, i] + A32 * k[1, i])
+    derivative(p, flight, torque, new, k, 2)
+    for i in range(n):
+        new[i] = u[i] + h * (A41 * k[0, i] + A42 * k[1, i] + A43 * k[2, i])
+    derivative(p, flight, torque, new, k, 3)
+    for i in range(n):
+        new[i] = u[i] + h * (A51 * k[0, i] + A52 * k[1, i] + A53 * k[2, i] + A54 * k[3, i])
+    derivative(p, flight, torque, new, k, 4)
+    for i in range(n):
+        new[i] = u[i] + h * (
+            A61 * k[0, i] + A62 * k[1, i] + A63 * k[2, i] + A64 * k[3, i] + A65 * k[4, i]
+        )
+    derivative(p, flight, torque, new, k, 5)
+    for i in range(n):
+        new[i] = u[i] + h * (
+            B1 * k[0, i] + B3 * k[2, i] + B4 * k[3, i] + B5 * k[4, i] + B6 * k[5, i]
+        )
+    derivative(p, flight, torque, new, k, 6)
+    worst = 0.0
+    for i in range(n):
+        error = h * (
+            E1 * k[0, i] + E3 * k[2, i] + E4 * k[3, i] + E5 * k[4, i] + E6 * k[5, i] + E7 * k[6, i]
+        )
+        error /= tolerance * (1.0 + max(abs(u[i]), abs(new[i])))
+        worst += error * error
+    return math.sqrt(worst / n)
+
+
+@kernel
+def _prepare(u, n, h, k, new, r):  # type: ignore[no-untyped-def]
+    """Fill the five rows of the dense output of a step."""
+    for i in range(n):
+        change = new[i] - u[i]
+        bend = h * k[0, i] - change
+        r[0, i], r[1, i], r[2, i], r[3, i] = u[i], change, bend, change - h * k[6, i] - bend
+        r[4, i] = h * (
+            D1 * k[0, i] + D3 * k[2, i] + D4 * k[3, i] + D5 * k[4, i] + D6 * k[5, i] + D7 * k[6, i]
+        )
+
+
+@kernel
+def _dense(r, n, part, out):  # type: ignore[no-untyped-def]
+    """Fill `out` with the state at a part (0 to 1) of a step."""
+    rest = 1.0 - part
+    for i in range(n):
+        out[i] = r[0, i] + part * (r[1, i] + rest * (r[2, i] + part * (r[3, i] + rest * r[4, i])))
+
+
+@kernel
+def _locate(p, event, base, r, n, low, high, out):  # type: ignore[no-untyped-def]
+    """Return the part of a step where an event's value rises through 0.
+
+    By the Illinois variant of regula falsi, which keeps the root between `low` and `high`.
+    """
+    _dense(r, n, low, out)
+    g_low = value(p, event, base, out)
+    _dense(r, n, high, out)
+    g_high = value(p, event, base, out)
+    side, part, scale = 0, high, g_high - g_low
+    for _ in range(60):
+        part = (low * g_high - high * g_low) / (g_high - g_low)
+        _dense(r, n, part, out)
+        g = value(p, event, base, out)
+        if abs(g) < 1e-15 * scale:
+            break
+        if g > 0.0:
+            high, g_high = part, g
+            if side == 1:
+                g_low *= 0.5
+            side = 1
+        else:
+            low, g_low = part, g
+            if side == -1:
+                g_high *= 0.5
+            side = -1
+    return part
+
+
+@kernel
+def _peak(p, event, base, r, n, out):  # type: ignore[no-untyped-def]
+    """Return the part of a step at which an event's value is largest, by golden section."""
+    golden = 0.5 * (math.sqrt(5.0) - 1.0)
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        _dense(r, n, left, out)
+        g_left = value(p, event, base, out)
+        _dense(r, n, right, out)
+        if g_left > value(p, event, base, out):
+            high = right
+        else:
+            low = left
+    return 0.5 * (low + high)
+
+
+@kernel
+def _crossing(p, flight, torque, event, base, before, after, u, new, n, h, k, r, out):  # type: ignore[no-untyped-def]
+    """Return the part of a step at which an event happens, or 2 if it does not.
+
+    `before` and `after` are its values at the ends of the step. One that is negative at both may
+    have been positive between them: then it has a peak.
+    """
+    if before >= 0.0:
+        return 2.0
+    top = 1.0
+    if after < 0.0:
+        if rate(p, flight, torque, event, new, k, 6) >= 0.0:
+            return 2.0
+        if rate(p, flight, torque, event, u, k, 0) <= 0.0:
+            return 2.0
+        _prepare(u, n, h, k, new, r)
+        top = _peak(p, event, base, r, n, out)
+        _dense(r, n, top, out)
+        if value(p, event, base, out) < 0.0:
+            return 2.0
+    else:
+        _prepare(u, n, h, k, new, r)
+    return _locate(p, event, base, r, n, 0.0, top, out)
+
+
+@kernel
+def advance(p, flight, torque, u, duration, event, stop, base, h, tolerance, work):  # type: ignore[no-untyped-def]
+    """Integrate u in place until an event, a stop, or the end of `duration`.
+
+    Args:
+        p, flight, torque: as `dynamics.derivative` takes them.
+        u: state (8,); entries that the mode holds still are not touched.
+        duration: at most this long [s].
+        event, stop: tuples of 6 (`events`); one of kind 0 never happens.
+        base: energy that an event of energy refers to [J].
+        h: first step to try [s].
+        tolerance: of each step, relative and absolute.
+        work: (SCRATCH, 8), used up.
+
+    Returns:
+        FAILED, TIME, EVENT or STOP; the time that it took [s]; the step to go on with [s].
+    """
+    n = 8 if flight else 4
+    k, r = work[:7], work[7:12]
+    new, place = work[12], work[13]
+    t = 0.0
+    watch, halt = event[0] > 0.0, stop[0] > 0.0
+    derivative(p, flight, torque, u, k, 0)
+    new[:], place[:] = u, u
+    g = value(p, event, base, u) if watch else 0.0
+    s = value(p, stop, base, u) if halt else 0.0
+    for _ in range(MAX_STEPS):
+        left = duration - t
+        if left <= 1e-15:
+            return TIME, t, h
+        last = h >= left
+        size = left if last else h
+        error = _step(p, flight, torque, u, n, size, k, new, tolerance)
+        if not error <= 1.0:
+            h = size * max(SHRINK, SAFETY * error**-0.2) if math.isfinite(error) else SHRINK * size
+            if h < 1e-13:
+                return FAILED, t, h
+            continue
+        part, reason = 2.0, TIME
+        if watch:
+            g_new = value(p, event, base, new)
+            part = _crossing(p, flight, torque, event, base, g, g_new, u, new, n, size, k, r, place)
+            g = g_new
+            reason = EVENT
+        if halt:
+            s_new = value(p, stop, base, new)
+            other = _crossing(p, flight, torque, stop, base, s, s_new, u, new, n, size, k, r, place)
+            s = s_new
+            if other < part:
+                part, reason = other, STOP
+        if part <= 1.0:
+            # A step that ends at the event is as exact as any other; the dense output is less so.
+            _step(p, flight, torque, u, n, part * size, k, new, tolerance)
+            row = event if reason == EVENT else stop
+            speed = rate(p, flight, torque, row, new, k, 6)
+            miss = value(p, row, base, new)
+            shift = -miss / speed if abs(miss) < 1e-3 * abs(speed) * size else 0.0
+            for i in range(n):
+                u[i] = new[i] + shift * k[6, i]
+            return reason, t + part * size + shift, h
+        for i in range(n):
+            u[i] = new[i]
+            k[0, i] = k[6, i]
+        t += size
+        grown = size * min(GROW, SAFETY * max(error, 1e-10) ** -0.2)
+        if not last or grown > h:
+            h = grown
+    return FAILED, t, h

@@ -1,0 +1,185 @@
+"""A motion step by step: swing, fly, grip and release in any order, every event listed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from roboaccord.contract.errors import DivergedError
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Event as Happening
+
+from monkeybot.model import dynamics, hybrid, integrator
+from monkeybot.model.arm import Arm
+from monkeybot.model.coordinates import MAGNETS, Mode
+from monkeybot.model.events import NO_EVENT, Event
+from monkeybot.model.hybrid import Then
+from monkeybot.model.parameters import (
+    DRY_1,
+    DRY_2,
+    DRY_SPEED,
+    VISCOUS_1,
+    VISCOUS_2,
+    MonkeyBotParameters,
+)
+
+SWINGS = (Mode.SWING_A, Mode.SWING_B)
+FIRST_STEP = 1e-3  # s
+TOLERANCE = 1e-12
+
+
+class Motion:
+    """Move the MonkeyBot on, and change what its magnets hold.
+
+    Args:
+        parameters: of the robot.
+        u: state (th1, th2, w1, w2, x, y, vx, vy) (8,), seen from hand A.
+        mode: what the magnets hold; what would move a held hand is dropped.
+        time: of the start [s].
+        tolerance: of each step of the integrator, relative and absolute.
+
+    Attributes:
+        hand: that is held, or was before a flight: 0 for A, 1 for B.
+        events: what happened, in order of time: the magnets' changes with the impulse of an
+            impact [N s], and the events that `advance` was asked to look for.
+        taken: kinetic energy that grips took so far [J].
+    """
+
+    def __init__(
+        self,
+        parameters: MonkeyBotParameters,
+        u: Array,
+        mode: Mode = Mode.SWING_A,
+        *,
+        time: float = 0.0,
+        tolerance: float = TOLERANCE,
+    ) -> None:
+        self.parameters, self.mode, self.time = parameters, mode, time
+        self.events: list[Happening] = []
+        self.taken = 0.0
+        self._tolerance, self._h = tolerance, FIRST_STEP
+        self._rows = parameters.rows
+        self._work = np.zeros((integrator.SCRATCH, 8))
+        self._u, self.hand = np.array(u, dtype=float), 0
+        self._see_from(1 if mode is Mode.SWING_B else 0)
+        if mode is not Mode.FLIGHT:
+            self._u[6:] = 0.0
+        if mode is Mode.FIXED:
+            self._u[2:4] = 0.0
+
+    @property
+    def held(self) -> Array:
+        """The state (8,) seen from `hand`."""
+        return self._u.copy()
+
+    @property
+    def u(self) -> Array:
+        """The state (8,) seen from hand A."""
+        if self.hand == 0:
+            return self._u.copy()
+        seen = np.empty(8)
+        dynamics.flip(self._rows[1], self._u, seen)
+        return seen
+
+    @property
+    def energies(self) -> tuple[float, float]:
+        """The kinetic and the potential energy [J]."""
+        kinetic, potential = dynamics.energies(self._rows[self.hand], self._u)
+        return float(kinetic), float(potential)
+
+    @property
+    def friction_power(self) -> float:
+        """The power that the friction of the joints takes [W]: the elbow's, and the held hand's."""
+        p, power = self._rows[self.hand], 0.0
+        _, _, w1, w2 = self._u[:4]
+        power -= dynamics.friction(p[VISCOUS_2], p[DRY_2], p[DRY_SPEED], w2) * w2
+        if self.mode in SWINGS:
+            power -= dynamics.friction(p[VISCOUS_1], p[DRY_1], p[DRY_SPEED], w1) * w1
+        return float(power)
+
+    def advance(self, duration: float, torque: float = 0.0, until: Event = NO_EVENT) -> bool:
+        """Move on under constant torque, for a time or until an event.
+
+        Args:
+            duration: at most this long [s].
+            torque: on the elbow, seen from `hand` [N m].
+            until: event that ends it.
+
+        Returns:
+            whether the event happened.
+
+        Raises:
+            DivergedError: if the motion leaves the finite numbers.
+        """
+        if self.mode is Mode.FIXED:
+            self.time += duration
+            return False
+        reason, elapsed, self._h = integrator.advance(
+            self._rows[self.hand], self.mode is Mode.FLIGHT, torque, self._u, duration,
+            until.row, NO_EVENT.row, 0.0, self._h, self._tolerance, self._work,
+        )  # fmt: skip
+        if reason == integrator.FAILED:
+            raise DivergedError(f"the motion diverged at t = {self.time + elapsed:.6f} s")
+        happened = bool(reason == integrator.EVENT)
+        # A sum of elapsed times would drift from the grid of whoever counts in durations.
+        self.time += elapsed if happened else duration
+        if happened:
+            self.events.append(Happening(self.time, until.name, self.mode.name.lower()))
+        return happened
+
+    def hold(self, mode: Mode) -> dict[str, float]:
+        """Change what the magnets hold, all at once.
+
+        A hand that grips comes to rest by a plastic impact, in which the other one is free
+        unless it stays held: then all motion stops.
+
+        Returns:
+            the impulse on every hand that grips [N s].
+        """
+        old = self.mode
+        gripping = [n for n in MAGNETS if mode.switches[n] and not old.switches[n]]
+        releasing = [n for n in MAGNETS if old.switches[n] and not mode.switches[n]]
+        if mode is not Mode.FLIGHT:
+            self._see_from(1 if mode is Mode.SWING_B else 0)
+        impulses = dict.fromkeys(gripping, 0.0)
+        before = self.energies[0]
+        if mode is Mode.FIXED:
+            impulses = {name: size for name, size in self._stop().items() if name in gripping}
+        elif gripping:
+            size = math.hypot(*dynamics.impact(self._rows[self.hand], self._u))
+            impulses = {gripping[0]: size}
+        self.taken += before - self.energies[0]
+        self.mode = mode
+        self.events += [Happening(self.time, "magnet_off", name) for name in releasing]
+        self.events += [Happening(self.time, "magnet_on", n, impulses[n]) for n in gripping]
+        return impulses
+
+    def then(self, then: Then) -> None:
+        """Do with the magnets what ends a gait's phase."""
+        first, other = SWINGS[self.hand], SWINGS[1 - self.hand]
+        if then is Then.RELEASE:
+            self.hold(Mode.FLIGHT)
+        elif then in (Then.CHANGE, Then.GRIP_OTHER):
+            self.hold(other)
+        elif then is Then.GRIP:
+            self.hold(first)
+
+    def _stop(self) -> dict[str, float]:
+        """Bring both hands to rest, and with them all else; return the impulse on each [N s]."""
+        p = self.parameters
+        mass = dynamics.mass_matrix(self._rows[0], self._u)
+        _, impulses = Arm(p.length_a, p.length_b).grip(self._u, mass, MAGNETS)
+        self._u[2:4] = self._u[6:] = 0.0
+        return impulses
+
+    def _see_from(self, hand: int) -> None:
+        if hand != self.hand:
+            self.hand = hybrid.change_frame(self._rows, self._u, self.hand, np.empty(8))
+
+
+def frictionless(parameters: MonkeyBotParameters) -> MonkeyBotParameters:
+    """Return the parameters without friction."""
+    return replace(
+        parameters, viscous_hand=0.0, viscous_elbow=0.0, constant_hand=0.0, constant_elbow=0.0
+    )

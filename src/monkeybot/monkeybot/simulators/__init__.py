@@ -1,0 +1,1 @@
+"""The MonkeyBot's reference simulator, its engines, and figures of its runs."""

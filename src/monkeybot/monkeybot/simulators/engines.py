@@ -1,0 +1,214 @@
+"""The MonkeyBot in a physics engine: one model for each mode, joined by plastic impacts.
+
+A held hand is a hinge to the world, so that it stays exactly where it gripped, which constraints of
+the engines do not grant. What a magnet does to the rates is a projection with the engine's own mass
+matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.timing import count_steps
+from roboaccord.contract.trajectory import Event
+from roboaccord.engines import simulate_model
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.mechanics.losses import CHANNELS, IMPACTS, LossAccount
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.setup import Setup
+
+from monkeybot.model.arm import RATES, Arm
+from monkeybot.model.coordinates import MAGNETS, Mode, mode_of, pack, unpack
+from monkeybot.model.parameters import MonkeyBotParameters
+
+HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}
+IMPACT = "impact"
+MOVING = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
+PLANE = [1, 2, 3, 6]  # y, z, roll and elbow of a free base's three, three, and the joint
+
+
+def model_of(setup: Setup, mode: Mode, perturbations: Perturbations) -> EngineModel:
+    """Return the model of a mode: a hinge at the held hand and the elbow, or a free base."""
+    p: MonkeyBotParameters = setup.parameters
+    hinge = HINGES.get(mode)
+    keep = slice(0 if hinge else 1, None)
+    friction = JointFriction(
+        viscous=np.array([p.viscous_hand, p.viscous_elbow])[keep],
+        constant=np.array([p.constant_hand, p.constant_elbow])[keep],
+        speed=p.friction_speed,
+    )
+    root = "world" if hinge else "base_link"
+    return EngineModel(
+        urdf=setup.urdf(base=hinge or "free", root=root),
+        base="fixed" if hinge else "free",
+        joints=(hinge, *setup.joints) if hinge else setup.joints,
+        effort_limits=np.array([0.0, *setup.effort_limits])[keep],
+        physics_step=setup.scenario.physics_step,
+        gravity=p.gravity,
+        root=root,
+        friction=None if p.frictionless else friction,
+        options=setup.scenario.engine_options,
+        perturbations=[p for p in perturbations if p.kind != IMPACT],
+    )
+
+
+class EngineMonkeyBot:
+    """Simulate the MonkeyBot in an engine (Simulator).
+
+    Args:
+        setup: robot and scenario.
+        engine: `dart` or `mujoco`.
+        perturbations: deliberate errors; `impact` makes the impulses of grips larger by its part.
+    """
+
+    def __init__(self, setup: Setup, engine: str, perturbations: Perturbations = ()) -> None:
+        self._models: dict[Mode, EngineSimulator] = {
+            mode: simulate_model(model_of(setup, mode, perturbations), engine) for mode in MOVING
+        }
+        flight = self._models[Mode.FLIGHT]
+        self.name, self.version, self.order = flight.name, flight.version, flight.order
+        self.joints, self.effort_limits = setup.joints, flight.effort_limits
+        self._restitution = sum(p.value for p in perturbations if p.kind == IMPACT)
+        self.physics_step = setup.scenario.physics_step
+        self.armature = np.zeros(len(self.joints))
+        self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
+        self._events: list[Event] = []
+        self.reset(setup.initial)
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Put the robot in `state`; a hand that is held stands still."""
+        self._time = state.time
+        self._effort = np.array(state.effort)
+        self._events.clear()
+        self._losses = LossAccount(*CHANNELS)
+        self._enter(mode_of(state.switches), pack(state))
+        return self.state()
+
+    def state(self) -> RobotState:
+        """Return the present state."""
+        return unpack(self._u, time=self._time, effort=self._effort, mode=self._mode)
+
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Set the switches, then advance by `duration` [s] under the held effort, clipped."""
+        count_steps(duration, self.physics_step, "control period over physics step")
+        self._switch(command.switches)
+        self._effort = clip_efforts(command.effort, self.effort_limits)
+        if self._mode is not Mode.FIXED:
+            model = self._models[self._mode]
+            hinge = self._mode in HINGES
+            effort = np.array([0.0, *self._effort]) if hinge else self._effort
+            self._u = self._seen(model.step(Command(effort), duration))
+            for channel, energy in model.take_losses().items():
+                self._losses.add(channel, energy)
+        self._time = round(self._time + duration, 9)  # free of the sum's round-off
+        return self.state()
+
+    def take_events(self) -> Sequence[Event]:
+        """Return what the magnets did since the last call."""
+        if not self._events:
+            return ()
+        events, self._events = self._events, []
+        return events
+
+    def meter(self) -> None:
+        """Begin to measure what the friction of the joints takes; of a grip it is always known."""
+        for model in self._models.values():
+            model.meter()
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return what friction of the joints and grips took since the last call [J]."""
+        return self._losses.take()
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations in the mode of the state's switches, without friction."""
+        u, mode = pack(state), mode_of(state.switches)
+        if mode is Mode.FIXED:
+            return Acceleration(np.zeros(6), np.zeros(1))
+        model = self._models[mode]
+        if mode is Mode.FLIGHT:
+            return model.acceleration(state, effort)
+        found = model.acceleration(_hinged(mode, u), np.array([0.0, *effort])).joints
+        base = np.zeros(6)
+        if mode is Mode.SWING_A:
+            base[3] = found[0]
+        else:
+            base[3] = found[0] - found[1]
+            angles = np.array([base[3], found[1]])
+            base[1:3] = -self._arm.jacobian(u) @ angles - self._arm.turning(u)
+        return Acceleration(base, found[1:])
+
+    def parts(self) -> Sequence[EngineSimulator]:
+        """Return the simulators of its modes."""
+        return tuple(self._models.values())
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link as the engine has it [kg]."""
+        return self._models[Mode.FLIGHT].masses()
+
+    def mass_matrix(self, state: RobotState) -> Array:
+        """Return the engine's mass matrix of (y, z, th1, th2), nothing held (4, 4)."""
+        return self._models[Mode.FLIGHT].mass_matrix(state)[np.ix_(PLANE, PLANE)]
+
+    def _enter(self, mode: Mode, u: Array) -> None:
+        """Go on in a mode from a state (8,); a held hand stays where it is."""
+        self._mode, self._u = mode, u.copy()
+        if mode is Mode.FIXED:
+            self._u[[2, 3, 6, 7]] = 0.0
+            return
+        if mode is Mode.FLIGHT:
+            start = unpack(u, time=self._time, effort=self._effort, mode=mode)
+        else:
+            self._grip = u[4:6] + (self._arm.reach(u) if mode is Mode.SWING_B else 0.0)
+            start = _hinged(mode, u)
+        self._u = self._seen(self._models[mode].reset(start))
+
+    def _seen(self, state: RobotState) -> Array:
+        """Return the state in the plane (8,) of a state of the present mode's model."""
+        if self._mode is Mode.FLIGHT:
+            return pack(state)
+        (angle, th2), (rate, w2) = state.q, state.qd
+        if self._mode is Mode.SWING_A:
+            return np.array([angle, th2, rate, w2, *self._grip, 0.0, 0.0])
+        u = np.array([angle - th2, th2, rate - w2, w2, 0.0, 0.0, 0.0, 0.0])
+        u[4:6] = self._grip - self._arm.reach(u)
+        u[6:] = -self._arm.jacobian(u) @ u[2:4]
+        return u
+
+    def _switch(self, switches: Mapping[str, bool]) -> None:
+        """Release and grip as a command says, at once; a hand that grips comes to rest."""
+        for name in switches:
+            if name not in MAGNETS:
+                raise AccordError(f"unknown switch {name}{did_you_mean(name, MAGNETS)}")
+        before = self._mode.switches
+        after = {**before, **switches}
+        changed = [name for name in MAGNETS if after[name] is not before[name]]
+        if not changed:
+            return
+        u, impulses = self._u, dict[str, float]()
+        if any(after[name] for name in changed):
+            held = [name for name in MAGNETS if after[name]]
+            mass = self.mass_matrix(self.state())
+            u, impulses = self._arm.grip(u, mass, held)
+            if self._restitution:
+                u[2:4] += self._restitution * (u[2:4] - self._u[2:4])
+            rates, slower = self._u[RATES], u[RATES]
+            self._losses.add(IMPACTS, 0.5 * float(rates @ mass @ rates - slower @ mass @ slower))
+        for name in sorted(changed, key=lambda name: after[name]):  # releases first
+            kind = "magnet_on" if after[name] else "magnet_off"
+            impulse = impulses[name] if after[name] else 0.0
+            self._events.append(Event(self._time, kind, name, impulse))
+        self._enter(mode_of(after), u)
+
+
+def _hinged(mode: Mode, u: Array) -> RobotState:
+    """Return the state of a hinge's model: the angle and rate of the held link, and the elbow's."""
+    other = mode is Mode.SWING_B
+    q = np.array([u[0] + other * u[1], u[1]])
+    qd = np.array([u[2] + other * u[3], u[3]])
+    return RobotState(0.0, q, qd, np.zeros(2))

@@ -1,0 +1,1 @@
+"""The source: the report's search as it was, and its figures."""

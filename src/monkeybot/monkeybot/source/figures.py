@@ -1,0 +1,188 @@
+"""The report's figures 3 to 10, done again: pictures, and beside them the numbers they show."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.report.axes import Axes
+from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
+from roboaccord.report.svg import Drawing
+
+from monkeybot.gaits.gait import horizontal
+from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_landscape
+from monkeybot.gaits.repeat import CLOCKS, Repetition, repeat
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.stability.maps import write_map, write_surface
+
+FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: what the report calls minima
+# Switch and motor [s] as printed, and where the second search of `report_variants` stops.
+TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
+STEPS = 20  # gaits
+# By kind of repetition: colour and words.
+CURVES = {
+    "sampled": (GREEN, "times of the sampled search"),
+    "reset": (BLUE, "exact times, clock reset"),
+    "pure": (RED, "exact times, one clock"),
+}
+BOX = (76.0, 48.0, 600.0, 300.0)
+SIZE = (710, 410)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Hold the rates of one of the report's landscapes, from and to [rad/s]."""
+
+    name: str
+    w1: tuple[float, float]
+    w2: tuple[float, float]
+
+
+# The axes are lost with the scan. From the text: about (0.5, 11.5) and both guesses; "higher dth2",
+# with a minimum near 20; "lower dth2 and higher dth1".
+RANGES = (
+    Range("figure_3_4", (0.0, 3.0), (8.0, 14.0)),
+    Range("figure_9", (0.0, 6.0), (14.0, 25.0)),
+    Range("figure_10", (2.0, 8.0), (0.0, 8.0)),
+)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Describe a plot over gaits: file, gait, what of a `Repetition`, its title, whether log."""
+
+    name: str
+    rates: tuple[float, float]
+    of: str
+    title: str
+    log: bool = False
+
+
+PLOTS = (
+    Curve("figure_5", FIRST, "error", "error", True),
+    Curve("figure_6", FIRST, "kinetic_energy", "kinetic energy at the vertical [J]"),
+    Curve("figure_7", FIRST, "height", "height of the hand that grips [m]"),
+    Curve("figure_8", SECOND, "error", "error", True),
+)
+
+Done = Callable[[int], None]
+
+
+def write_landscapes(
+    parameters: MonkeyBotParameters,
+    torque: float,
+    count: int,
+    folder: Path,
+    *,
+    versions: Mapping[str, str],
+    done: Done | None = None,
+) -> tuple[list[Path], dict[str, Landscape]]:
+    """Write figures 3, 4, 9 and 10 with their data, on grids of `count` x `count` rates.
+
+    Returns:
+        the files, and the landscapes by name.
+    """
+    gait = horizontal(torque, limit=LIMIT)
+    files, fields = [], {}
+    for part in RANGES:
+        w1, w2 = np.linspace(*part.w1, count), np.linspace(*part.w2, count)
+        field = fields[part.name] = landscape(gait, parameters, w1, w2, done=done)
+        data = folder / f"{part.name}.npz"
+        save_landscape(field, data, torque=torque, parameters=asdict(parameters), versions=versions)
+        files.append(data)
+        if part.name == "figure_3_4":
+            write_surface(field, folder / "figure_3.svg")
+            write_map(field, folder / "figure_4.svg", np.array([FIRST, SECOND]))
+            files += [folder / "figure_3.svg", folder / "figure_4.svg"]
+        else:
+            write_map(field, folder / f"{part.name}.svg")
+            files.append(folder / f"{part.name}.svg")
+    return files, fields
+
+
+def write_repetitions(
+    parameters: MonkeyBotParameters, torque: float, folder: Path
+) -> tuple[list[Path], dict[str, dict[str, Repetition]]]:
+    """Write figures 5 to 8 with their data.
+
+    Returns:
+        the files, and by figure and kind of repetition what the gaits came to.
+    """
+    files, found = [], {}
+    for name, rates in (("figure_5_7", FIRST), ("figure_8", SECOND)):
+        runs = found[name] = {
+            clock: repeat(parameters, np.array(rates), torque, steps=STEPS, clock=clock)
+            for clock in CLOCKS
+        }
+        runs["sampled"] = repeat(
+            parameters, np.array(rates), torque, steps=STEPS, times=TIMES[rates]
+        )
+        files.append(folder / f"{name}.csv")
+        write_table(runs, files[-1])
+        for plot in PLOTS:
+            if plot.rates == rates:
+                files.append(folder / f"{plot.name}.svg")
+                write_curves(plot, runs, files[-1])
+    return files, found
+
+
+def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> None:
+    """Write a figure over gaits, a curve for each kind of repetition, as SVG."""
+    curves = {clock: getattr(run, plot.of) for clock, run in runs.items()}
+    every = np.concatenate(list(curves.values()))
+    picture = Drawing(SIZE)
+    limits = _limits(every[np.isfinite(every)], plot.log)
+    axes = Axes(picture, BOX, (0.0, STEPS + 0.5), limits, ("gait", plot.title), log=plot.log)
+    gaits = np.arange(1, STEPS + 1)
+    left = BOX[0]
+    for number, (clock, values) in enumerate(curves.items()):
+        colour, words = CURVES[clock]
+        for piece in _pieces(np.column_stack([gaits, values])):
+            picture.line(axes.at(piece), colour, 1.8)
+            picture.dots(axes.at(piece), colour, 3.2)
+        x = left + 6 + 205 * number
+        picture.dots(np.array([(x, 26.0)]), colour, 4.0)
+        picture.text((x + 10, 30), words, anchor="start", colour=SOFT)
+    axes.frame()
+    picture.write(path)
+
+
+def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
+    """Write what the gaits came to as CSV, a row a gait; empty where one never hung straight.
+
+    Raises:
+        AccordError: if the file cannot be written.
+    """
+    columns = [(clock, name) for clock in runs for name in ("error", "kinetic_energy", "height")]
+    units = {"error": "", "kinetic_energy": "_J", "height": "_m"}
+    head = ["gait", *(f"{clock}_{name}{units[name]}" for clock, name in columns)]
+    values = [getattr(runs[clock], name) for clock, name in columns]
+    try:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(head)
+            for number, row in enumerate(zip(*values, strict=True), 1):
+                writer.writerow([number, *("" if np.isnan(v) else repr(float(v)) for v in row)])
+    except OSError as error:
+        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _limits(values: Array, log: bool) -> tuple[float, float]:
+    """Return the range of an axis that holds values: decades, or 4 % of room on both sides."""
+    low, high = float(values.min()), float(values.max())
+    if log:
+        return 10.0 ** np.floor(np.log10(low)), 10.0 ** np.ceil(np.log10(high))
+    room = 0.04 * (high - low)
+    return low - room, high + room
+
+
+def _pieces(points: Array) -> Sequence[Array]:
+    """Return the stretches of points (m, 2) without a NaN."""
+    gaps = np.flatnonzero(np.isnan(points[:, 1]))
+    parts = np.split(points, gaps)
+    return [part for part in (p[~np.isnan(p[:, 1])] for p in parts) if len(part)]

@@ -1,0 +1,1 @@
+"""Stability of gaits: basins, landscapes, robustness, feedback."""

@@ -1,0 +1,119 @@
+"""The basin of a gait by Monte Carlo: from how many disturbed starts it comes back to its orbit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from scipy.stats import binomtest
+
+from monkeybot.gaits.landscape import Done
+from monkeybot.gaits.orbits import Orbit
+from monkeybot.model.events import VERTICAL
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.stability.rollouts import BLOCK, Feedback, Walks, in_threads, joined, walk
+
+
+@dataclass(frozen=True)
+class Basin:
+    """Hold what a Monte Carlo of disturbed starts found.
+
+    Args:
+        starts: (th1, th2, w1, w2) (samples, 4).
+        walks: what they came to.
+        survived: share of starts that walk on (`walk.Walks`).
+        low, high: its 95 % confidence interval, by Wilson.
+    """
+
+    starts: Array
+    walks: Walks
+    survived: float
+    low: float
+    high: float
+
+    def height_gained(self, orbit: Orbit) -> Array:
+        """Return by how much the survivors ended above the orbit's way (m,) [m]."""
+        way = self.walks.way[self.walks.survived, 1]
+        cycles = self.walks.cycles[self.walks.survived]
+        return np.asarray(way + orbit.drop * orbit.changes * cycles)
+
+
+def basin(
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    *,
+    sd_angle: float,
+    sd_rate: float,
+    samples: int = 1000,
+    steps: int = 100,
+    seed: int = 0,
+    feedback: Feedback | None = None,
+    threads: int | None = None,
+    done: Done | None = None,
+) -> Basin:
+    """Walk from starts that are normally distributed about an orbit's.
+
+    The result does not depend on the number of threads.
+
+    Args:
+        orbit: the gait.
+        parameters: of the robot.
+        sd_angle: standard deviation of both angles [rad]; of th2 alone where a cycle begins with
+            the held link at the vertical.
+        sd_rate: of both rates [rad/s].
+        samples: number of starts.
+        steps: changes of hands; what a cycle has too many is walked too.
+        seed: of the random numbers.
+        feedback: on the times of the gait.
+        threads: as many as there are cores by default.
+        done: called with the number of walks that a block has added.
+
+    Raises:
+        AccordError: for numbers that make no sense.
+    """
+    for name, sd in (("sd-angle", sd_angle), ("sd-rate", sd_rate)):
+        if not (math.isfinite(sd) and sd >= 0):
+            raise AccordError(f"{name} is {sd:g}, and must not be negative")
+    check_counts(samples, steps)
+    deviation = np.array([sd_angle, sd_angle, sd_rate, sd_rate])
+    if orbit.gait.phases[-1].until == VERTICAL:
+        deviation[0] = 0.0
+    noise = np.random.default_rng(np.random.SeedSequence(seed)).standard_normal((samples, 4))
+    starts = orbit.start + deviation * noise
+    parts = np.array_split(starts, -(-samples // BLOCK))
+    cycles = cycles_of(orbit, steps)
+    jobs = [partial(walk, orbit, parameters, part, cycles, feedback=feedback) for part in parts]
+    count = (lambda walks: done(len(walks.cycles))) if done else None
+    walks = joined(in_threads(jobs, threads=threads, done=count))
+    return Basin(starts, walks, *share_of(walks.survived.tolist()))
+
+
+def share_of(survived: Sequence[bool]) -> tuple[float, float, float]:
+    """Return the share of successes, and its 95 % confidence interval by Wilson.
+
+    Wilson, Journal of the American Statistical Association 22, 1927: it says something even of
+    a share of 0 or 1.
+    """
+    found = binomtest(sum(survived), len(survived)).proportion_ci(0.95, method="wilson")
+    return sum(survived) / len(survived), float(found.low), float(found.high)
+
+
+def cycles_of(orbit: Orbit, steps: int) -> int:
+    """Return how many cycles have so many changes of hands at least."""
+    return -(-steps // orbit.changes)
+
+
+def check_counts(samples: int, steps: int) -> None:
+    """Check numbers of samples and steps.
+
+    Raises:
+        AccordError: for less than one.
+    """
+    for name, count in (("samples", samples), ("steps", steps)):
+        if count < 1:
+            raise AccordError(f"{name} is {count}, and must be 1 at least")

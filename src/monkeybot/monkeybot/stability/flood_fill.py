@@ -1,0 +1,70 @@
+"""Fill a grid from one cell, each cell from a neighbour that is known: rings, in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from monkeybot.gaits.landscape import Done, cores
+
+SIDES = ((-1, 0), (1, 0), (0, -1), (0, 1))
+
+Cell = tuple[int, int]
+T = TypeVar("T")
+
+
+def flood(
+    shape: Cell,
+    first: Cell,
+    value: T,
+    go: Callable[[T, Cell, Cell], T | None],
+    *,
+    threads: int | None = None,
+    done: Done | None = None,
+) -> dict[Cell, T]:
+    """Fill a grid from its first cell outwards; return the cells that were reached.
+
+    A cell is tried from every neighbour that a ring has added, in a fixed order, until one leads
+    there. So the result does not depend on the number of threads.
+
+    Args:
+        shape: of the grid.
+        first: cell that is known.
+        value: what is there.
+        go: leads from a cell's value, the cell and a neighbour to the neighbour's; None if it
+            leads nowhere.
+        threads: as many as there are cores by default.
+        done: called with the number of cells that a ring has added.
+    """
+    found = {first: value}
+    ring = [first]
+
+    def reach(cell: Cell, ways: list[Cell]) -> T | None:
+        tries = (go(found[way], way, cell) for way in ways)
+        return next((reached for reached in tries if reached is not None), None)
+
+    with ThreadPoolExecutor(threads or cores()) as pool:
+        while ring:
+            if done:
+                done(len(ring))
+            ways = _ways(ring, shape, found)
+            # The ring is finished before any of it is entered: `found` stands still meanwhile.
+            values = list(pool.map(reach, ways, ways.values()))
+            ring = []
+            for cell, reached in zip(ways, values, strict=True):
+                if reached is not None:
+                    found[cell] = reached
+                    ring.append(cell)
+    return found
+
+
+def _ways(ring: list[Cell], shape: Cell, found: dict[Cell, T]) -> dict[Cell, list[Cell]]:
+    """Return the cells next to a ring that are not known, with those of the ring beside them."""
+    ways: dict[Cell, list[Cell]] = {}
+    for i, j in ring:
+        for a, b in SIDES:
+            cell = i + a, j + b
+            if 0 <= cell[0] < shape[0] and 0 <= cell[1] < shape[1] and cell not in found:
+                ways.setdefault(cell, []).append((i, j))
+    return ways

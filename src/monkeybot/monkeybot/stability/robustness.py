@@ -1,0 +1,166 @@
+"""Robustness of a gait: whether it walks on by a clock that jitters, with wrong numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+
+from monkeybot.gaits.landscape import Done
+from monkeybot.gaits.orbits import Orbit
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.stability.basin import check_counts, cycles_of, share_of
+from monkeybot.stability.rollouts import Feedback, Walks, in_threads, joined, walk
+
+SPREADS = ("uniform", "normal")
+DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
+CENTRES = ("centre_a", "centre_b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disturbance:
+    """Say what is wrong with a robot and its clock.
+
+    Args:
+        jitter: of the time of every timed phase, drawn anew each time [s]: at most this with
+            spread uniform, and with normal the standard deviation.
+        torque_error: of the motor, as a share of its torque; drawn once for each walk, uniform.
+        parameter_error: of mass, inertia, length and centre of gravity of both links, as a share
+            of each; drawn for each of the eight and each walk, uniform.
+        spread: uniform or normal.
+    """
+
+    jitter: float = 0.0
+    torque_error: float = 0.0
+    parameter_error: float = 0.0
+    spread: str = "uniform"
+
+    def __post_init__(self) -> None:
+        for name in ("jitter", "torque_error", "parameter_error"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise AccordError(f"{name} is {value:g}, and must not be negative")
+        if self.parameter_error >= 1:
+            raise AccordError("parameter_error is a share, and must be below 1")
+        if self.spread not in SPREADS:
+            raise AccordError(f"spread is {self.spread}, and must be uniform or normal")
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """Hold what disturbed walks came to.
+
+    Args:
+        walks: all of them.
+        survived: share of those that walk on (`walk.Walks`).
+        low, high: its 95 % confidence interval, by Wilson.
+        steps_lost: changes of hands before the gait was lost, the median of those that lost it;
+            NaN if none did.
+        rise: of survivors over the orbit's way, a step, the mean [m]; NaN without survivors.
+        rise_sd: standard deviation of their height at the end [m].
+    """
+
+    walks: Walks
+    survived: float
+    low: float
+    high: float
+    steps_lost: float
+    rise: float
+    rise_sd: float
+
+
+def robustness(
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    disturbance: Disturbance,
+    *,
+    samples: int = 100,
+    steps: int = 500,
+    seed: int = 0,
+    feedback: Feedback | None = None,
+    threads: int | None = None,
+    done: Done | None = None,
+) -> Robustness:
+    """Walk from the orbit with disturbances, which every walk draws from a stream of its own.
+
+    The gait's times and torques are those of the undisturbed robot. The result does not depend on
+    the number of threads.
+
+    Args:
+        orbit: the gait.
+        parameters: of the robot, without errors.
+        disturbance: what is wrong.
+        samples: number of walks.
+        steps: changes of hands; what a cycle has too many is walked too.
+        seed: of the random numbers.
+        feedback: on the times of the gait.
+        threads: as many as there are cores by default.
+        done: called with 1 after each walk.
+    """
+    check_counts(samples, steps)
+    cycles = cycles_of(orbit, steps)
+    streams = np.random.SeedSequence(seed).spawn(samples)
+    jobs = [
+        partial(_one, orbit, parameters, disturbance, cycles, feedback, each) for each in streams
+    ]
+    count = (lambda walks: done(len(walks.cycles))) if done else None
+    return _figures(orbit, joined(in_threads(jobs, threads=threads, done=count)))
+
+
+def _one(
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    disturbance: Disturbance,
+    cycles: int,
+    feedback: Feedback | None,
+    stream: np.random.SeedSequence,
+) -> Walks:
+    """Return one disturbed walk."""
+    rng = np.random.default_rng(stream)
+    share = rng.uniform(-1.0, 1.0, 1 + len(DISTURBED) + len(CENTRES))
+    shape = 1, cycles, len(orbit.gait.phases)
+    uniform = disturbance.spread == "uniform"
+    late = rng.uniform(-1.0, 1.0, shape) if uniform else rng.standard_normal(shape)
+    return walk(
+        orbit,
+        changed(parameters, disturbance.parameter_error * share[1:]),
+        orbit.start,
+        cycles,
+        feedback=feedback,
+        jitter=disturbance.jitter * late,
+        factors=1.0 + disturbance.torque_error * share[:1],
+    )
+
+
+def changed(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParameters:
+    """Return parameters with errors of masses, inertias, lengths and centres (8,), as shares.
+
+    That of a centre of gravity is of its distance from the elbow.
+    """
+    values = {
+        name: getattr(parameters, name) * (1.0 + float(error))
+        for name, error in zip(DISTURBED, errors[: len(DISTURBED)], strict=True)
+    }
+    at_a, at_b = (1.0 + float(error) for error in errors[len(DISTURBED) :])
+    from_elbow = parameters.length_a - parameters.centre_a
+    values["centre_a"] = values["length_a"] - from_elbow * at_a
+    values["centre_b"] = parameters.centre_b * at_b
+    return replace(parameters, **values)
+
+
+def _figures(orbit: Orbit, walks: Walks) -> Robustness:
+    steps = orbit.changes * walks.cycles
+    lost = steps[~walks.survived]
+    height = (walks.way[:, 1] + orbit.drop * steps)[walks.survived]
+    kept = steps[walks.survived]
+    return Robustness(
+        walks,
+        *share_of(walks.survived.tolist()),
+        steps_lost=float(np.median(lost)) if len(lost) else math.nan,
+        rise=float(np.mean(height / kept)) if len(kept) else math.nan,
+        rise_sd=float(np.std(height)) if len(kept) else math.nan,
+    )

@@ -1,0 +1,193 @@
+"""Many walks at once: a gait repeated from many starts, disturbed in time and torque.
+
+A robot with magnets always holds on to something; what it can lose is its gait. It has lost it in
+the first cycle in which it misses an event, in which its elbow has gone round, or after which the
+hand that grips is not further forwards. It is still on the orbit's way if at the end it is NEAR it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from roboaccord.contract.state import Array
+from roboaccord.numerics.jit import kernel
+
+from monkeybot.gaits.gait import full_starts, wrap
+from monkeybot.gaits.landscape import cores
+from monkeybot.gaits.orbits import Orbit
+from monkeybot.model.hybrid import LIMIT, TOLERANCE, run
+from monkeybot.model.integrator import SCRATCH
+from monkeybot.model.parameters import MonkeyBotParameters
+
+BLOCK = 50  # walks that a thread takes at once: some 0.1 s of work with 100 steps
+NEAR = np.array([0.2, 0.2, 1.0, 1.0])  # rad, rad/s: how far from the orbit a walk may end
+
+T = TypeVar("T")
+
+
+@kernel
+def _lost(u, target, before, forwards):  # type: ignore[no-untyped-def]
+    """Tell whether a walk has lost its gait in the cycle that began at a place x of the hand."""
+    for i in range(4):
+        if not math.isfinite(u[i]):
+            return True
+    return abs(u[1] - target[1]) > math.pi or (u[4] - before) * forwards <= 0.0
+
+
+@kernel
+def walk_block(  # type: ignore[no-untyped-def]
+    both, starts, phases, stop, target, gains, sample, jitter, factors, forwards, tolerance,
+    cycles, finals,
+):  # fmt: skip
+    """Repeat the phases of a gait from many starts, each until it has lost it.
+
+    Args:
+        both, phases, stop, tolerance: as in `hybrid.run`.
+        starts: states (k, 8) on hand A.
+        target: state (4,) of the orbit, where a cycle begins.
+        gains: what a phase that is timed lasts longer, by deviation from `target` (n, 4).
+        sample: to whole numbers of which the times are rounded [s]; 0 rounds nothing.
+        jitter: added to the times after that (k, cycles, n) [s].
+        factors: of all torques (k,).
+        forwards: sign of the way along x.
+        cycles: filled with how many were walked (k,).
+        finals: filled with the state at the end, in the frame of the hand that holds (k, 8).
+    """
+    n = phases.shape[0]
+    work, states, marks = np.empty((SCRATCH, 8)), np.empty((n, 8)), np.empty((n, 4))
+    times, now, u = np.empty(n), phases.copy(), np.empty(8)
+    for i in range(starts.shape[0]):
+        u[:] = starts[i]
+        hand, cycles[i] = 0, 0
+        for j in range(jitter.shape[1]):
+            before = u[4]
+            for m in range(n):
+                now[m, 0] = factors[i] * phases[m, 0]
+                if phases[m, 2] != 0.0:
+                    time = phases[m, 1]
+                    for c in range(4):
+                        time += gains[m, c] * (u[c] - target[c])
+                    if sample > 0.0:
+                        time = sample * math.floor(time / sample + 0.5)
+                    now[m, 1] = min(LIMIT, max(0.0, time + jitter[i, j, m]))
+            count = run(both, u, hand, False, now, stop, tolerance, work, times, states, marks)
+            if count < 0 or _lost(u, target, before, forwards):
+                break
+            hand = int(marks[count - 1, 0])
+            cycles[i] = j + 1
+        finals[i] = u
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Hold a law that changes the times of a gait by the state where its cycle begins.
+
+    Args:
+        gains: seconds that each phase lasts longer per deviation of (th1, th2, w1, w2) (n, 4);
+            only phases that are timed heed them.
+        sample: to whole numbers of which the times are rounded [s]; 0 rounds nothing.
+    """
+
+    gains: Array
+    sample: float = 0.0
+
+
+@dataclass(frozen=True)
+class Walks:
+    """Hold what k walks came to.
+
+    Args:
+        cycles: that each walked before it lost its gait (k,).
+        final: (th1, th2, w1, w2) at the end (k, 4).
+        way: of the held hand, forwards and up (k, 2) [m].
+        survived: whether each walked all cycles and is near the orbit at the end (k,).
+    """
+
+    cycles: NDArray[np.int64]
+    final: Array
+    way: Array
+    survived: NDArray[np.bool_]
+
+
+def walk(
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    starts: Array,
+    cycles: int,
+    *,
+    feedback: Feedback | None = None,
+    jitter: Array | None = None,
+    factors: Array | None = None,
+    tolerance: float = TOLERANCE,
+) -> Walks:
+    """Repeat an orbit's gait from many starts.
+
+    Args:
+        orbit: whose gait it is, and whose way is to be kept.
+        parameters: of the robot that walks, which need not be the orbit's.
+        starts: (th1, th2, w1, w2) where a cycle begins (k, 4).
+        cycles: how many.
+        feedback: on the times of the phases.
+        jitter: added to the time of every timed phase (k, cycles, n) [s].
+        factors: of all torques (k,).
+        tolerance: of each step of the integrator.
+    """
+    full, phases = full_starts(starts), np.array([phase.row for phase in orbit.gait.phases])
+    k, n = len(full), len(phases)
+    law = feedback or Feedback(np.zeros((n, 4)))
+    walked, finals = np.zeros(k, dtype=np.int64), np.empty((k, 8))
+    walk_block(
+        parameters.rows, full, phases, orbit.gait.stop.row, orbit.start, law.gains, law.sample,
+        np.zeros((k, cycles, n)) if jitter is None else jitter,
+        np.ones(k) if factors is None else factors,
+        math.copysign(1.0, orbit.stride), tolerance, walked, finals,
+    )  # fmt: skip
+    away = finals[:, :4] - orbit.start
+    away[:, 0] = wrap(away[:, 0])
+    return Walks(
+        cycles=walked,
+        final=finals[:, :4],
+        way=finals[:, 4:6],
+        survived=(walked == cycles) & (np.abs(away) <= NEAR).all(axis=1),
+    )
+
+
+def joined(parts: Sequence[Walks]) -> Walks:
+    """Return the walks of several blocks as one."""
+    return Walks(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("cycles", "final", "way", "survived")
+        )
+    )
+
+
+def in_threads(
+    jobs: Sequence[Callable[[], T]],
+    *,
+    threads: int | None = None,
+    done: Callable[[T], None] | None = None,
+) -> list[T]:
+    """Return what jobs return, in their order; the kernels that they call run side by side.
+
+    Args:
+        jobs: to be done, which do not depend on each other.
+        threads: as many as there are cores by default.
+        done: called with each result as it comes.
+    """
+    with ThreadPoolExecutor(threads or cores()) as pool:
+        waiting = [pool.submit(job) for job in jobs]
+        try:
+            for future in as_completed(waiting):
+                result = future.result()
+                if done:
+                    done(result)
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return [future.result() for future in waiting]

@@ -1,0 +1,152 @@
+"""Stability of the clocked gaits over period and torque: a sheet of orbits, and what it is like.
+
+Each pair of period and torque has a gait that repeats, but for its height: one that drops or rises
+with every step. The horizontal gaits are the line on the sheet where the drop is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.report.contours import contour
+
+from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of, shipped_step
+from monkeybot.gaits.landscape import Done
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.stability.flood_fill import Cell, flood
+
+LONGEST = 0.004, 0.04  # s, N m: done at once, if all goes well
+
+
+@dataclass(frozen=True)
+class StabilityMap:
+    """Hold the clocked gaits over a grid; NaN where the sheet of the shipped one does not reach.
+
+    Args:
+        period: (n,) [s].
+        torque: (m,) [N m].
+        radius: size of the largest multiplier (n, m).
+        drop: of a step [m] (n, m).
+        stride: [m] (n, m).
+        start: (th1, th2, w1, w2) right after the impact (n, m, 4).
+    """
+
+    period: Array
+    torque: Array
+    radius: Array
+    drop: Array
+    stride: Array
+    start: Array
+
+    @property
+    def stable(self) -> int:
+        """How many gaits of the grid are stable."""
+        return int((self.radius < 1.0).sum())
+
+    @property
+    def best(self) -> tuple[float, float, float]:
+        """Period [s], torque [N m] and radius of the gait with the smallest radius."""
+        i, j = np.unravel_index(int(np.nanargmin(self.radius)), self.radius.shape)
+        return float(self.period[i]), float(self.torque[j]), float(self.radius[i, j])
+
+    @property
+    def horizontal(self) -> Array:
+        """The line of no drop, in pieces from (period, torque) to (period, torque) (k, 2, 2)."""
+        return contour(self.period, self.torque, self.drop, 0.0)
+
+    @property
+    def border(self) -> Array:
+        """The line where the radius is 1, likewise."""
+        return contour(self.period, self.torque, self.radius, 1.0)
+
+
+def stability_map(
+    parameters: MonkeyBotParameters,
+    period: Array,
+    torque: Array,
+    *,
+    threads: int | None = None,
+    done: Done | None = None,
+) -> StabilityMap:
+    """Follow the shipped clocked gait over a grid of periods and torques.
+
+    The result does not depend on the number of threads.
+
+    Args:
+        parameters: of the robot.
+        period: (n,) [s], rising.
+        torque: (m,) [N m], rising.
+        threads: as many as there are cores by default.
+        done: called with the number of gaits that were found.
+
+    Raises:
+        AccordError: if no gait of the grid can be reached.
+    """
+
+    def go(step: Step, _: Cell, cell: Cell) -> Step | None:
+        return _follow(parameters, step, float(period[cell[0]]), float(torque[cell[1]]))
+
+    first = shipped_step(parameters)
+    cell = _nearest(first, period, torque)
+    step = go(first, cell, cell)
+    if step is None:
+        raise AccordError(
+            f"the clocked gait at {first.period:g} s and {first.torque:.4g} N m cannot be followed "
+            f"to {period[cell[0]]:g} s and {torque[cell[1]]:g} N m; choose a grid that is closer"
+        )
+    found = flood((len(period), len(torque)), cell, step, go, threads=threads, done=done)
+    return _gathered(period, torque, found)
+
+
+def save_map(
+    fields: Mapping[str, Array],
+    path: Path,
+    parameters: MonkeyBotParameters,
+    versions: Mapping[str, str],
+) -> None:
+    """Save the arrays of a map for numpy, with what made it; text as rows of name and value.
+
+    Raises:
+        AccordError: if the file cannot be written.
+    """
+    values = asdict(parameters)
+    more = {
+        "parameter_names": np.array(list(values)),
+        "parameters": np.array(list(values.values())),
+        "versions": np.array([list(pair) for pair in versions.items()]),
+    }
+    try:
+        np.savez_compressed(path, **{**fields, **more})  # type: ignore[arg-type]
+    except OSError as error:
+        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _nearest(step: Step, period: Array, torque: Array) -> Cell:
+    """Return the cell of a grid that is nearest to a gait."""
+    return int(np.abs(period - step.period).argmin()), int(np.abs(torque - step.torque).argmin())
+
+
+def _follow(
+    parameters: MonkeyBotParameters, step: Step, period: float, torque: float
+) -> Step | None:
+    later, more = period - step.period, torque - step.torque
+
+    def course(at: float) -> Setting:
+        return Setting(parameters, step.period + at * later, step.torque + at * more)
+
+    return follow(step, course, pieces_of((later, LONGEST[0]), (more, LONGEST[1])))
+
+
+def _gathered(period: Array, torque: Array, found: dict[Cell, Step]) -> StabilityMap:
+    shape = len(period), len(torque)
+    radius, drop, stride = np.full((3, *shape), np.nan)
+    start = np.full((*shape, 4), np.nan)
+    for cell, step in found.items():
+        radius[cell], drop[cell], stride[cell] = step.radius, step.drop, step.stride
+        start[cell] = step.start
+    return StabilityMap(period, torque, radius, drop, stride, start)

@@ -1,0 +1,1 @@
+"""Contact of convex hulls: distances, gaps, impacts and contact forces."""

@@ -1,0 +1,220 @@
+"""Signed distances between the arm's hulls and what stands around it, and how joints change them.
+
+coal [Pan 2012; Montaut 2022] measures, through pinocchio's GeometryModel: GJK between hulls that
+are apart, EPA between hulls that overlap. A distance is positive apart, minus the depth in overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import coal
+import numpy as np
+import pinocchio as pin
+from roboaccord.contract.contact import Index
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.law import normal
+from packbot.hulls.collisions import Shape, read_collisions
+from packbot.hulls.environment import Environment
+from packbot.hulls.scene import add_pairs, geometry_model, hull_of, motions, reaches
+from packbot.hulls.solids import Hull, least_overlap
+from packbot.model.arm import Arm
+
+# m, of GJK and EPA; at coal's own 1e-6 gaps below it count as none, at 1e-10 some above it do.
+TOLERANCE = 1e-8
+# m: closer than this the normal is made sure of; 1 of 70 is wrong within 1e-7, none above 1e-6.
+CLOSE = 1e-5
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Hold where pairs of hulls are closest, or deepest in each other.
+
+    Args:
+        pairs: their indices in `Clearance.pairs` (k,).
+        distances: signed (k,) [m].
+        on_a: points of the first hulls, in the world (k, 3) [m].
+        on_b: points of the second hulls (k, 3) [m].
+        normals: unit vectors from the first into the second hulls (k, 3).
+        jacobian: change of the distances with the joints (k, 7) [m/rad].
+    """
+
+    pairs: Index
+    distances: Array
+    on_a: Array
+    on_b: Array
+    normals: Array
+    jacobian: Array
+
+
+class Clearance:
+    """Measure distances between hulls whose links are pairs that can touch.
+
+    Args:
+        model: pinocchio's, of the arm.
+        shapes: collision shapes of the links.
+        environment: what stands around.
+        link_pairs: names of links or fixtures that can touch.
+
+    Attributes:
+        names: of the hulls: those of the URDF's collisions, then of the fixtures.
+        hulls: in the frames of their links, or in the world.
+        bodies: the hulls as coal has them.
+        links: to which they belong; a fixture belongs to itself.
+        pairs: of indices of hulls (p, 2).
+        reaches: the most by which a distance changes with a joint (p, 7) [m/rad]; 0 for a joint
+            that moves both hulls or none.
+    """
+
+    def __init__(
+        self,
+        model: pin.Model,
+        shapes: Sequence[Shape],
+        environment: Environment,
+        link_pairs: Sequence[tuple[str, str]],
+    ) -> None:
+        self.model = model
+        self._data = model.createData()
+        fixtures = environment.fixtures
+        self.names = tuple(thing.name for thing in (*shapes, *fixtures))
+        self.links = (*(shape.link for shape in shapes), *(f.name for f in fixtures))
+        self.hulls = [*(shape.hull for shape in shapes), *map(hull_of, fixtures)]
+        self.bodies = [convex(hull) for hull in self.hulls]
+        self._geometry = geometry_model(model, self.names, self.links, self.bodies)
+        self.pairs = add_pairs(self._geometry, self.links, link_pairs)
+        self._moves = motions(model, self._geometry, self.pairs)
+        a, b = reaches(model, self._geometry, self.hulls)[self.pairs.T]
+        self.reaches = np.where(self._moves > 0.0, b, np.where(self._moves < 0.0, a, 0.0))
+        self._results = self._measuring()
+        self._known = np.full(len(self.pairs), -np.inf)
+        self._known_at = np.zeros((len(self.pairs), model.nv))
+        self._checks: dict[float, pin.BroadPhaseManager_NaiveCollisionManager] = {}
+
+    @classmethod
+    def of(cls, setup: Setup) -> Clearance:
+        """Return the clearance of a setup: its arm in its terrain."""
+        urdf, parameters = setup.urdf(base="fixed"), setup.parameters
+        arm = Arm(urdf, parameters.of_joints("reflected_inertia"), parameters.gravity)
+        contact = setup.contact or normal(setup)
+        return cls(arm.model, read_collisions(urdf), setup.terrain, contact.pairs)
+
+    def pair_names(self, i: int) -> tuple[str, str]:
+        """Return the names of the two hulls of pair `i`."""
+        a, b = self.pairs[i]
+        return self.names[a], self.names[b]
+
+    def pair_links(self, i: int) -> tuple[str, str]:
+        """Return the links, or fixtures, of the two hulls of pair `i`."""
+        a, b = self.pairs[i]
+        return self.links[a], self.links[b]
+
+    def places(self, q: Array) -> Sequence[pin.SE3]:
+        """Return where the links of all hulls are in the world, until the next pose is asked for.
+
+        The hulls of fixtures are in the world already.
+        """
+        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found, q)
+        found: Sequence[pin.SE3] = self._found.oMg
+        return found
+
+    def distances(self, q: Array) -> Array:
+        """Return the signed distances of all pairs (p,) [m] at the angles q (7,) [rad]."""
+        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found, q)
+        pin.computeDistances(self._geometry, self._found)
+        return np.array([result.min_distance for result in self._results])
+
+    def near(self, q: Array, reach: float) -> Index:
+        """Return the pairs closer than `reach` [m] (k,), in order.
+
+        Of the others most are not measured: since they last were, they cannot have come so close.
+        """
+        bounds = self._known - (self.reaches * np.abs(q - self._known_at)).sum(axis=1)
+        doubtful = np.flatnonzero(bounds < reach)
+        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found, q)
+        for i in doubtful.tolist():
+            pin.computeDistance(self._geometry, self._found, i)
+            self._known[i] = self._results[i].min_distance
+        self._known_at[doubtful] = q
+        return doubtful[self._known[doubtful] < reach]
+
+    def closest(self, q: Array) -> tuple[int, float]:
+        """Return the pair with the smallest signed distance, and that [m]."""
+        distances = self.distances(q)
+        i = int(distances.argmin())
+        return i, float(distances[i])
+
+    def depth(self, q: Array) -> float:
+        """Return how deep the pair in deepest overlap is [m]; 0 where none overlaps."""
+        return max(0.0, -self.closest(q)[1])
+
+    def witness(self, q: Array, pairs: Sequence[int] | Index) -> Witness:
+        """Return where pairs are closest or deepest, and how the joints change that."""
+        pin.computeJointJacobians(self.model, self._data, q)
+        pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found)
+        index = np.asarray(pairs, dtype=np.int64)
+        rows = np.array([self._measure(i) for i in index.tolist()]).reshape(-1, 13)
+        lines = rows[:, 7:]
+        return Witness(
+            index, rows[:, 0], rows[:, 1:4], rows[:, 4:7], lines[:, :3],
+            (lines @ self._data.J) * self._moves[index],
+        )  # fmt: skip
+
+    def touches(self, q: Array, margin: float = 0.0) -> bool:
+        """Return whether any pair overlaps, or is closer than `margin` [m]."""
+        check = self._checks.get(margin)
+        if check is None:
+            check = self._checks[margin] = self._checking(margin)
+        return bool(pin.computeCollisions(self.model, self._data, check, q, True))
+
+    def _measure(self, i: int) -> tuple[float, ...]:
+        """Return distance, both points, normal n, and p x n of a pair, one after the other.
+
+        A point p moves along n by n . v + (p x n) . w, where (v, w) is its body's twist at the
+        world's origin. Both points lie along n, so that p x n is the same for them.
+        """
+        found = pin.computeDistance(self._geometry, self._found, i)
+        distance, n = found.min_distance, found.normal
+        if not abs(distance) > CLOSE:
+            n = self._sure_normal(i, n)
+        on_a, on_b = found.getNearestPoint1().tolist(), found.getNearestPoint2().tolist()
+        (ax, ay, az), (x, y, z) = on_a, n.tolist()
+        moment = (ay * z - az * y, az * x - ax * z, ax * y - ay * x)
+        return (distance, *on_a, *on_b, x, y, z, *moment)
+
+    def _sure_normal(self, i: int, normal: Array) -> Array:
+        """Return coal's normal of a pair that all but touches, or a better one if it is wrong."""
+        placed = []
+        for hull in self.pairs[i].tolist():
+            place = self._found.oMg[hull]
+            placed.append(self.hulls[hull].placed(place.rotation, place.translation))
+        a, b = placed
+        overlap = (a.vertices @ normal).max() - (b.vertices @ normal).min()
+        if overlap < 2.0 * CLOSE:
+            return normal
+        return least_overlap(a, b)[1]
+
+    def _measuring(self) -> list[coal.DistanceResult]:
+        """Make what distances are measured with, and return where they will be."""
+        self._found = self._geometry.createData()
+        for request in self._found.distanceRequests:
+            request.gjk_tolerance = request.epa_tolerance = TOLERANCE
+        return list(self._found.distanceResults)
+
+    def _checking(self, margin: float) -> pin.BroadPhaseManager_NaiveCollisionManager:
+        data = self._geometry.createData()
+        for request in data.collisionRequests:
+            request.gjk_tolerance = request.epa_tolerance = TOLERANCE
+            request.security_margin = margin
+            request.enable_contact = True  # else overlaps below 0.5 um can pass unnoticed
+        return pin.BroadPhaseManager_NaiveCollisionManager(self.model, self._geometry, data)
+
+
+def convex(hull: Hull) -> coal.Convex:
+    """Return a hull as coal takes it."""
+    points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    points.extend(list(hull.vertices))
+    triangles.extend([coal.Triangle(*corners) for corners in hull.faces.tolist()])
+    return coal.Convex(points, triangles)

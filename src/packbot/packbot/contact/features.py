@@ -1,0 +1,201 @@
+"""Gaps between features of hulls, and limits of joints: the functions that contact is held on.
+
+A row of `features` is (kind, hull a, feature of a, hull b, feature of b, pair):
+VERTEX: a vertex of hull a to hull b; EDGE: an edge of a to an edge of b; LOWER, UPPER: a joint
+(in place of hull a) to its limit. The gap of a pair is its distance less its margin; that of a
+limit is an angle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from roboaccord.numerics.jit import kernel
+
+from packbot.contact.polyhedra import point_to_hull, segments
+from packbot.model.chain import add_row, place_bodies, to_body, to_world
+
+VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3
+WIDTH = 6  # of a row of features
+PARALLEL = 1e-6  # sine of the angle below which two edges have no crossing
+LOOK_AHEAD = 1e-6  # s: rows are differenced over it; hulls turn by far less than their margins
+PLAIN, TURNING = np.array([0.0]), np.array([1.0, -1.0, 0.0])
+ROOM = 400  # most features of one pair; two faces of 12 corners have 24, and crossings
+
+
+@kernel
+def vertex_gap(shape, owner, turn, place, a, vertex, b, work, on_a, on_b, normal):  # type: ignore[no-untyped-def]
+    """Return the distance of a vertex of hull a from hull b [m]; fill points and normal a to b."""
+    i, j = owner[a], owner[b]
+    to_world(turn[i], place[i], shape[0][vertex], on_a)
+    to_body(turn[j], place[j], on_a, work[0])
+    distance = point_to_hull(
+        work[0], shape[2], shape[3][b], shape[3][b + 1], work[1], work[2], work[3]
+    )
+    to_world(turn[j], place[j], work[2], on_b)
+    for k in range(3):
+        normal[k] = 0.0
+        for m in range(3):
+            normal[k] -= turn[j, k, m] * work[3, m]
+    return distance
+
+
+@kernel
+def edge_ends(shape, owner, turn, place, hull, edge, start, along):  # type: ignore[no-untyped-def]
+    """Fill in the start of an edge in the world, and the vector along it."""
+    body = owner[hull]
+    to_world(turn[body], place[body], shape[0][shape[4][edge, 0]], start)
+    to_world(turn[body], place[body], shape[0][shape[4][edge, 1]], along)
+    for k in range(3):
+        along[k] -= start[k]
+
+
+@kernel
+def edge_gap(shape, owner, turn, place, a, edge_a, b, edge_b, work, on_a, on_b, normal):  # type: ignore[no-untyped-def]
+    """Return the distance of two edges [m]; fill points and normal a to b."""
+    edge_ends(shape, owner, turn, place, a, edge_a, work[0], work[1])
+    edge_ends(shape, owner, turn, place, b, edge_b, work[2], work[3])
+    s, t = segments(work[0], work[1], work[2], work[3], on_a, on_b)
+    crossing = 0.0 < s < 1.0 and 0.0 < t < 1.0
+    size = along = 0.0
+    for k in range(3):
+        m, n = (k + 1) % 3, (k + 2) % 3
+        between = on_b[k] - on_a[k]
+        # The cross product has no rounding of a small difference in it.
+        cross = work[1, m] * work[3, n] - work[1, n] * work[3, m]
+        normal[k] = cross if crossing else between
+        size += normal[k] ** 2
+        along += normal[k] * between
+    size = np.sqrt(size) if along >= 0.0 else -np.sqrt(size)
+    if size == 0.0:
+        return 0.0
+    for k in range(3):
+        normal[k] /= size
+    return along / size
+
+
+@kernel
+def measure(chain, shape, owner, limits, margins, features, q, v, shifts, gaps, rows, spots, bias):  # type: ignore[no-untyped-def]
+    """Fill in the gaps (m,) of features, how joints change them (m, n), and where they are.
+
+    With `shifts` of `TURNING` also the change of the rows with time, times v, by a central
+    difference along the motion, which has the turning normals in it. One kernel does both: another
+    that calls it would be compiled with all of it anew.
+
+    Args:
+        chain, shape: arrays of `Chain` and `Polyhedra`.
+        owner: body of each hull (h,).
+        limits: lower and upper angles (2, n) [rad].
+        margins: of each pair (p,) [m].
+        features: (m, 6).
+        q, v: joint angles [rad] and their rates [rad/s] (n,).
+        shifts: `PLAIN` or `TURNING`: times from now, the last 0, in parts of `LOOK_AHEAD`.
+        gaps, rows: filled.
+        spots: filled with the points on a and b and the normal from a to b (m, 9).
+        bias: filled with dJ/dt v (m,); 0 with `PLAIN`.
+    """
+    bodies = len(chain[0])
+    turn, place, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
+    work = np.empty((6, 3))
+    for f in range(len(features)):
+        bias[f] = 0.0
+    for shift in shifts:
+        place_bodies(chain, q + shift * LOOK_AHEAD * v, turn, place, axis)
+        for f in range(len(features)):
+            kind, a, i, b, j, pair = features[f]
+            for k in range(len(q)):
+                rows[f, k] = 0.0
+            if kind == LOWER:
+                gaps[f], rows[f, a] = q[a] - limits[0, a], 1.0
+                continue
+            if kind == UPPER:
+                gaps[f], rows[f, a] = limits[1, a] - q[a], -1.0
+                continue
+            on_a, on_b, normal = spots[f, :3], spots[f, 3:6], spots[f, 6:]
+            if kind == VERTEX:
+                distance = vertex_gap(shape, owner, turn, place, a, i, b, work, on_a, on_b, normal)
+            else:
+                distance = edge_gap(shape, owner, turn, place, a, i, b, j, work, on_a, on_b, normal)
+            gaps[f] = distance - margins[pair]
+            add_row(chain, place, axis, owner[b], on_b, normal, 1.0, rows[f])
+            add_row(chain, place, axis, owner[a], on_a, normal, -1.0, rows[f])
+            for k in range(len(q)):
+                bias[f] += shift * rows[f, k] * v[k] / (2.0 * LOOK_AHEAD)
+
+
+@kernel
+def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):  # type: ignore[no-untyped-def]
+    """Fill `found` with the features of hulls a and b closer than `reach`; return how many.
+
+    A vertex deeper behind its hull's foremost one, along the direction from a to b, than `reach`
+    is farther from the other hull than that: the plane across `along` lies between them.
+
+    Args:
+        chain, shape, owner: as `measure` takes them.
+        q: joint angles (n,) [rad].
+        pair: index of the pair.
+        a, b: its hulls.
+        along: unit vector between the closest points, from a to b (3,).
+        reach: [m].
+        found: (ROOM, 6).
+    """
+    bodies = len(chain[0])
+    turn, place, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
+    work, ends = np.empty((6, 3)), np.empty((3, 3))
+    place_bodies(chain, q, turn, place, axis)
+    count = 0
+    near = np.zeros(len(shape[0]), dtype=np.bool_)
+    for hull, other, sign in ((a, b, 1.0), (b, a, -1.0)):
+        first, last = shape[1][hull], shape[1][hull + 1]
+        heights, top = np.empty(last - first), -np.inf
+        for v in range(first, last):
+            to_world(turn[owner[hull]], place[owner[hull]], shape[0][v], work[0])
+            heights[v - first] = sign * (
+                along[0] * work[0, 0] + along[1] * work[0, 1] + along[2] * work[0, 2]
+            )
+            top = max(top, heights[v - first])
+        for v in range(first, last):
+            near[v] = heights[v - first] > top - reach
+            if near[v] and count < ROOM:
+                distance = vertex_gap(
+                    shape, owner, turn, place, hull, v, other, work, ends[0], ends[1], ends[2]
+                )
+                if distance < reach:
+                    _write(found[count], VERTEX, hull, v, other, 0, pair)
+                    count += 1
+    for e in range(shape[5][a], shape[5][a + 1]):
+        if not (near[shape[4][e, 0]] and near[shape[4][e, 1]]):
+            continue
+        for f in range(shape[5][b], shape[5][b + 1]):
+            if not (near[shape[4][f, 0]] and near[shape[4][f, 1]]) or count >= ROOM:
+                continue
+            if _crossing(shape, owner, turn, place, a, e, b, f, reach, work, ends):
+                _write(found[count], EDGE, a, e, b, f, pair)
+                count += 1
+    return count
+
+
+@kernel
+def _write(row, kind, a, i, b, j, pair):  # type: ignore[no-untyped-def]
+    # A tuple assigned to a row would take numba six seconds to compile.
+    row[0], row[1], row[2], row[3], row[4], row[5] = kind, a, i, b, j, pair
+
+
+@kernel
+def _crossing(shape, owner, turn, place, a, e, b, f, reach, work, ends):  # type: ignore[no-untyped-def]
+    """Return whether two edges are closer than `reach`, and that not at their ends."""
+    edge_ends(shape, owner, turn, place, a, e, work[0], work[1])
+    edge_ends(shape, owner, turn, place, b, f, work[2], work[3])
+    aa = bb = ab = 0.0
+    for k in range(3):
+        aa += work[1, k] ** 2
+        bb += work[3, k] ** 2
+        ab += work[1, k] * work[3, k]
+    if 1.0 - ab * ab / (aa * bb) < PARALLEL**2:
+        return False
+    s, t = segments(work[0], work[1], work[2], work[3], ends[0], ends[1])
+    if not (0.0 < s < 1.0 and 0.0 < t < 1.0):
+        return False
+    square = 0.0
+    for k in range(3):
+        square += (ends[0, k] - ends[1, k]) ** 2
+    return square < reach**2

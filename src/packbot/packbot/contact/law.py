@@ -1,0 +1,99 @@
+"""How the arm's contact is dealt with: the laws that scenarios name in `friction.law`."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+from roboaccord.contract.contact import Contact
+from roboaccord.description.resources import share
+from roboaccord.scenario.setup import Setup
+
+from packbot.hulls.environment import Environment
+
+LEAST_MARGIN = 1e-4  # m: the least at which the reference keeps hulls apart
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmContact(Contact):
+    """Say how the arm touches itself and what stands around it.
+
+    Args:
+        margin: at which the reference takes hulls as touching [m]; they stay apart by it, where
+            normals are well defined (the report's figure 5 shows what happens below).
+    """
+
+    margin: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClampContact(ArmContact):
+    """Say that joints are stopped and held, as the report does; the reference alone has it.
+
+    Args:
+        proximity: closer than which a pair stays active [m].
+    """
+
+    proximity: float = 0.0
+
+
+def normal(
+    setup: Setup, mu: float = 0.0, restitution: float = 0.0, margin: float = 5e-4
+) -> ArmContact:
+    """Make contact along the normal, mapped to the joints by the Jacobian.
+
+    Args:
+        setup: robot and scenario.
+        mu: coefficient of friction of every pair.
+        restitution: speed of parting over speed of approach, 0 to 1.
+        margin: at which the reference takes hulls as touching [m].
+    """
+    if mu < 0:
+        raise ValueError("mu is negative")
+    if not 0 <= restitution <= 1:
+        raise ValueError(f"restitution is {restitution:g}, and must be between 0 and 1")
+    if not margin >= LEAST_MARGIN:
+        raise ValueError(
+            f"margin is {margin:g} m, and must be at least {LEAST_MARGIN:g}: nearer to touching, "
+            "hulls have no steady normals"
+        )
+    return ArmContact(margin=margin, restitution=restitution, **_touching(setup, mu))
+
+
+def joint_clamp(setup: Setup, proximity: float = 2e-3) -> ClampContact:
+    """Make the report's scheme: stop the joints between two bodies that touch, and hold them.
+
+    Args:
+        setup: robot and scenario.
+        proximity: closer than which a pair stays active [m]; the report names the tolerance
+            without its value.
+    """
+    if not proximity > 0:
+        raise ValueError("proximity must be positive")
+    return ClampContact(proximity=proximity, **_touching(setup, 0.0))
+
+
+@cache
+def never_touching() -> frozenset[frozenset[str]]:
+    """Return the pairs that config/packbot.srdf switches off."""
+    top = ET.parse(share("packbot") / "config" / "packbot.srdf").getroot()
+    pairs = [(e.attrib["link1"], e.attrib["link2"]) for e in top.findall("disable_collisions")]
+    return frozenset(frozenset(pair) for pair in pairs)
+
+
+def _touching(setup: Setup, mu: float) -> dict[str, Any]:
+    """Return pairs, friction and fixtures: everything but a link and its parent, and the SRDF's."""
+    tree = setup.tree
+    environment: Environment = setup.terrain
+    links = [link.name for link in tree.links if link.name != "world"]
+    fixtures = [fixture.name for fixture in environment.fixtures]
+    never = {frozenset((j.parent, j.child)) for j in tree.joints} | never_touching()
+    pairs = [*combinations(links, 2), *((a, b) for a in links[1:] for b in fixtures)]
+    return {
+        "pairs": tuple(pair for pair in pairs if frozenset(pair) not in never),
+        "friction": dict.fromkeys([*links, *fixtures], mu),
+        "fixtures": environment.fixtures,
+    }

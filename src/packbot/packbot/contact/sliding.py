@@ -1,0 +1,144 @@
+"""Dry friction where hulls touch, with a direction that is smooth.
+
+A contact that presses with lambda and slides with the velocity s (2,) across its normal is pushed
+back by mu lambda s / sqrt(|s|^2 + eps^2): Coulomb's law down to speeds of about eps, below which it
+creeps. That enters the complementarity problem with lambda, so that the two are solved together.
+
+An impact has its friction after the impulses along the normals: impulses against each slip, at
+most mu times those, as long as they take kinetic energy; and what these push together is parted
+again with no bounce. Each of the steps takes energy, and so does the whole.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from roboaccord.contract.contact import Index
+from roboaccord.contract.state import Array
+from roboaccord.numerics.jit import kernel
+
+from packbot.contact.features import LOWER
+from packbot.contact.impacts import impact
+from packbot.model.chain import add_row, place_bodies
+
+ROUNDS = 50  # of friction and normal impulses at one impact, at most
+RANK = 1e-9  # redundant contacts leave singular values below that, relative to the largest
+SETTLED = 1e-9  # m/s: change of the joint rates in a round that ends them
+
+
+@kernel
+def across(chain, owner, features, q, spots, rows):  # type: ignore[no-untyped-def]
+    """Fill in how the joints move the points of features past each other.
+
+    Args:
+        chain, owner, features: as `features.measure` takes them.
+        q: joint angles (n,) [rad].
+        spots: points and normals, as `measure` fills them in (m, 9).
+        rows: filled, along two directions across each normal (m, 2, n); 0 for limits.
+    """
+    bodies = len(chain[0])
+    turn, place, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
+    ways = np.empty((2, 3))
+    place_bodies(chain, q, turn, place, axis)
+    for f in range(len(features)):
+        for d in range(2):
+            for k in range(len(q)):
+                rows[f, d, k] = 0.0
+        if features[f, 0] >= LOWER:
+            continue
+        normal = spots[f, 6:]
+        least = 0
+        for k in range(1, 3):
+            if abs(normal[k]) < abs(normal[least]):
+                least = k
+        size = np.sqrt(1.0 - normal[least] ** 2)
+        for k in range(3):
+            ways[0, k] = ((1.0 if k == least else 0.0) - normal[least] * normal[k]) / size
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            ways[1, k] = normal[i] * ways[0, j] - normal[j] * ways[0, i]
+        for d in range(2):
+            add_row(
+                chain, place, axis, owner[features[f, 3]], spots[f, 3:6], ways[d], 1.0, rows[f, d]
+            )
+            add_row(
+                chain, place, axis, owner[features[f, 1]], spots[f, :3], ways[d], -1.0, rows[f, d]
+            )
+
+
+class Sliding:
+    """Give the friction of features.
+
+    Args:
+        chain: arrays of `Chain`.
+        owner: body of each hull (h,).
+        mu: coefficient of every pair (p,).
+        slip_speed: eps [m/s].
+    """
+
+    def __init__(
+        self, chain: tuple[Array | Index, ...], owner: Index, mu: Array, slip_speed: float
+    ) -> None:
+        self._chain, self._owner = chain, owner
+        self.mu, self._slip_speed = mu, slip_speed
+
+    @property
+    def any(self) -> bool:
+        """Whether there is friction at all."""
+        return bool(self.mu.any())
+
+    def ways(self, features: Index, q: Array, v: Array, rows: Array, spots: Array) -> Array:
+        """Return how each feature pushes the joints per force along its normal (m, n)."""
+        past = self._across(features, q, spots)
+        slip = past @ v
+        share = self._coefficients(features) / np.sqrt((slip**2).sum(axis=1) + self._slip_speed**2)
+        return np.asarray(rows - np.einsum("m,md,mdn->mn", share, slip, past))
+
+    def brake(
+        self, mass: Array, features: Index, q: Array, v: Array, spots: Array, rows: Array,
+        impulses: Array,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Return impulses along the normals (m,) and velocities (n,) after an impact's friction."""
+        past = self._across(features, q, spots)
+        moves = np.linalg.solve(mass, past.reshape(-1, len(q)).T).T.reshape(past.shape)
+        mu = self._coefficients(features)
+        spent = np.zeros(len(features))
+        for _ in range(ROUNDS):
+            before = v
+            for i in range(len(features)):
+                slip = past[i] @ v
+                speed = float(np.linalg.norm(slip))
+                left = mu[i] * impulses[i] - spent[i]
+                if speed == 0.0 or left <= 0.0:
+                    continue
+                way = slip / speed
+                pull = min(left, speed / float(way @ (past[i] @ (way @ moves[i]))))
+                spent[i] += pull
+                v = v - pull * (way @ moves[i])
+            more, v = impact(mass, rows, v)
+            impulses = impulses + more
+            if np.abs(v - before).max() < SETTLED:
+                break
+        return impulses, v
+
+    def stop(
+        self, mass: Array, features: Index, q: Array, v: Array, spots: Array, rows: Array
+    ) -> Array:  # fmt: skip
+        """Return the velocities (n,) next to v, in the metric of M, without slip.
+
+        Where friction turns the push of a contact into its closing, no finite force holds it
+        [Painleve 1895]; the impulse that arises ends with the slip [Genot, Brogliato 1999].
+        """
+        past = self._across(features, q, spots)[self._coefficients(features) > 0.0]
+        held = np.concatenate([rows, past.reshape(-1, len(q))])
+        moves = np.linalg.solve(mass, held.T)
+        return np.asarray(
+            v - moves @ (np.linalg.pinv(held @ moves, RANK, hermitian=True) @ held @ v)
+        )
+
+    def _coefficients(self, features: Index) -> Array:
+        return np.where(features[:, 0] < LOWER, self.mu[features[:, 5]], 0.0)
+
+    def _across(self, features: Index, q: Array, spots: Array) -> Array:
+        rows = np.empty((len(features), 2, len(q)))
+        across(self._chain, self._owner, features, q, spots, rows)
+        return rows

@@ -1,0 +1,1 @@
+"""Controllers of the arm: reaching, and teleoperation by joint velocities."""

@@ -1,0 +1,1 @@
+"""Convex hulls: solids of the description, their files, and what stands around."""

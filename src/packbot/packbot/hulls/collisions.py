@@ -1,0 +1,146 @@
+"""The collision shapes of a URDF, each as a convex hull in the frame of its link."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from roboaccord.contract.contact import Index
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.description.meshes import mesh_path, read_mesh
+from roboaccord.numerics.rotations import rpy_matrix
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from packbot.hulls.shapes import box_corners, prism_corners
+from packbot.hulls.solids import Hull
+
+ROUND = 32  # sides of the prism that stands for a cylinder
+SPHERE = 162  # points of the polyhedron that stands for a sphere
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Hold one collision shape: what a URDF says of it, in its link's frame.
+
+    Args:
+        name: of the collision element, or the link's name and a number.
+        link: to which it belongs.
+        points: of its surface (m, 3) [m].
+        volume: that it encloses [m^3]; nan where it is a mesh that is not closed.
+        faces: triangles (f, 3) of a mesh; None of a primitive, whose points are those of its hull.
+    """
+
+    name: str
+    link: str
+    points: Array
+    volume: float = float("nan")
+    faces: Index | None = None
+
+    @property
+    def hull(self) -> Hull:
+        """Its convex hull."""
+        return Hull.around(self.points, self.name)
+
+
+def read_collisions(
+    urdf: str, find: Callable[[str], Path] = mesh_path, source: str = "URDF"
+) -> list[Shape]:
+    """Return the collision shapes of a URDF, link by link in its order.
+
+    Args:
+        urdf: its text.
+        find: gives the path of a mesh's file name.
+        source: its name, for messages.
+
+    Raises:
+        AccordError: if it is no URDF, a mesh cannot be read, or a shape is unknown.
+    """
+    try:
+        top = ET.fromstring(urdf)
+    except ET.ParseError as error:
+        raise AccordError(f"broken description {source}: {error}") from None
+    shapes = list[Shape]()
+    for link in top.findall("link"):
+        owner = link.get("name", "")
+        for number, element in enumerate(link.findall("collision"), start=1):
+            name = element.get("name") or f"{owner}_{number}"
+            try:
+                shape = _shape(name, owner, element, find)
+                origin = element.find("origin")
+                turn = rpy_matrix(*_numbers(origin, "rpy", (0.0, 0.0, 0.0)))
+                at = _numbers(origin, "xyz", (0.0, 0.0, 0.0))
+            except (ValueError, KeyError) as error:
+                raise AccordError(f"broken description {source}: {name}: {error}") from None
+            shapes.append(replace(shape, points=shape.points @ turn.T + at))
+    return shapes
+
+
+def mesh_shape(name: str, link: str, points: Array, faces: Index) -> Shape:
+    """Return a mesh as a shape, with its volume if it is closed."""
+    points, index = np.unique(points[faces.ravel()], axis=0, return_inverse=True)
+    faces = index.reshape(-1, 3)  # anew, for STL repeats corners
+    sides = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    both = np.concatenate([sides, sides[:, ::-1]])
+    closed = (np.unique(both, axis=0, return_counts=True)[1] % 2 == 0).all()
+    volume = abs(float(np.linalg.det(points[faces]).sum())) / 6.0 if closed else float("nan")
+    return Shape(name, link, points, volume, faces)
+
+
+def split(shape: Shape) -> list[Shape]:
+    """Return the connected parts of a mesh, each a shape; a primitive as it is."""
+    if shape.faces is None:
+        return [shape]
+    a, b, c = shape.faces.T
+    size = len(shape.points)
+    sides = (np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c])))
+    count, part = connected_components(coo_matrix(sides, shape=(size, size)), directed=False)
+    own = [shape.faces[part[a] == number] for number in range(count)]
+    own = [faces for faces in own if len(faces)]  # a point that no face has is no part
+    if len(own) == 1:
+        return [shape]
+    return [
+        mesh_shape(f"{shape.name}_{number}", shape.link, shape.points, faces)
+        for number, faces in enumerate(own, start=1)
+    ]
+
+
+def _shape(name: str, link: str, element: ET.Element, find: Callable[[str], Path]) -> Shape:
+    """Return a collision shape in its own frame."""
+    shape = element.find("geometry/*")
+    if shape is None:
+        raise ValueError("it has no geometry")
+    if shape.tag == "mesh":
+        points, faces = read_mesh(find(shape.attrib["filename"]))
+        return mesh_shape(name, link, points * _numbers(shape, "scale", (1.0, 1.0, 1.0)), faces)
+    if shape.tag == "box":
+        size = _numbers(shape, "size", (0.0, 0.0, 0.0))
+        return Shape(name, link, box_corners(size), float(size.prod()))
+    if shape.tag == "cylinder":
+        length, radius = float(shape.attrib["length"]), float(shape.attrib["radius"])
+        points = prism_corners("z", radius, length, ROUND)
+        return Shape(name, link, points, np.pi * radius**2 * length)
+    if shape.tag == "sphere":
+        radius = float(shape.attrib["radius"])
+        return Shape(name, link, radius * _sphere(SPHERE), 4.0 / 3.0 * np.pi * radius**3)
+    raise ValueError(f"{shape.tag} is no box, cylinder, sphere or mesh")
+
+
+def _sphere(count: int) -> Array:
+    """Return points on the unit sphere, evenly in z and by the golden angle about it (count, 3)."""
+    z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
+    across = np.sqrt(1.0 - z * z)
+    return np.column_stack([across * np.cos(turn), across * np.sin(turn), z])
+
+
+def _numbers(element: ET.Element | None, key: str, default: tuple[float, float, float]) -> Array:
+    text = element.get(key) if element is not None else None
+    values = np.array([float(word) for word in text.split()] if text else default)
+    if values.shape != (3,):
+        raise ValueError(f"{key} is {text!r}, not three numbers")
+    return values

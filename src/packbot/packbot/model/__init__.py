@@ -1,0 +1,1 @@
+"""Parameters, dynamics and kinematics of the Packbot's arm."""

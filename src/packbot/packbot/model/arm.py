@@ -1,0 +1,65 @@
+"""The arm's rigid-body dynamics: pinocchio on the description that every simulator reads.
+
+pinocchio [Carpentier et al. 2019] is compiled; test/rigid_bodies.py has the same algorithms
+[Featherstone 2008] in numpy, by which it is checked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
+
+from packbot.model.parameters import JOINTS, PackbotParameters
+
+
+class Arm:
+    """Hold pinocchio's model of the arm on a chassis that stands still.
+
+    Args:
+        urdf: description, its base fixed.
+        armature: reflected inertia of the joints (7,) [kg m^2].
+        gravity: along -z [m/s^2].
+    """
+
+    def __init__(self, urdf: str, armature: Array, gravity: float) -> None:
+        self.model = pin.buildModelFromXML(urdf)
+        if tuple(self.model.names)[1:] != JOINTS:
+            raise ValueError(f"joints are {tuple(self.model.names)[1:]}, not {JOINTS}")
+        self.model.armature = armature
+        self.model.gravity.linear = np.array([0.0, 0.0, -gravity])
+        self.data = self.model.createData()
+
+    @classmethod
+    def of(cls, setup: Setup) -> Arm:
+        """Return the arm of a setup."""
+        p: PackbotParameters = setup.parameters
+        return cls(setup.urdf(base="fixed"), p.of_joints("reflected_inertia"), p.gravity)
+
+    def acceleration(self, q: Array, qd: Array, effort: Array) -> Array:
+        """Return the joint accelerations (7,) [rad/s^2] by the articulated-body algorithm."""
+        return np.asarray(pin.aba(self.model, self.data, q, qd, effort))
+
+    def efforts(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Return the efforts (7,) [N m] of a motion, by recursive Newton-Euler."""
+        return np.asarray(pin.rnea(self.model, self.data, q, qd, qdd))
+
+    def bias(self, q: Array, qd: Array) -> Array:
+        """Return the efforts (7,) [N m] against gravity, Coriolis and centrifugal forces."""
+        return np.asarray(pin.nonLinearEffects(self.model, self.data, q, qd))
+
+    def mass_matrix(self, q: Array) -> Array:
+        """Return the mass matrix (7, 7) [kg m^2], reflected inertia included."""
+        return np.asarray(pin.crba(self.model, self.data, q))
+
+    def energy(self, q: Array, qd: Array) -> float:
+        """Return kinetic and potential energy [J]; the latter is 0 at the height of the ground."""
+        # pinocchio 4.1.0 forgets some of the reflected inertia in computeKineticEnergy.
+        kinetic = 0.5 * float(qd @ self.mass_matrix(q) @ qd)
+        return kinetic + float(pin.computePotentialEnergy(self.model, self.data, q))
+
+    def masses(self) -> dict[str, float]:
+        """Return the mass of each link that moves [kg]."""
+        links = {f.parentJoint: f.name for f in self.model.frames if f.name.endswith("_link")}
+        return {links[j]: float(self.model.inertias[j].mass) for j in range(1, self.model.njoints)}

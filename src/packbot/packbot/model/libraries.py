@@ -1,0 +1,17 @@
+"""What is compiled, and may be missing where the Packbot is only looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from roboaccord.contract.errors import AccordError
+
+
+@contextmanager
+def compiled(what: str) -> Iterator[None]:
+    """Say in one line which library is missing, if one is, and how to install it."""
+    try:
+        yield
+    except ImportError as error:
+        raise AccordError(f"{what} needs {error.name}; run: pip install pin coal") from None

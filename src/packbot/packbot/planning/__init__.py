@@ -1,0 +1,1 @@
+"""Planning: inverse kinematics, paths, trajectories, lines of sight."""

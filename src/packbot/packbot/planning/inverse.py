@@ -1,0 +1,203 @@
+"""Inverse kinematics in closed form: finger tips at a point, and the camera at a sight.
+
+The hand lies on link 3's axis, so that turret, shoulder, elbow 1 and elbow 2 put the finger tips
+anywhere: the turret turns the arm's plane through the point, and in the plane a hand of given pitch
+leaves two lengths and two angles. The wrist rolls the hand where it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.clearance import Clearance
+from packbot.model.kinematics import LENS, Kinematics, Placement
+from packbot.model.parameters import PackbotParameters
+
+PITCHES = 720  # of the hand that are tried, half a degree apart, if none is asked for
+ROUND_OFF = 1e-9  # of a cosine beyond 1, at the edge of the reach
+AT_LIMIT = 1e-11  # rad beyond a joint's limit that are round-off
+
+
+def reach(p: PackbotParameters) -> float:
+    """Return how far the finger tips come from the shoulder, in the arm's plane [m]."""
+    return p.shoulder_a + p.elbow1_a + p.wrist_x + p.gripper_length
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """Find joint angles for the finger tips.
+
+    Args:
+        parameters: of the robot.
+        clearance: by which poses that touch are refused.
+    """
+
+    parameters: PackbotParameters
+    clearance: Clearance
+
+    def solve(
+        self, target: Array, *, near: Array, pitch: float | None = None, margin: float = 0.0
+    ) -> Array:
+        """Return the clear pose soonest reached whose finger tips are at a point.
+
+        Args:
+            target: point in the world (3,) [m].
+            near: angles (7,) [rad] to be near to; its tilt, pan and wrist are kept.
+            pitch: of the hand above the horizontal [rad]; None for any.
+            margin: that the pose keeps from touching [m].
+
+        Raises:
+            AccordError: if the point is out of reach, or every pose that reaches it touches.
+        """
+        found = self.solutions(target, pitch)
+        words = "(" + ", ".join(f"{x:g}" for x in target) + ")"
+        if not len(found):
+            raise AccordError(f"no pose has the finger tips at {words} m{self._why(target, pitch)}")
+        q = np.tile(near, (len(found), 1))
+        q[:, :4] = found
+        times = np.abs(q - near) / self.parameters.of_joints("speed_limit")
+        order = np.lexsort((times.sum(axis=1), times.max(axis=1)))
+        for i in order:
+            if not self.clearance.touches(q[i], margin):
+                return np.asarray(q[i])
+        pair, distance = self.clearance.closest(q[order[0]])
+        a, b = self.clearance.pair_names(pair)
+        gap = "apart" if distance > 0.0 else "in each other"
+        raise AccordError(
+            f"every pose with the finger tips at {words} m is closer than {1e3 * margin:g} mm to "
+            f"touching; the first has {a} and {b} {1e3 * abs(distance):.1f} mm {gap}"
+        )
+
+    def solutions(self, target: Array, pitch: float | None = None) -> Array:
+        """Return turret, shoulder and elbows (k, 4) [rad] within limits, whatever they touch.
+
+        Args:
+            target: point in the world (3,) [m].
+            pitch: of the hand [rad]; None for `PITCHES` of them.
+        """
+        p = self.parameters
+        x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
+        aside = p.shoulder_d - p.elbow1_d  # of the hand, from the plane through the turret's axis
+        ahead = np.sqrt(np.maximum(x * x + y * y - aside * aside, 0.0))
+        if x * x + y * y < aside * aside:
+            return np.empty((0, 4))
+        found = []
+        for r in (ahead, -ahead):  # the arm's plane, forward and over the back
+            turret = np.arctan2(y, x) - np.arctan2(aside, r)
+            first = np.arctan2(height, r)  # a stretched arm points there, and has no other pitch
+            turns = first + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
+            ends = self._pitches_at_limits(complex(r, height))
+            pitches = np.concatenate([turns, ends]) if pitch is None else np.array([pitch])
+            planar = self._planar(float(r), float(height), pitches)
+            found.append(np.column_stack([np.full(len(planar), turret), planar]))
+        lower, upper = (p.of_joints(kind)[:4] for kind in ("lower", "upper"))
+        q = np.concatenate(found)
+        q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
+        return np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper)
+
+    def _pitches_at_limits(self, target: complex) -> Array:
+        """Return the pitches (k,) at which shoulder, elbow 1 or elbow 2 are at a limit.
+
+        The pitches within all limits are intervals between these; one can be a single point.
+
+        Args:
+            target: from the shoulder in the arm's plane, ahead and up [m].
+        """
+        p = self.parameters
+        a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
+        (s, e, w), (s_up, e_up, w_up) = (p.of_joints(k)[1:4] for k in ("lower", "upper"))
+        found = list[float]()
+        for shoulder in (s, s_up):
+            found += _bends(target - a * np.exp(1j * shoulder), b, hand)
+        for elbow1 in (e, e_up):
+            found += _bends(target, abs(a + b * np.exp(1j * elbow1)), hand)
+        for elbow2 in (w, w_up):
+            fore = b + hand * np.exp(1j * elbow2)
+            turn = elbow2 - float(np.angle(fore))
+            found += [end + turn for end in _bends(target, a, abs(fore))]
+        return np.array(found)
+
+    def _planar(self, r: float, height: float, pitches: Array) -> Array:
+        """Return shoulder, elbow 1 and elbow 2 (k, 3) for pitches, by the law of cosines."""
+        p = self.parameters
+        a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
+        pr, pz = r - hand * np.cos(pitches), height - hand * np.sin(pitches)
+        cosine = (pr * pr + pz * pz - a * a - b * b) / (2.0 * a * b)
+        ok = np.abs(cosine) <= 1.0 + ROUND_OFF
+        pr, pz, pitches = pr[ok], pz[ok], pitches[ok]
+        bend = np.arccos(np.clip(cosine[ok], -1.0, 1.0))
+        both = []
+        for elbow1 in (bend, -bend):
+            shoulder = np.arctan2(pz, pr)
+            shoulder -= np.arctan2(b * np.sin(elbow1), a + b * np.cos(elbow1))
+            both.append(np.column_stack([shoulder, elbow1, pitches - shoulder - elbow1]))
+        return np.concatenate(both)
+
+    def _why(self, target: Array, pitch: float | None) -> str:
+        p = self.parameters
+        x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
+        aside = p.shoulder_d - p.elbow1_d
+        away = float(np.sqrt(max(x * x + y * y - aside * aside, 0.0) + height * height))
+        if away > reach(p):
+            return f": it is {away:.3f} m from the shoulder, and the arm reaches {reach(p):.3f} m"
+        hand = "" if pitch is None else f" and a hand at {pitch:g} rad"
+        return f" within the joints' limits{hand}"
+
+
+def _bends(target: complex, first: float, second: float) -> list[float]:
+    """Return the directions [rad] of the second of two lengths [m] that reach a point together."""
+    cosine = (abs(target) ** 2 - first**2 - second**2) / (2.0 * first * second)
+    if abs(cosine) > 1.0 + ROUND_OFF:
+        return []
+    bend = float(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    turns = (bend, -bend)
+    return [float(np.angle(target / (first + second * np.exp(1j * t)))) + t for t in turns]
+
+
+def looking(setup: Setup, clearance: Clearance, q: Array, target: Array, margin: float) -> Array:
+    """Return angles (7,) [rad] with tilt and pan turned so that the camera looks at a point.
+
+    Args:
+        setup: robot and scenario.
+        clearance: of the setup.
+        q: angles to begin with (7,) [rad]; of two ways to look the nearer is taken.
+        target: the point in the world (3,) [m].
+        margin: that the pose keeps from touching [m].
+
+    Raises:
+        AccordError: if the camera cannot be turned there.
+    """
+    angles = aim(setup.parameters, Kinematics(setup).placement("link3", q), target)
+    for tilt, pan in sorted(angles.tolist(), key=lambda pair: abs(pair[0] - q[4])):
+        turned = np.array([*q[:4], tilt, pan, q[6]])
+        if not clearance.touches(turned, margin):
+            return turned
+    raise AccordError("the camera cannot be turned to the target in the pose that reaches it")
+
+
+def aim(p: PackbotParameters, link3: Placement, target: Array) -> Array:
+    """Return tilts and pans (k, 2) [rad] within limits by which the camera looks at a point.
+
+    The lens is on pan's axis as seen from above, so that the line of sight stays at one height h
+    over the tilt axis: in link 3, tilt brings the point to that height, and pan turns to it.
+
+    Args:
+        p: parameters.
+        link3: where `link3_link` is.
+        target: the point in the world (3,) [m].
+    """
+    x, y, z = link3.rotation.T @ (target - link3.position) - np.array([p.tilt_x, 0.0, p.tilt_z])
+    height, size = p.pan_d + LENS[2], float(np.hypot(x, z))
+    if size < height:
+        return np.empty((0, 2))
+    angles = np.array([1.0, -1.0]) * np.arccos(height / size) - np.arctan2(x, z)
+    angles = (angles + np.pi) % (2.0 * np.pi) - np.pi
+    pans = np.arctan2(y, np.cos(angles) * x + np.sin(angles) * z)
+    found = np.column_stack([angles, pans])
+    lower, upper = (p.of_joints(kind)[4:6] for kind in ("lower", "upper"))
+    return np.asarray(found[((lower <= found) & (found <= upper)).all(axis=1)])

@@ -1,0 +1,77 @@
+"""Where a reach goes to: a named pose, or a point for the finger tips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
+
+from packbot.model.poses import pose
+
+if TYPE_CHECKING:
+    from packbot.planning.rrt import Planner
+
+MARGIN = 0.02  # m that a way keeps from touching
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Hold what is to be reached.
+
+    Args:
+        target: of the finger tips (3,) [m], or None.
+        pose: name of a pose, or "".
+        pitch: of the hand at the target [rad], or None for any.
+        look: whether the camera is turned to the target.
+    """
+
+    target: Array | None
+    pose: str = ""
+    pitch: float | None = None
+    look: bool = False
+
+    @classmethod
+    def read(
+        cls,
+        target: Sequence[float] | None,
+        pose: str = "",
+        pitch: float | None = None,
+        *,
+        look: bool = False,
+    ) -> Goal:
+        """Return the goal that words give.
+
+        Raises:
+            AccordError: unless it is one of the two, and finite.
+        """
+        if not isinstance(look, bool):
+            raise AccordError(f"look is {look!r}, neither true nor false")
+        if (target is None) == (not pose):
+            raise AccordError("a reach takes a target x, y, z or a pose, one of the two")
+        if target is None:
+            if pitch is not None or look:
+                raise AccordError("a pose has its own pitch of the hand, and its own sight")
+            return cls(None, pose)
+        try:
+            values = np.array([*target, 0.0 if pitch is None else pitch], dtype=float)
+        except (TypeError, ValueError):
+            values = np.empty(0)
+        if values.shape != (4,) or not np.isfinite(values).all():
+            raise AccordError(f"target: three numbers are needed, not {target!r}")
+        return cls(values[:3], "", pitch, look)
+
+    def angles(self, setup: Setup, planner: Planner, near: Array) -> Array:
+        """Return the angles (7,) [rad] to go to, near to others."""
+        if self.target is None:
+            return pose(self.pose)
+        from packbot.planning.inverse import Inverse, looking
+
+        clearance, margin = planner.clearance, planner.margin
+        inverse = Inverse(setup.parameters, clearance)
+        q = inverse.solve(self.target, near=near, pitch=self.pitch, margin=margin)
+        return looking(setup, clearance, q, self.target, margin) if self.look else q

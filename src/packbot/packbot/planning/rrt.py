@@ -1,0 +1,176 @@
+"""Ways from pose to pose that touch nothing: RRT-Connect [Kuffner, LaValle 2000], then shortcuts.
+
+No collision is missed between the angles that are checked. When joint i turns by dq_i, no point of
+what it carries moves further than r_i |dq_i|, r_i being how far such a point can be from its axis;
+so no distance between two hulls changes by more than the motion sum_i r_i |dq_i|. An edge is
+checked at angles whose motion from one to the next is at most the margin m, each with all pairs m
+apart: anywhere between, the nearer of two is at most m / 2 away, and all pairs are m / 2 apart.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.clearance import Clearance
+from packbot.model.parameters import PackbotParameters
+from packbot.model.poses import check_limits
+from packbot.planning.reaching import MARGIN
+from packbot.planning.trajectories import RAMP
+from packbot.planning.tree import Tree
+
+STEP = 0.5  # m of motion by which a tree grows at once
+TRIES = 10_000  # samples before a search is given up
+SHORTCUTS = 150  # tried
+WAYS = 3  # found, of which the quickest is taken
+ARM = 4  # joints that place the hand; the others are drawn less often
+WANDER = 0.2  # part of the samples in which those are drawn, too
+
+
+class Planner:
+    """Plan ways of a setup's arm in its terrain; the same seed gives the same way.
+
+    Args:
+        setup: robot and scenario.
+        margin: by which all pairs stay apart at the angles that are checked [m].
+        clearance: of the setup, if it is there already.
+    """
+
+    def __init__(
+        self, setup: Setup, *, margin: float = MARGIN, clearance: Clearance | None = None
+    ) -> None:
+        if not 0.0 < margin < np.inf:
+            raise AccordError(f"margin is {margin:g}, and must be positive")
+        self.clearance = clearance or Clearance.of(setup)
+        self.margin = margin
+        # How far what a joint carries can be from its axis (7,) [m].
+        self.radii = self.clearance.reaches.max(axis=0)
+        self._parameters: PackbotParameters = setup.parameters
+        self._lower = setup.parameters.of_joints("lower")
+        self._upper = setup.parameters.of_joints("upper")
+        self._speeds = setup.parameters.of_joints("speed_limit")
+
+    def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
+        """Return the corners (k, 7) [rad] of a clear way, straight in joint space between them.
+
+        Raises:
+            AccordError: if start or goal is too close to something, or no way is found.
+        """
+        for name, q in (("start", start), ("goal", goal)):
+            self._check(name, q)
+        if self.clear(start, goal):
+            return np.array([start, goal])
+        rng = np.random.default_rng(seed)
+        ways = [self._shorten(self._search(start, goal, rng), rng) for _ in range(WAYS)]
+        return np.array(min(ways, key=self._duration))
+
+    def clear(self, a: Array, b: Array) -> bool:
+        """Return whether the straight line in joint space from a to b (7,) touches nothing.
+
+        Both ends are taken as checked.
+        """
+        count = int(np.ceil(self.motion(a, b) / self.margin))
+        parts = np.arange(1, count) / max(count, 1)
+        # The middle first: what lies in the way is found soonest furthest from both ends.
+        order = np.argsort(np.abs(parts - 0.5), kind="stable")
+        touches, margin = self.clearance.touches, self.margin
+        return not any(touches(a + part * (b - a), margin) for part in parts[order])
+
+    def motion(self, a: Array, b: Array) -> float:
+        """Return sum_i r_i |b_i - a_i| [m]: no distance changes by more on the way."""
+        return float(self.radii @ np.abs(b - a))
+
+    def _check(self, name: str, q: Array) -> None:
+        check_limits(self._parameters, q, f"{name}: ")
+        if self.clearance.touches(q, self.margin):
+            pair, distance = self.clearance.closest(q)
+            a, b = self.clearance.pair_names(pair)
+            raise AccordError(
+                f"{name}: {a} and {b} are {1e3 * distance:.1f} mm apart, and a way keeps "
+                f"{1e3 * self.margin:g} mm"
+            )
+
+    def _search(self, start: Array, goal: Array, rng: np.random.Generator) -> list[Array]:
+        """Return a way by two trees that grow towards each other in turn."""
+        from_start, from_goal = Tree(start), Tree(goal)
+        one, other = from_start, from_goal
+        for _ in range(TRIES):
+            reached = self._step(one, self._sample(start, goal, rng))
+            met = None if reached is None else self._connect(other, one[reached])
+            if reached is not None and met is not None:
+                here, there = (reached, met) if one is from_start else (met, reached)
+                return from_start.way(here) + from_goal.way(there)[::-1]
+            one, other = other, one
+        raise AccordError(
+            f"no way found in {TRIES} tries that keeps {1e3 * self.margin:g} mm: "
+            "try another seed, or a smaller margin"
+        )
+
+    def _sample(self, start: Array, goal: Array, rng: np.random.Generator) -> Array:
+        """Return random angles (7,); tilt, pan and wrist are mostly between start and goal."""
+        q: Array = rng.uniform(self._lower, self._upper)
+        if rng.random() >= WANDER:
+            q[ARM:] = start[ARM:] + rng.random() * (goal - start)[ARM:]
+        return q
+
+    def _step(self, tree: Tree, towards: Array, i: int | None = None) -> int | None:
+        """Add the node one step from node `i`, or the nearest, towards angles; None if barred."""
+        i = tree.nearest(towards, self.radii) if i is None else i
+        a = tree[i]
+        way = self.motion(a, towards)
+        b: Array = towards if way <= STEP else a + STEP / way * (towards - a)
+        if self.clearance.touches(b, self.margin) or not self.clear(a, b):
+            return None
+        return tree.add(b, i)
+
+    def _connect(self, tree: Tree, target: Array) -> int | None:
+        """Grow a tree up to a target as far as it goes; None if it does not get there."""
+        i: int | None = tree.nearest(target, self.radii)
+        while i is not None and not np.array_equal(tree[i], target):
+            i = self._step(tree, target, i)
+        return i
+
+    def _shorten(self, way: list[Array], rng: np.random.Generator) -> list[Array]:
+        """Replace parts of a way by straight lines that take less time, at random places."""
+        for _ in range(SHORTCUTS):
+            times = np.cumsum([0.0, *(self._time(a, b) for a, b in pairwise(way))])
+            first, second = np.sort(rng.uniform(0.0, times[-1], 2))
+            i, j = (np.searchsorted(times, (first, second), side="right") - 1).tolist()
+            if i == j:
+                continue
+            a, b = _between(way, times, i, first), _between(way, times, j, second)
+            corners = [way[i], a, b, way[j + 1]]
+            quicker = self._duration(corners) < times[j + 1] - times[i]
+            if quicker and not self._touch(a, b) and self.clear(a, b):
+                way = [*way[: i + 1], a, b, *way[j + 1 :]]
+        return self._straighten(way)
+
+    def _touch(self, *poses: Array) -> bool:
+        return any(self.clearance.touches(q, self.margin) for q in poses)
+
+    def _duration(self, way: list[Array]) -> float:
+        return sum(self._time(a, b) for a, b in pairwise(way))
+
+    def _time(self, a: Array, b: Array) -> float:
+        """Return how long a straight line takes at least [s]."""
+        return float((np.abs(b - a) / self._speeds).max()) + RAMP
+
+    def _straighten(self, way: list[Array]) -> list[Array]:
+        """Leave out corners that can be passed by."""
+        i = 1
+        while i < len(way) - 1:
+            if self.clear(way[i - 1], way[i + 1]):
+                del way[i]
+                i = max(i - 1, 1)
+            else:
+                i += 1
+        return way
+
+
+def _between(way: list[Array], times: Array, i: int, time: float) -> Array:
+    part = (time - times[i]) / (times[i + 1] - times[i])
+    return np.asarray(way[i] + part * (way[i + 1] - way[i]))

@@ -1,0 +1,131 @@
+"""Motions in time along a way of straight lines in joint space, at rest in its corners.
+
+On each line the part s of it goes from 0 to 1 at a speed that rises by a smooth step (Hermite's
+3 x^2 - 2 x^3), stays, and falls: accelerations are continuous, and the way is kept exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
+
+from packbot.model.arm import Arm
+from packbot.model.parameters import JOINTS
+
+RAMP = 0.5  # s, of the speed's rise and fall
+RESERVE = 0.9  # part of the effort limits that a motion takes; feedback has the rest
+SAMPLES = 60  # of a line, at which efforts are found
+SLOWER = 1.1  # factor on the times of a line that asks for too much effort
+
+
+@dataclass(frozen=True)
+class TimedWay:
+    """Hold a way with its times.
+
+    Args:
+        corners: (k + 1, 7) [rad].
+        cruise: greatest rate of s on each line (k,) [1/s].
+        ramp: in which it is reached (k,) [s].
+    """
+
+    corners: Array
+    cruise: Array
+    ramp: Array
+
+    @cached_property
+    def times(self) -> Array:
+        """When each corner is reached (k + 1,) [s]."""
+        return np.concatenate([[0.0], np.cumsum(1.0 / self.cruise + self.ramp)])
+
+    @property
+    def duration(self) -> float:
+        """[s]."""
+        return float(self.times[-1])
+
+    def sampled(self, count: int) -> Array:
+        """Return times (count,) [s], evenly over the way."""
+        return np.linspace(0.0, self.duration, count)
+
+    def at(self, time: float) -> tuple[Array, Array, Array]:
+        """Return angles, rates and accelerations (7,) [rad, s] at a time [s]; at rest after all."""
+        times = self.times
+        i = int(np.searchsorted(times, time, side="right")) - 1
+        if i >= len(self.cruise):
+            rest = np.zeros(self.corners.shape[1])
+            return self.corners[-1], rest, rest
+        line = self.corners[i + 1] - self.corners[i]
+        s, rate, change = _part(time - times[i], float(self.cruise[i]), float(self.ramp[i]))
+        return self.corners[i] + s * line, rate * line, change * line
+
+
+def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedWay:
+    """Return the motion along a way that keeps the limits of speed and of effort.
+
+    Efforts are those of rigid bodies (RNEA) and of viscous and Coulomb friction.
+
+    Args:
+        setup: robot and scenario.
+        corners: of the way (k + 1, 7) [rad].
+        speed: part of the speed limits that is used.
+
+    Raises:
+        AccordError: if gravity alone asks for more than the joints can give.
+    """
+    if not 0.0 < speed <= 1.0:
+        raise AccordError(f"speed is {speed:g}, and must be above 0, up to 1")
+    p, arm = setup.parameters, Arm.of(setup)
+    limits = speed * p.of_joints("speed_limit")
+    cruise, ramp = [], []
+    for a, b in pairwise(corners):
+        rate = 1.0 / max(float((np.abs(b - a) / limits).max()), RAMP)
+        rise = RAMP
+        while not _affordable(setup, arm, a, b, rate, rise):
+            rate, rise = rate / SLOWER, rise * SLOWER
+        cruise.append(rate)
+        ramp.append(rise)
+    return TimedWay(np.asarray(corners), np.array(cruise), np.array(ramp))
+
+
+def _part(time: float, cruise: float, ramp: float) -> tuple[float, float, float]:
+    """Return s and its first two derivatives at a time [s] after a corner."""
+    whole = 1.0 / cruise + ramp
+    early = min(time, whole - time)
+    if early >= ramp:
+        return cruise * (time - 0.5 * ramp), cruise, 0.0
+    x = early / ramp
+    s = cruise * ramp * x * x * x * (1.0 - 0.5 * x)
+    rate = cruise * x * x * (3.0 - 2.0 * x)
+    change = cruise / ramp * 6.0 * x * (1.0 - x)
+    return (s, rate, change) if time == early else (1.0 - s, rate, -change)
+
+
+def _affordable(setup: Setup, arm: Arm, a: Array, b: Array, rate: float, rise: float) -> bool:
+    """Return whether the efforts along a line are within the limits.
+
+    Raises:
+        AccordError: if it takes too much to hold the arm still.
+    """
+    p = setup.parameters
+    limits = RESERVE * p.of_joints("effort_limit")
+    viscous, coulomb = p.of_joints("viscous"), p.of_joints("coulomb")
+    rest, line = np.zeros(len(a)), b - a
+    for time in np.linspace(0.0, 1.0 / rate + rise, SAMPLES):
+        s, speed, change = _part(float(time), rate, rise)
+        q, qd = a + s * line, speed * line
+        still = np.abs(arm.bias(q, rest)) + coulomb
+        if (still > limits).any():
+            i = int((still / limits).argmax())
+            raise AccordError(
+                f"holding still on the way takes {still[i]:.1f} N m of {JOINTS[i]}, and "
+                f"{limits[i]:g} N m are for that"
+            )
+        effort = arm.efforts(q, qd, change * line) + viscous * qd + coulomb * np.sign(qd)
+        if (np.abs(effort) > limits).any():
+            return False
+    return True

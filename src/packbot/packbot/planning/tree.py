@@ -1,0 +1,37 @@
+"""The tree that a search for a way grows."""
+
+from __future__ import annotations
+
+import numpy as np
+from roboaccord.contract.state import Array
+
+
+class Tree:
+    """Hold angles (n, 7), and from which each was reached."""
+
+    def __init__(self, root: Array) -> None:
+        self._nodes = np.tile(root, (64, 1))
+        self._parents = [-1]
+
+    def __getitem__(self, i: int) -> Array:
+        return np.asarray(self._nodes[i])
+
+    def add(self, q: Array, parent: int) -> int:
+        count = len(self._parents)
+        if count == len(self._nodes):
+            self._nodes = np.concatenate([self._nodes, np.empty_like(self._nodes)])
+        self._nodes[count] = q
+        self._parents.append(parent)
+        return count
+
+    def nearest(self, q: Array, weights: Array) -> int:
+        """Return the node from which the least motion leads to q."""
+        return int((np.abs(self._nodes[: len(self._parents)] - q) @ weights).argmin())
+
+    def way(self, i: int) -> list[Array]:
+        """Return the angles from the root to node `i`."""
+        back = []
+        while i >= 0:
+            back.append(self[i])
+            i = self._parents[i]
+        return back[::-1]

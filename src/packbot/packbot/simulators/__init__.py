@@ -1,0 +1,1 @@
+"""The Packbot's reference simulator, its engines, and figures of its runs."""

@@ -1,0 +1,67 @@
+"""What the reference and the report's scheme share: everything but contact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import roboaccord
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.clearance import Clearance
+from packbot.contact.law import normal
+from packbot.hulls.collisions import read_collisions
+from packbot.model.arm import Arm
+from packbot.simulators.energy import EnergyBook
+from packbot.simulators.engines import joint_friction
+
+
+class ArmSimulator:
+    """Hold the arm, what measures its distances, its friction and the book of its energy.
+
+    Args:
+        setup: robot and scenario.
+
+    Attributes:
+        arm: dynamics.
+        clearance: measures distances.
+        joint_friction: of the joints.
+        energy: book of the energy.
+    """
+
+    name = "reference"
+    version = f"roboaccord-packbot {roboaccord.__version__}"
+    order = 5
+
+    def __init__(self, setup: Setup) -> None:
+        urdf = setup.urdf(base="fixed")  # once: the xacro takes its time
+        p = setup.parameters
+        self._base_mass: float = p.base_mass
+        self.arm = Arm(urdf, p.of_joints("reflected_inertia"), p.gravity)
+        pairs = (setup.contact or normal(setup)).pairs
+        shapes = read_collisions(urdf)
+        self.clearance = Clearance(self.arm.model, shapes, setup.terrain, pairs)
+        self.joint_friction = joint_friction(p)
+        self.energy = EnergyBook(self.arm)
+        self.joints, self.effort_limits = setup.joints, setup.effort_limits
+        self.physics_step = setup.scenario.physics_step
+        self._state = setup.initial
+
+    def state(self) -> RobotState:
+        """Return the present state."""
+        return self._state
+
+    @property
+    def energy_rise(self) -> float:
+        """Sum of all rises of the energy beyond the work of the efforts, since the reset [J]."""
+        return self.energy.rise
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without contact or friction."""
+        return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link [kg], that of the chassis, which stands, among them."""
+        return {"base_link": self._base_mass, **self.arm.masses()}

@@ -1,0 +1,92 @@
+"""The book of the energy: what there is, what efforts put in, and what should not have come."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from roboaccord.contract.contact import Index
+from roboaccord.contract.state import Array
+from roboaccord.engines.model import JointFriction
+from roboaccord.mechanics.losses import CHANNELS, DAMPING, FRICTION, IMPACTS, STOPS, LossAccount
+
+from packbot.contact.features import LOWER
+from packbot.model.arm import Arm
+from packbot.simulators.integrator import Step
+
+# Lobatto's rule with four points on (0, 1): exact for polynomials of degree 5.
+POINTS = (0.0, 0.5 - 0.1 * math.sqrt(5.0), 0.5 + 0.1 * math.sqrt(5.0), 1.0)
+WEIGHTS = (1 / 12, 5 / 12, 5 / 12, 1 / 12)
+
+
+class EnergyBook:
+    """Add up by how much the energy rises beyond the work of the efforts.
+
+    Friction and impacts take energy, and contact gives none: what rises is an error.
+
+    Args:
+        arm: whose energy it is.
+
+    Attributes:
+        rise: sum of all rises [J].
+        largest: of them [J].
+        losses: what took energy, where it is asked for.
+        metered: whether it is.
+    """
+
+    def __init__(self, arm: Arm) -> None:
+        self._arm = arm
+        self.rise = self.largest = 0.0
+        self._last, self.metered = 0.0, False
+        self.losses = LossAccount(*CHANNELS)
+        self._q: Array = np.zeros(0)
+
+    def start(self, q: Array, v: Array) -> None:
+        """Begin anew at a state."""
+        self.rise = self.largest = 0.0
+        self.losses = LossAccount(*CHANNELS)
+        self._q, self._last = q, self._arm.energy(q, v)
+
+    def note(self, q: Array, v: Array, efforts: Array) -> None:
+        """Take the state after a step or an event, in which `efforts` were held (n,) [N m]."""
+        energy = self._arm.energy(q, v)
+        work = float(efforts @ (q - self._q))
+        rise = max(0.0, energy - self._last - work)
+        self.rise += rise
+        self.largest = max(self.largest, rise)
+        self._q, self._last = q, energy
+
+    def note_step(self, step: Step, friction: JointFriction, slides: tuple[float, float]) -> None:
+        """Take a step: what the joints' friction took, and that of contacts.
+
+        Args:
+            step: with its states in between.
+            friction: of the joints.
+            slides: power that the friction of contacts takes before and after it [W].
+        """
+        n = len(step.start) // 2
+        rates = [step.at(point)[n:] for point in POINTS]
+        power = [-float(friction.efforts(v) @ v) for v in rates]
+        self.losses.add(DAMPING, step.size * float(np.dot(WEIGHTS, power)))
+        self.losses.add(FRICTION, 0.5 * step.size * sum(slides))
+
+    def note_impact(
+        self, features: Index, rows: Array, impulses: Array, before: Array, after: Array
+    ) -> None:
+        """Take an impact: each impulse takes itself times the mean of the rates around it.
+
+        Args:
+            features: that were hit.
+            rows: of their gaps (m, n).
+            impulses: along the normals (m,) [N s].
+            before, after: velocities (n,), friction apart.
+        """
+        taken = -0.5 * impulses * (rows @ (before + after))
+        stops = features[:, 0] >= LOWER
+        self.losses.add(STOPS, float(taken[stops].sum()))
+        self.losses.add(IMPACTS, float(taken[~stops].sum()))
+
+    def note_stop(self, mass: Array, before: Array, after: Array) -> None:
+        """Count the kinetic energy between two velocities (n,) as taken by friction of contacts."""
+        lost = 0.5 * float(before @ mass @ before - after @ mass @ after)
+        self.losses.add(FRICTION, lost)

@@ -1,0 +1,51 @@
+"""The arm in a physics engine: the same hulls, the same friction of joints, its own contact."""
+
+from __future__ import annotations
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.engines import simulate_model
+from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.law import ClampContact
+from packbot.model.parameters import PackbotParameters
+from packbot.simulators.start import refuse_bad_start
+
+
+def joint_friction(parameters: PackbotParameters) -> JointFriction:
+    """Return the friction of the joints, alike in every simulator."""
+    coulomb = parameters.of_joints("coulomb")
+    stiction = np.maximum(parameters.of_joints("stiction"), coulomb)
+    return JointFriction(
+        viscous=parameters.of_joints("viscous"),
+        constant=coulomb,
+        speed=parameters.friction_speed,
+        stiction=stiction if (stiction > coulomb).any() else None,
+        stribeck_speed=parameters.stribeck_speed,
+    )
+
+
+def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+    """Make the arm of an engine.
+
+    Raises:
+        AccordError: for the report's contact, which the reference alone has, or a bad start.
+    """
+    if isinstance(setup.contact, ClampContact):
+        raise AccordError(f"{engine} has no contact joint_clamp; use --engine reference")
+    refuse_bad_start(setup)
+    parameters: PackbotParameters = setup.parameters
+    armature = parameters.of_joints("reflected_inertia")
+    stops = "false" if setup.contact is None else "true"  # as in the reference
+    model = EngineModel.of(
+        setup,
+        perturbations,
+        urdf=setup.urdf(more={"stops": stops}),
+        friction=joint_friction(parameters),
+        armature=armature if armature.any() else None,
+        contact_events=True,
+    )
+    return simulate_model(model, engine)

@@ -1,0 +1,149 @@
+"""The analytical simulator of the Packbot: smooth motion between events.
+
+An event is a gap that closes: a pair of hulls at its margin, a joint at its limit. It is located
+in time, its impact solved (`impacts`), and from then on the gap presses as long as it must. On
+event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems
+(2008), 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.engines.options import read_options
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.gaps import Touch
+from packbot.contact.law import LEAST_MARGIN, ArmContact
+from packbot.contact.proximity import Proximity
+from packbot.contact.separation import part
+from packbot.contact.sliding import Sliding
+from packbot.simulators.arm_simulator import ArmSimulator
+from packbot.simulators.motion import Motion
+from packbot.simulators.start import check_start
+from packbot.simulators.stepping import Stepper
+
+OPTIONS = {
+    "tolerance": 1e-8,  # of a step: rad, rad/s
+    "max_step": 4e-3,  # s: explicit steps above bear the friction of the light wrist no more
+    "gap_tolerance": 1e-9,  # m, rad: to which gaps are closed; hops lower than that are none
+    "near": 5e-3,  # m: from there on hulls are looked at feature by feature
+    "rest_speed": 5e-3,  # m/s, rad/s: of approach, below which nothing bounces
+    "slip_speed": 5e-3,  # m/s: below which dry friction of contacts creeps
+}
+
+
+def read_reference_options(setup: Setup) -> dict[str, float]:
+    """Return the options of the reference, checked.
+
+    Raises:
+        AccordError: for one that is unknown, or no positive number.
+    """
+    options = read_options(setup.scenario.engine_options, "reference", OPTIONS)
+    for name, value in options.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            raise AccordError(f"engine_options.reference.{name}: {value!r} is no positive number")
+    return options
+
+
+class PackbotReference(ArmSimulator):
+    """Simulate the Packbot's arm (Simulator, Touching).
+
+    Without a contact law there is neither contact nor limits of joints.
+
+    Attributes:
+        energy: book of the energy.
+        tolerance: of a step, by `engine_options.reference.tolerance`; the step follows from it.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        options = read_reference_options(setup)
+        self.tolerance = options["tolerance"]
+        super().__init__(setup)
+        self.armature = setup.parameters.of_joints("reflected_inertia")
+        self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None
+        p = setup.parameters
+        self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
+        proximity = Proximity(self.clearance, options["near"])
+        touch = Touch(proximity, np.zeros(len(self.clearance.pairs)), self._limits)
+        contact = self._contact
+        links = map(self.clearance.pair_links, range(len(touch.margins)))
+        mu = np.array([contact.mu(pair) if contact else 0.0 for pair in links])
+        sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, options["slip_speed"])
+        restitution = self._contact.restitution if self._contact else 0.0
+        self._stepper = Stepper(
+            Motion(self.arm, self.joint_friction, touch, sliding), self.energy, options, restitution
+        )
+        if self._contact:
+            check_start(setup, self.clearance)
+        self.reset(setup.initial)
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Put the robot in `state`.
+
+        A pair that is closer than the margin has its distance as its margin from then on, and a
+        joint outside of its limits its angle as its limit: another simulator's states can be so.
+        Hulls that overlap, or are closer than `LEAST_MARGIN`, are first moved apart that far.
+        """
+        touch = self._stepper.motion.touch
+        if self._contact:
+            state = replace(state, q=part(self.arm, self.clearance, state.q, LEAST_MARGIN))
+            distances = self.clearance.distances(state.q)
+            touch.margins = np.minimum(self._contact.margin, distances)
+            lower, upper = self._limits
+            touch.limits = np.array([np.minimum(lower, state.q), np.maximum(upper, state.q)])
+        else:
+            distances = np.full(len(touch.margins), np.inf)
+            touch.limits = np.outer([-1.0, 1.0], np.full(len(self.joints), np.inf))
+        touch.proximity.restart(distances)
+        self._state = state
+        self._stepper.start(state.q, state.qd, state.time)
+        return state
+
+    @property
+    def deepest(self) -> float:
+        """Farthest that a gap was below 0 at the end of a step, since the reset [m, rad]."""
+        return self._stepper.deepest
+
+    @property
+    def steps(self) -> int:
+        """Steps of the integrator since the reset."""
+        return self._stepper.steps
+
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Advance by `duration` [s] under a held command."""
+        effort = clip_efforts(command.effort, self.effort_limits)
+        stepper = self._stepper
+        stepper.time = self._state.time
+        stepper.motion.efforts = effort
+        end = round(self._state.time + duration, 9)
+        stepper.run(end)
+        q, v = stepper.x[: stepper.n], stepper.x[stepper.n :]
+        self._state = RobotState(end, q.copy(), v.copy(), effort)
+        return self._state
+
+    def meter(self) -> None:
+        """Begin to measure what friction, stops and impacts take."""
+        self.energy.metered = True
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return the energy taken since the last call or reset, by channel [J]."""
+        return self.energy.losses.take()
+
+    def take_events(self) -> Sequence[Event]:
+        """Return the events since the last call."""
+        events, self._stepper.events = self._stepper.events, []
+        return events
+
+    def contacts(self) -> Sequence[ContactPoint]:
+        """Return the contacts in force at the present state."""
+        motion, x = self._stepper.motion, self._stepper.x
+        motion.slope(x)
+        return motion.touch.points(motion.closed, x[: len(self.joints)], motion.forces)

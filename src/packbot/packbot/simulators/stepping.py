@@ -1,0 +1,225 @@
+"""From event to event: steps that end where a gap closes, impacts there, and what presses then."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from roboaccord.contract.contact import Index
+from roboaccord.contract.errors import DivergedError
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Event
+from roboaccord.engines.touch import APART
+
+from packbot.contact.features import LOWER
+from packbot.contact.gaps import Closed, same
+from packbot.contact.impacts import impact
+from packbot.simulators.energy import EnergyBook
+from packbot.simulators.events import first_closing
+from packbot.simulators.integrator import Step, take_step
+from packbot.simulators.motion import STILL, JammedError, Motion
+
+LEAST_STEP = 1e-12  # s
+JAM = 1e-6  # s: contacts that jam in that time jam now
+STANDARD_GRAVITY = 9.81  # m/s^2
+APPROACH = 1e-4  # m/s, rad/s: slower impacts are not told
+
+
+class Stepper:
+    """Advance a state x = (q, v).
+
+    Args:
+        motion: equations of motion.
+        energy: book that is kept.
+        options: `tolerance` of a step, `max_step` [s], `gap_tolerance` [m, rad], `near` [m],
+            `rest_speed` [m/s, rad/s].
+        restitution: speed of parting over speed of approach.
+
+    Attributes:
+        x: state (2n,).
+        time: [s].
+        events: since the last reset: what began to touch, and joints that came to their limits.
+        deepest: farthest that a gap was below 0 at the end of a step [m, rad].
+        steps: that were taken.
+    """
+
+    def __init__(
+        self,
+        motion: Motion,
+        energy: EnergyBook,
+        options: Mapping[str, float],
+        restitution: float,
+    ) -> None:
+        self.motion, self.energy = motion, energy
+        self._touch = motion.touch
+        self._options, self._restitution = options, restitution
+
+    def start(self, q: Array, v: Array, time: float) -> None:
+        """Begin at a state."""
+        self.n, self.time = len(q), time
+        self.events, self.deepest, self.steps = list[Event](), 0.0, 0
+        self._touched = dict[str, float]()  # when things touched last, by what is told of them [s]
+        self.energy.start(q, v)
+        self.motion.closed, self.motion.forces = Closed(), np.zeros(0)
+        self._size = self._options["max_step"]
+        self._looked = np.zeros(0), np.zeros((0, 6), dtype=np.int64), np.zeros(0)
+        self._features = self._look(q)
+        self.x = self._settle(np.concatenate([q, v]))
+
+    def run(self, end: float) -> None:
+        """Advance to the time `end` [s], with the efforts that `motion` has."""
+        self.x, slope = self._unjammed(self.x)
+        while (left := end - self.time) > LEAST_STEP:
+            try:
+                slope = self._advance(slope, left)
+            except JammedError:
+                self.x, slope = self._stopped(self.x)
+
+    def _advance(self, first: Array, left: float) -> Array:
+        """Take one step, at most `left` [s] long; return the slope after it."""
+        energy, sliding = self.energy, self.motion.sliding.any and self.energy.metered
+        slides = self.motion.sliding_power(self.x) if sliding else 0.0
+        step = self._try(first, left)
+        part = self._closing(step)
+        if part < 1.0:
+            step = self._take(first, part * step.size)
+        elif step.size < left:
+            self._size = step.next_size
+        else:
+            self._size = max(self._size, step.next_size)
+        if energy.metered:
+            after = self.motion.sliding_power(step.end) if sliding else 0.0
+            energy.note_step(step, self.motion.friction, (slides, after))
+        self._touch.proximity.move(self._angles(step))
+        self.time += step.size
+        self.steps += 1
+        x = self.motion.project(step.end, self._options["gap_tolerance"])
+        energy.note(x[: self.n], x[self.n :], self.motion.efforts)
+        self._features = self._look(x[: self.n])
+        self.x, slope = self._unjammed(self._settle(x))
+        return slope
+
+    def _unjammed(self, x: Array) -> tuple[Array, Array]:
+        """Return a state and its slope; where friction jams, one without slip."""
+        try:
+            return x, self.motion.slope(x)
+        except JammedError:
+            return self._stopped(x)
+
+    def _stopped(self, x: Array) -> tuple[Array, Array]:
+        """Return a state with the slip of its contacts stopped, and its slope."""
+        v, x = x[self.n :], self.motion.stop(x)
+        self.energy.note_stop(self.motion.arm.mass_matrix(x[: self.n]), v, x[self.n :])
+        self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)
+        return x, self.motion.slope(x)
+
+    def _try(self, first: Array, left: float) -> Step:
+        """Return a step that is exact, and short enough for no contact to be missed.
+
+        Steps share the time that is left evenly: none is a crumb.
+        """
+        size = left / math.ceil(left / min(self._size, self._options["max_step"]))
+        near = self._options["near"]
+        while size > LEAST_STEP:
+            try:
+                step = self._take(first, size)
+            except JammedError:
+                if size < JAM:
+                    raise
+                size *= 0.5
+                continue
+            far = self._touch.proximity.fastest(self._angles(step))
+            if step.error <= 1.0 and far <= near:
+                return step
+            size = step.next_size if not step.error <= 1.0 else 0.8 * size * near / far
+        raise DivergedError(f"the step size fell to nothing at t = {self.time:.6f} s")
+
+    def _take(self, first: Array, size: float) -> Step:
+        return take_step(self.motion.slope, self.x, first, size, self._options["tolerance"])
+
+    def _angles(self, step: Step) -> Array:
+        """Return the most that each joint turns in a step (n,) [rad]."""
+        speeds = np.abs(step.slopes[:, : self.n])
+        return np.asarray(1.1 * step.size * speeds.max(axis=0))
+
+    def _closing(self, step: Step) -> float:
+        """Return the part of a step after which a gap closes, 2 if none does."""
+        proximity, n = self._touch.proximity, self.n
+        bounds = proximity.bounds.copy()
+        proximity.move(self._angles(step))
+        after = self._look(step.end[:n])
+        proximity.bounds[:] = bounds
+        watch = np.concatenate([self._features, after[~same(after, self._features)]])
+        watch = watch[~same(watch, self.motion.closed.features)]
+        if not len(watch):
+            return 2.0
+        (before, rows, _), (then, later, _) = (
+            self._touch.measure(watch, x[:n]) for x in (step.start, step.end)
+        )
+        return first_closing(
+            step,
+            lambda x: self._touch.measure(watch, x[:n])[0],
+            (before, then),
+            (rows @ step.start[n:], later @ step.end[n:]),
+            self._options["gap_tolerance"],
+        )
+
+    def _look(self, q: Array) -> Index:
+        """Return the features that are near (m, 6); the same place is not looked at twice."""
+        proximity = self._touch.proximity
+        if np.array_equal(q, self._looked[0]):
+            proximity.bounds[:] = self._looked[2]
+        else:
+            self._looked = q.copy(), self._touch.features(q), proximity.bounds.copy()
+        return self._looked[1]
+
+    def _settle(self, x: Array) -> Array:
+        """Find what is closed, and return the state after the impacts there."""
+        q, v = x[: self.n], x[self.n :]
+        tolerance = self._options["gap_tolerance"]
+        gaps, rows, spots = self._touch.measure(self._features, q)
+        self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
+        held = same(self._features, self.motion.closed.features[self.motion.forces > 0.0])
+        shut = (gaps <= tolerance) | (held & (gaps <= 10 * tolerance))
+        features, rows, spots, held = self._features[shut], rows[shut], spots[shut], held[shut]
+        rates = rows @ v
+        if rates.min(initial=0.0) >= -STILL:
+            self._close(features, (rates <= STILL) | held)
+            return x
+        bounce = self._restitution if -rates.min() > self._options["rest_speed"] else 0.0
+        mass = self.motion.arm.mass_matrix(q)
+        impulses, v = impact(mass, rows, v, bounce)
+        self.energy.note_impact(features, rows, impulses, x[self.n :], v)
+        if self.motion.sliding.any:
+            slipping = v
+            impulses, v = self.motion.sliding.brake(mass, features, q, v, spots, rows, impulses)
+            self.energy.note_stop(mass, slipping, v)
+        self._note(features, impulses, rates)
+        # A hop lower than the tolerance is none: what presses then is held at once. Otherwise
+        # contacts that share a body would throw each other up without end.
+        self._close(features, rows @ v <= math.sqrt(2.0 * STANDARD_GRAVITY * tolerance))
+        x, _ = self._unjammed(np.concatenate([q, v]))
+        x = self.motion.project(x, tolerance)
+        self._close(features, rows @ x[self.n :] <= STILL)
+        self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)
+        return x
+
+    def _close(self, features: Index, which: np.ndarray) -> None:
+        """Let some features press."""
+        self.motion.closed = Closed(features[which], np.ones(int(which.sum()), dtype=np.bool_))
+        for feature in self.motion.closed.features:
+            self._touched[self._touch.name(feature)] = self.time
+
+    def _note(self, features: Index, impulses: Array, rates: Array) -> None:
+        """Write down an impact, pair by pair, where they were apart; a hop is no parting."""
+        sums: dict[tuple[str, str], float] = {}
+        for feature, impulse, rate in zip(features, impulses, rates, strict=True):
+            if impulse > 0.0 and rate < -APPROACH:
+                kind = "joint_stop" if feature[0] >= LOWER else "impact"
+                key = (kind, self._touch.name(feature))
+                sums[key] = sums.get(key, 0.0) + float(impulse)
+        for (kind, subject), impulse in sums.items():
+            if self.time - self._touched.get(subject, -math.inf) > APART:
+                self.events.append(Event(float(self.time), kind, subject, impulse))
+            self._touched[subject] = self.time

@@ -1,0 +1,121 @@
+"""The surroundings of a scenario as a world for Gazebo, kept in a cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from roboaccord.contract.contact import Fixture, MeshFixture
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.gazebo.meshes import cache, write_faceted
+from roboaccord.run.output import make_folder
+from roboaccord.scenario.setup import Setup
+
+from packbot.hulls.environment import Environment
+from packbot.simulators.start import refuse_bad_start
+
+NAME = "packbot"  # of the world
+# Which links can touch the ground, and everything else: urdf/gazebo.xacro has the links' masks.
+GROUND_MASK, MASK = 0x00F, 0x10F
+# Gazebo takes the smaller friction of two surfaces: the links' own is the one that counts.
+FRICTION = 100.0
+WORLD = """<?xml version="1.0"?>
+<!-- What stands around the Packbot in a scenario: physics alone, without sensors.
+
+     gz sim -s -r worlds/{name}.sdf
+
+     Physics: DART, steps of the scenario, at most real time. -->
+<sdf version="1.9">
+  <world name="{name}">
+    <physics name="scenario" type="dart">
+      <max_step_size>{step!r}</max_step_size>
+      <real_time_factor>1</real_time_factor>
+    </physics>
+    <gravity>0 0 {fall!r}</gravity>
+
+    <plugin filename="gz-sim-physics-system" name="gz::sim::systems::Physics"/>
+    <plugin filename="gz-sim-user-commands-system" name="gz::sim::systems::UserCommands"/>
+    <plugin filename="gz-sim-scene-broadcaster-system" name="gz::sim::systems::SceneBroadcaster"/>
+
+    <light type="directional" name="sun">
+      <pose>0 0 10 0 0 0</pose>
+      <direction>-0.4 0.2 -0.9</direction>
+      <diffuse>0.9 0.9 0.9 1</diffuse>
+      <specular>0.1 0.1 0.1 1</specular>
+      <cast_shadows>true</cast_shadows>
+    </light>
+{models}  </world>
+</sdf>
+"""
+MODEL = """
+    <model name="{name}">
+      <static>true</static>
+      <pose>{place} 0 0 0</pose>
+      <link name="{name}_link">
+        <collision name="collision">
+          <geometry>{geometry}</geometry>
+          <surface>
+            <contact>
+              <collide_bitmask>{mask}</collide_bitmask>
+            </contact>
+            <friction>
+              <ode>
+                <mu>{friction:g}</mu>
+                <mu2>{friction:g}</mu2>
+              </ode>
+            </friction>
+          </surface>
+        </collision>
+        <visual name="visual">
+          <geometry>{geometry}</geometry>
+        </visual>
+      </link>
+    </model>
+"""
+
+
+def make_world(setup: Setup) -> Path:
+    """Return the file of the world of a scenario; what it names lies beside it.
+
+    Raises:
+        AccordError: if Gazebo does not have the scenario's contact law, the arm cannot start so, or
+            nothing can be written.
+    """
+    law = setup.scenario.friction.get("law", "none")
+    if law not in ("normal", "none"):
+        raise AccordError(f"Gazebo has no contact law {law}; try friction.law=normal")
+    refuse_bad_start(setup)
+    environment: Environment = setup.terrain
+    models = "".join(_model(fixture) for fixture in environment.fixtures)
+    fall = -float(setup.parameters.gravity)
+    text = WORLD.format(name=NAME, step=setup.scenario.physics_step, fall=fall, models=models)
+    digest = hashlib.sha256(text.encode())
+    hulls = [fixture for fixture in environment.fixtures if isinstance(fixture, MeshFixture)]
+    for hull in hulls:
+        digest.update(hull.vertices.tobytes() + hull.faces.tobytes())
+    folder = cache("packbot") / digest.hexdigest()[:12]
+    world = make_folder(folder / "worlds") / f"{NAME}.sdf"
+    meshes = make_folder(folder / "meshes")
+    for hull in hulls:
+        write_faceted(meshes / f"{hull.name}.obj", hull.vertices, hull.faces)
+    world.write_text(text, encoding="utf-8")
+    return world
+
+
+def _model(fixture: Fixture | MeshFixture) -> str:
+    """Return a thing that stands still as a model of a world."""
+    geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
+    if isinstance(fixture, Fixture):
+        geometry = f"<box><size>{_text(fixture.size)}</size></box>"
+    return MODEL.format(
+        name=fixture.name,
+        place=_text(fixture.position),
+        geometry=geometry,
+        mask=GROUND_MASK if fixture.name == "ground" else MASK,
+        friction=FRICTION,
+    )
+
+
+def _text(numbers: Array) -> str:
+    return " ".join(repr(number) for number in numbers.tolist())

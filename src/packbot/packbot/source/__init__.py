@@ -1,0 +1,1 @@
+"""The source: the report's joint clamp, its collapse and figures."""

@@ -1,0 +1,139 @@
+"""The report's experiment: all joints without torque, the arm falls until it rests (section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Observer, Simulator
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.clearance import Clearance
+from packbot.model.arm import Arm
+
+CONTACTS = ("normal", "joint_clamp", "none")
+LINKS = ("link1", "link2", "link3")
+PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane; their angles add up
+AT_REST = 0.01  # rad/s
+
+
+@runtime_checkable
+class Booked(Protocol):
+    """A simulator that keeps a book of its energy."""
+
+    @property
+    def energy_rise(self) -> float:
+        """Sum of all rises beyond the work of the efforts [J]."""
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """Hold what came of a collapse.
+
+    Args:
+        trajectory: at the control ticks.
+        absolute_deg: of the links over the horizontal at the end [degrees].
+        settle_time: from when on none of the three planar joints, those of the report's figures 9
+            and 10, is faster than 0.01 rad/s [s]; None where one moves on. The others may: without
+            friction at its contacts the arm rocks on the turret.
+        last_speed: of the fastest joint at the end [rad/s].
+        energy_rise: sum of all rises of kinetic and potential energy [J]; damping allows none. The
+            reference adds them up step by step; of an engine they are seen at the control ticks.
+        worst_penetration: depth of the deepest overlap of two hulls at a control tick [m].
+    """
+
+    trajectory: Trajectory
+    absolute_deg: dict[str, float]
+    settle_time: float | None
+    last_speed: float
+    energy_rise: float
+    worst_penetration: float
+
+
+def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -> Setup:
+    """Return the setup of a collapse.
+
+    Args:
+        contact: one of `CONTACTS`.
+        duration: [s].
+        changes: `KEY=VALUE` of the scenario, as `--set` takes them.
+
+    Raises:
+        AccordError: for a change that does not fit.
+    """
+    every = [f"friction.law={contact}", f"duration={duration!r}", *changes]
+    setup = Setup.of(load_scenario("packbot", "packbot", "collapse", every))
+    law = setup.scenario.friction.get("law")
+    if law != contact:
+        raise AccordError(f"--contact says {contact}, and friction.law {law}: leave one out")
+    return setup
+
+
+def fall(
+    setup: Setup, engine: str = "reference", observers: Sequence[Observer] = ()
+) -> tuple[Simulator, Trajectory]:
+    """Let the arm of a setup fall in an engine."""
+    scenario = setup.scenario
+    simulator = make_simulator(setup, engine)
+    trajectory = simulate(
+        simulator=simulator,
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=scenario.duration,
+        control_period=scenario.control_period,
+        seed=scenario.seed,
+        observers=observers,
+    )
+    return simulator, trajectory
+
+
+def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) -> Collapse:
+    """Let the arm of a setup fall in an engine, and look at what came of it."""
+    simulator, trajectory = fall(setup, engine, observers)
+    clearance = Clearance.of(setup)
+    return Collapse(
+        trajectory=trajectory,
+        absolute_deg=absolute_angles(trajectory.joints, trajectory.q[-1]),
+        settle_time=settle_time(trajectory),
+        last_speed=float(np.abs(trajectory.qd[-1]).max()),
+        energy_rise=energy_rise(setup, simulator, trajectory),
+        worst_penetration=max(clearance.depth(q) for q in trajectory.q),
+    )
+
+
+def absolute_angles(joints: Sequence[str], q: Array) -> dict[str, float]:
+    """Return the angles of the three long links over the horizontal [degrees]."""
+    angles = np.cumsum([q[joints.index(name)] for name in PITCHES])
+    return dict(zip(LINKS, np.degrees(angles).tolist(), strict=True))
+
+
+def settle_time(trajectory: Trajectory) -> float | None:
+    """Return from when on no planar joint is faster than `AT_REST` [s], or None."""
+    planar = [trajectory.joints.index(name) for name in PITCHES]
+    fast = np.flatnonzero(np.abs(trajectory.qd[:, planar]).max(axis=1) > AT_REST)
+    if not len(fast):
+        return float(trajectory.time[0])
+    after = int(fast[-1]) + 1
+    return float(trajectory.time[after]) if after < len(trajectory) else None
+
+
+def energies(arm: Arm, trajectory: Trajectory) -> Array:
+    """Return kinetic and potential energy at each sample (k,) [J]."""
+    rows = zip(trajectory.q, trajectory.qd, strict=True)
+    return np.array([arm.energy(q, qd) for q, qd in rows])
+
+
+def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> float:
+    """Return the sum of all rises [J], by the simulator's own book if it keeps one."""
+    if isinstance(simulator, Booked):
+        return simulator.energy_rise
+    return float(np.maximum(np.diff(energies(Arm.of(setup), trajectory)), 0.0).sum())

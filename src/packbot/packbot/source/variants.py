@@ -1,0 +1,188 @@
+"""The report's own contact (its section 3.4 and appendix C), kept for comparison.
+
+When hulls intersect, the run goes back to the step before, the joints between the two bodies are
+stopped, and until the two are apart again each of these joints may not accelerate the way it was
+turning. That is neither along the normal nor orthogonal in the metric of the mass matrix: stopping
+some joints can add kinetic energy, and a joint that was not to blame is held in the wrong
+direction. What the report calls a broken case is counted: a pair that intersects while it is held.
+Where that comes again and again and no time passes, the pair is let go on into each other, which
+the report does not say: its code would stop there for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.contact import ContactPoint, Index
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.clearance import Clearance
+from packbot.contact.law import ClampContact
+from packbot.model.chain import Chain
+from packbot.simulators.arm_simulator import ArmSimulator
+from packbot.simulators.integrator import Step, take_step
+from packbot.simulators.reference import read_reference_options
+from packbot.simulators.start import check_start
+
+FIRST_STEP = 1e-4  # s: after a stop, as a solver begins anew
+STUCK = 20  # stops in a row without PROGRESS between them: no motion comes of it
+PROGRESS = 1e-3  # s
+PARALLEL = 1e-9  # part of their length by which parallel axes may differ
+
+
+@dataclass(frozen=True)
+class Collision:
+    """Hold a pair that has met: joints that are held (k,), and the sign of each one's way."""
+
+    joints: Index
+    directions: Array
+
+
+class JointClampReference(ArmSimulator):
+    """Simulate the Packbot's arm as the report does (Simulator).
+
+    Attributes:
+        resets: how often the joints of a pair were stopped.
+        secondary: how many of these were of pairs that were held already.
+        broken: pairs that are in each other because stopping their joints did not help.
+        relevant: planar joints between the bodies of each pair (p) (k,).
+    """
+
+    def __init__(self, setup: Setup, contact: ClampContact) -> None:
+        self._options = read_reference_options(setup)
+        super().__init__(setup)
+        self._proximity = contact.proximity
+        self.relevant = relevant_joints(self.clearance)
+        self._effort = np.zeros(len(self.joints))
+        check_start(setup, self.clearance)
+        self.reset(setup.initial)
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Put the robot in `state`."""
+        self._state = state
+        self._x = np.concatenate([state.q, state.qd])
+        self._time = self._progress = state.time
+        self._active = dict[int, Collision]()
+        self._events = list[Event]()
+        self.broken = set[int]()
+        self.resets = self.secondary = self._idle = 0
+        self._size = FIRST_STEP
+        self.energy.start(state.q, state.qd)
+        return state
+
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Advance by `duration` [s] under a held command."""
+        self._effort = clip_efforts(command.effort, self.effort_limits)
+        end = round(self._state.time + duration, 9)
+        self._time = self._state.time
+        while (left := end - self._time) > 1e-12:
+            self._advance(left)
+        n = len(self.joints)
+        self._state = RobotState(end, self._x[:n].copy(), self._x[n:].copy(), self._effort)
+        return self._state
+
+    def _slope(self, x: Array) -> Array:
+        """Return (v, a), where a has no entry that a collision does not allow (cdyn2)."""
+        n = len(self.joints)
+        q, v = x[:n], x[n:]
+        a = self.arm.acceleration(q, v, self._effort + self.joint_friction.efforts(v))
+        for collision in self._active.values():
+            held = collision.joints[a[collision.joints] * collision.directions > 0.0]
+            a[held] = 0.0
+        return np.concatenate([v, a])
+
+    def _advance(self, left: float) -> None:
+        """Take one step, and stop joints before it if hulls intersect after it."""
+        step = self._try(min(self._size, left, self._options["max_step"]))
+        n = len(self.joints)
+        distances = self.clearance.distances(step.end[:n])
+        self.broken = {pair for pair in self.broken if distances[pair] < 0.0}
+        met = np.array([i for i in np.flatnonzero(distances < 0.0) if i not in self.broken], int)
+        if len(met):
+            self._stop(met, step.end[n:])
+            return
+        for pair in [i for i in self._active if distances[i] > self._proximity]:
+            del self._active[pair]
+        self._x = step.end
+        self._time += step.size
+        self._size = step.next_size
+        self.energy.note(self._x[:n], self._x[n:], self._effort)
+
+    def _try(self, size: float) -> Step:
+        first = self._slope(self._x)
+        while True:
+            step = take_step(self._slope, self._x, first, size, self._options["tolerance"])
+            # What is held switches with the sign of an acceleration: no step is exact there.
+            if step.error <= 1.0 or size < 1e-6:
+                return step
+            size = step.next_size
+
+    def _stop(self, met: Index, v: Array) -> None:
+        """Stop the joints of pairs that have met, and hold them (findRelevantJoints)."""
+        n = len(self.joints)
+        x = self._x.copy()
+        for pair in met.tolist():
+            again = pair in self._active
+            joints = self.relevant[pair]
+            if not again:
+                self._active[pair] = Collision(joints, np.sign(v[joints]))
+            x[n + joints] = 0.0
+            self.resets += 1
+            self.secondary += again
+            self._tell("secondary_intersection" if again else "joint_clamp", pair)
+        self._x = x
+        self._size = FIRST_STEP
+        self.energy.note(x[:n], x[n:], self._effort)
+        if self._time - self._progress > PROGRESS:
+            self._progress, self._idle = self._time, 0
+        self._idle += 1
+        if self._idle > STUCK:
+            self._idle = 0
+            self.broken.update(met.tolist())
+            for pair in met.tolist():
+                self._tell("broken", pair)
+
+    def _tell(self, kind: str, pair: int) -> None:
+        links, names = self.clearance.pair_links(pair), self.clearance.pair_names(pair)
+        subject = " ".join(f"{link}/{name}" for link, name in zip(links, names, strict=True))
+        self._events.append(Event(float(self._time), kind, subject))
+
+    def take_events(self) -> Sequence[Event]:
+        """Return the events since the last call."""
+        events, self._events = self._events, []
+        return events
+
+    def contacts(self) -> Sequence[ContactPoint]:
+        """Return where the pairs that are held are closest; forces there are unknown."""
+        n = len(self.joints)
+        w = self.clearance.witness(self._x[:n], sorted(self._active))
+        rows = zip(w.pairs.tolist(), w.distances, w.on_a, w.on_b, w.normals, strict=True)
+        return [
+            ContactPoint(self.clearance.pair_links(pair), 0.5 * (a + b), normal, 0.0, -float(d))
+            for pair, d, a, b, normal in rows
+        ]
+
+
+def relevant_joints(clearance: Clearance) -> list[Index]:
+    """Return the planar joints between the two bodies of each pair of hulls.
+
+    Planar are those whose axes are parallel to most others' with all joints at 0: the report
+    leaves out waist and camera pan.
+    """
+    chain = Chain.of(clearance.model)
+    turn, axes = [np.eye(3)], [np.zeros(3)]
+    for body in range(1, len(chain.parents)):
+        turn.append(turn[chain.parents[body]] @ chain.turns[body])
+        axes.append(turn[body] @ chain.axes[body])
+    cosines = np.abs(np.array(axes[1:]) @ np.array(axes[1:]).T)
+    alike = cosines > 1.0 - PARALLEL
+    planar = alike[int(alike.sum(axis=1).argmax())]
+    bodies = {f.name: f.parentJoint for f in clearance.model.frames if f.name in clearance.links}
+    moved = np.array([chain.moved[bodies.get(link, 0)] for link in clearance.links])
+    a, b = moved[clearance.pairs.T]
+    return [np.flatnonzero((one != other) & planar) for one, other in zip(a, b, strict=True)]

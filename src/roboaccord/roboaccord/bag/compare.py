@@ -1,0 +1,239 @@
+"""Comparison of recorded runs, signal by signal, at all time stamps of both.
+
+It does not depend on which of two runs comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.bag.resample import Known, Resampling, common_grid
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.state import Array
+from roboaccord.numerics.rotations import quaternion_rpy
+
+SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to round-off
+_TURNS = ("base/roll", "base/pitch", "base/yaw")
+_HELD = ("effort/", "switch/")
+_RATE = "qd/"
+_SQUARE = 1e150  # of what is larger, the square is no number any more
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Hold how far a signal is off: root mean square, largest, and when that was [s]."""
+
+    rms: float
+    max: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Hold the differences of one bag from the reference.
+
+    Args:
+        bag: the other bag, as it was given.
+        duration: length of the overlap compared [s].
+        signals: differences by signal, in the signal's own unit.
+        skipped: signals that only one of the two bags has, or that the two never know at once.
+        left_out: by signal, of how many times nothing was compared, because one of the two has no
+            sample there, and its value cannot be told from those beside.
+    """
+
+    bag: str
+    duration: float
+    signals: Mapping[str, Difference]
+    skipped: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonResult:
+    """Hold the verdict over all pairs, at the tolerance used."""
+
+    verdict: Literal["pass", "fail"]
+    pairs: tuple[Pair, ...]
+    tolerance: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data with the keys `verdict` and `pairs`.
+
+        A pair has the keys `left_out` and `skipped` only if something was.
+        """
+        return {
+            "verdict": self.verdict,
+            "pairs": [
+                {
+                    "bag": pair.bag,
+                    "duration": pair.duration,
+                    "signals": {
+                        name: {"rms": d.rms, "max": d.max, "at": d.at}
+                        for name, d in pair.signals.items()
+                    },
+                    **({"left_out": dict(pair.left_out)} if pair.left_out else {}),
+                    **({"skipped": list(pair.skipped)} if pair.skipped else {}),
+                }
+                for pair in self.pairs
+            ],
+        }
+
+
+def compare(
+    reference: Path,
+    others: Sequence[Path],
+    *,
+    signals: Sequence[str] = (),
+    start: float | None = None,
+    stop: float | None = None,
+    tolerance: float | None = None,
+) -> ComparisonResult:
+    """Compare bags with a reference bag over the time that both cover.
+
+    At a time that only one of the two has a sample of, the other's efforts and switches, which
+    count as 0 and 1, are those of its next sample: that is in force until then. If that is more
+    than a control period away, they are left out. Positions are interpolated linearly, turns of
+    the base on the shortest way. Rates are, too, but left out between samples with an event of
+    either run between them, or a jump.
+
+    Args:
+        reference: bag to compare with.
+        others: bags to compare.
+        signals: names or glob patterns out of `q/JOINT`, `qd/JOINT`, `effort/JOINT`, `base/x`,
+            `base/y`, `base/z`, `base/roll`, `base/pitch`, `base/yaw`, `switch/NAME`; all where
+            empty.
+        start, stop: limits of the time compared [s].
+        tolerance: largest difference of any signal in its own unit that passes; 1e-9 where
+            None, which only recordings of the same run keep.
+
+    Raises:
+        AccordError: if something is no bag, a pattern matches nothing, or two bags have no
+            signal or no time in common.
+    """
+    limit = SAME_RUN if tolerance is None else tolerance
+    if not limit >= 0.0:
+        raise AccordError(f"the tolerance must be a number of at least 0, not {limit:g}")
+    first = read_run(reference)
+    window = (-np.inf if start is None else start, np.inf if stop is None else stop)
+    pairs = tuple(
+        _compare_pair(reference, first, other, read_run(other), signals, window) for other in others
+    )
+    for pair in pairs:
+        if not pair.signals:
+            raise AccordError(f"nothing to compare: {pair.bag} and {reference} share no sample")
+    worst = max(d.max for pair in pairs for d in pair.signals.values())
+    return ComparisonResult("pass" if worst <= limit else "fail", pairs, limit)
+
+
+def signals_of(run: BagRun) -> dict[str, Array]:
+    """Return every signal of a run by name, sampled at the run's time stamps (k,)."""
+    motion = run.trajectory
+    columns = (("q", motion.q), ("qd", motion.qd), ("effort", motion.effort))
+    found = {
+        f"{kind}/{joint}": values[:, i]
+        for kind, values in columns
+        for i, joint in enumerate(motion.joints)
+    }
+    if run.has_base:
+        found |= {f"base/{axis}": motion.position[:, i] for i, axis in enumerate("xyz")}
+        found |= dict(zip(_TURNS, _angles(motion.orientation)))
+    found |= {f"switch/{name}": on.astype(float) for name, on in motion.switches.items()}
+    return found
+
+
+def _angles(orientation: Array) -> Array:
+    """Return roll, pitch and yaw (3, k) of quaternions (k, 4)."""
+    return np.array([quaternion_rpy(q) for q in orientation]).reshape(-1, 3).T
+
+
+class _Side:
+    """See the signals of one of two runs at the times of both.
+
+    Args:
+        run: as it was recorded.
+        grid: times (m,) [s].
+        events: times of the events of both runs [s].
+    """
+
+    def __init__(self, run: BagRun, grid: Array, events: Sequence[float]) -> None:
+        period = float(run.scenario.get("control_period") or np.inf)
+        motion = run.trajectory
+        self._signals = signals_of(run)
+        self._seen = Resampling(motion.time, grid, period, events)
+        self._turns = _angles(self._seen.turning(motion.orientation)) if run.has_base else None
+
+    def at(self, name: str) -> tuple[Array, Known]:
+        """Return the values of a signal (m,), and where they are known."""
+        if self._turns is not None and name in _TURNS:
+            angles = self._turns[_TURNS.index(name)]
+            return angles, np.ones(len(angles), dtype=bool)
+        values = self._signals[name]
+        if name.startswith(_HELD):
+            return self._seen.held(values)
+        return self._seen.rates(values) if name.startswith(_RATE) else self._seen.moving(values)
+
+
+def _compare_pair(
+    reference: Path,
+    first: BagRun,
+    other: Path,
+    second: BagRun,
+    patterns: Sequence[str],
+    window: tuple[float, float],
+) -> Pair:
+    ours, theirs = signals_of(first), signals_of(second)
+    common = [name for name in ours if name in theirs]
+    if not common:
+        raise AccordError(f"{reference} and {other} have no signal in common")
+    chosen = _choose(common, patterns)
+    time = first.trajectory.time
+    times = second.trajectory.time
+    begin, end = max(time[0], times[0], window[0]), min(time[-1], times[-1], window[1])
+    grid = common_grid(time, times, begin, end)
+    if not len(grid):
+        raise AccordError(
+            f"{reference} ({time[0]:g} to {time[-1]:g} s) and {other} ({times[0]:g} to "
+            f"{times[-1]:g} s) have no time in common"
+            + (" within the limits given" if np.isfinite(window).any() else "")
+        )
+    events = [event.time for run in (first, second) for event in run.trajectory.events]
+    sides = [_Side(run, grid, events) for run in (first, second)]
+    differences, left_out = {}, {}
+    for name in chosen:
+        (a, known), (b, also) = (side.at(name) for side in sides)
+        known = known & also
+        if known.any():
+            differences[name] = _difference(grid[known], (b - a)[known], name)
+        if not known.all():
+            left_out[name] = int((~known).sum())
+    skipped = (set(ours) ^ set(theirs)) | (set(chosen) - set(differences))
+    return Pair(
+        str(other), float(grid[-1] - grid[0]), differences, tuple(sorted(skipped)), left_out
+    )
+
+
+def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise AccordError(f"no signal matches {pattern}{did_you_mean(pattern, names)}")
+    return [n for n in names if not patterns or any(fnmatchcase(n, p) for p in patterns)]
+
+
+def _difference(grid: Array, error: Array, name: str) -> Difference:
+    if not np.isfinite(error).all():
+        bad = grid[int(np.flatnonzero(~np.isfinite(error))[0])]
+        raise AccordError(f"{name} is no finite number at t = {bad:g} s")
+    if name in _TURNS:  # an angle is the same after a whole turn
+        error = error - 2.0 * np.pi * np.round(error / (2.0 * np.pi))
+    worst = int(np.abs(error).argmax())
+    largest = float(abs(error[worst]))
+    scale = largest if largest > _SQUARE else 1.0
+    rms = scale * float(np.sqrt(np.mean((error / scale) ** 2)))
+    return Difference(rms, largest, float(grid[worst]))

@@ -1,0 +1,71 @@
+"""The contacts of a simulator as messages, at a rate that a viewer can use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from roboaccord.cdr import encode_contacts
+from roboaccord.contract.contact import ContactPoint, Touching
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.scenario.setup import Setup
+
+PERIOD = 1.0 / 30.0  # s of simulated time
+_ROUND_OFF = 1e-9  # s
+
+
+Find = Callable[[RobotState], Sequence[ContactPoint]]
+
+
+def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
+    """Return what finds the contacts of a state.
+
+    They are the simulator's own. Where there is no simulator, but Gazebo that tells of none, they
+    are those that the robot's geometry shows.
+
+    Args:
+        setup: robot and scenario.
+        simulator: that is in the state, or None.
+
+    Returns:
+        None where nothing touches, or nobody can tell.
+    """
+    if setup.contact is None:
+        return None
+    if isinstance(simulator, Touching):
+        return lambda _: simulator.contacts()
+    return setup.robot.contact_points(setup) if simulator is None else None
+
+
+class ContactMarkers:
+    """Give the contacts when they are due; an observer.
+
+    Args:
+        find: finds the contacts of the state that is observed.
+        send: takes the state and message bytes.
+        wanted: whether anybody listens.
+    """
+
+    def __init__(
+        self,
+        find: Find,
+        send: Callable[[RobotState, bytes], None],
+        wanted: Callable[[], object] = lambda: True,
+    ) -> None:
+        self._find, self._send, self._wanted = find, send, wanted
+        self._next = self._last = 0.0
+
+    def on_state(self, state: RobotState) -> None:
+        """Give the contacts of a state, if they are due."""
+        again = state.time < self._last  # the simulation was reset
+        self._last = state.time
+        if (again or state.time >= self._next - _ROUND_OFF) and self._wanted():
+            self._next = state.time + PERIOD
+            self._send(state, encode_contacts(state.time, self._find(state)))
+
+    def on_command(self, state: RobotState, command: Command) -> None:
+        """Do nothing."""
+
+    def on_event(self, event: Event) -> None:
+        """Do nothing."""

@@ -1,0 +1,130 @@
+"""Export of recorded runs to CSV, NumPy and MATLAB files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import Tree
+
+_BASE = ("x", "y", "z", "qx", "qy", "qz", "qw", "vx", "vy", "vz", "wx", "wy", "wz")
+_BASE_UNITS = (*3 * ("m",), *4 * ("1",), *3 * ("m/s",), *3 * ("rad/s",))
+_TURNING = {"q": "rad", "qd": "rad/s", "effort": "N m"}
+_SLIDING = {"q": "m", "qd": "m/s", "effort": "N"}
+
+
+def columns(run: BagRun) -> list[str]:
+    """Return the names of the columns of `table`, each with its unit in brackets."""
+    sliding = _sliding_joints(run.urdf)
+    joints = [
+        f"{kind}/{joint} [{(_SLIDING if joint in sliding else _TURNING)[kind]}]"
+        for kind in _TURNING
+        for joint in run.trajectory.joints
+    ]
+    base = [f"base/{name} [{unit}]" for name, unit in zip(_BASE, _BASE_UNITS, strict=True)]
+    switches = [f"switch/{name} [1]" for name in run.trajectory.switches]
+    return ["time [s]", *joints, *base, *switches]
+
+
+def table(run: BagRun) -> Array:
+    """Return one row a control tick: time, q, qd, effort, position, orientation, twist, switches.
+
+    A switch that is on counts as 1.
+    """
+    return np.column_stack([run.trajectory.rows(), *run.trajectory.switches.values()])
+
+
+def arrays(run: BagRun) -> dict[str, Any]:
+    """Return a run as named arrays, with joint names, units, commands, events and scenario."""
+    motion = run.trajectory
+    return {
+        "time": motion.time,
+        "q": motion.q,
+        "qd": motion.qd,
+        "effort": motion.effort,
+        "position": motion.position,
+        "orientation": motion.orientation,
+        "twist": motion.twist,
+        "command_time": run.commands.time,
+        "command_effort": run.commands.effort,
+        "event_time": np.array([event.time for event in motion.events]),
+        "event_impulse": np.array([event.impulse for event in motion.events]),
+        "event_kind": _texts([event.kind for event in motion.events]),
+        "event_subject": _texts([event.subject for event in motion.events]),
+        "switches": np.array(list(motion.switches.values())).reshape(-1, len(motion)).T,
+        "switch_names": _texts(motion.switches),
+        "joints": _texts(motion.joints),
+        "columns": _texts(columns(run)),
+        "scenario": np.array(json.dumps(run.scenario)),
+        "sha256": np.array(run.sha256 or ""),
+    }
+
+
+def export(
+    bag: Path, *, csv: Path | None = None, npz: Path | None = None, mat: Path | None = None
+) -> list[Path]:
+    """Write a bag to each file that is given, over an older one.
+
+    Args:
+        bag: folder or MCAP file, finished or not.
+        csv: one row a control tick, names and units in the first line, all digits kept.
+        npz: named arrays for `numpy.load`.
+        mat: the same arrays for MATLAB and Octave.
+
+    Returns:
+        the files written.
+
+    Raises:
+        AccordError: if nothing is asked for, it is no bag, or a file cannot be written.
+    """
+    wanted = [path for path in (csv, npz, mat) if path is not None]
+    if not wanted:
+        raise AccordError("say what to write: --csv FILE, --npz FILE or --mat FILE")
+    run = read_run(bag)
+    for path in wanted:
+        try:
+            if path is csv:
+                _write_csv(path, run)
+            elif path is npz:
+                with path.open("wb") as stream:
+                    np.savez_compressed(stream, **arrays(run))
+            else:
+                _write_mat(path, run)
+        except OSError as error:
+            raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    return wanted
+
+
+def _write_csv(path: Path, run: BagRun) -> None:
+    header = ",".join(columns(run))
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        np.savetxt(stream, table(run), fmt="%.17g", delimiter=",", header=header, comments="")
+
+
+def _write_mat(path: Path, run: BagRun) -> None:
+    from scipy.io import savemat
+
+    data = arrays(run)
+    for name in ("event_kind", "event_subject", "switch_names", "joints", "columns"):
+        data[name] = data[name].astype(object)  # MATLAB's cell arrays of text
+    with path.open("wb") as stream:
+        savemat(stream, data, do_compression=True, oned_as="column")
+
+
+def _texts(words: Any) -> Any:
+    return np.array(list(words), dtype=np.str_)
+
+
+def _sliding_joints(urdf: str) -> set[str]:
+    if not urdf:
+        return set()
+    try:
+        return {j.name for j in Tree.parse(urdf).moving if j.kind == "prismatic"}
+    except AccordError:  # a foreign description without base_link, say
+        return set()

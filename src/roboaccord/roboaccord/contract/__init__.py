@@ -1,0 +1,1 @@
+"""Contract between controllers, simulators and everything that records them."""

@@ -1,0 +1,141 @@
+"""The seams of the workspace: what a controller, a simulator and a force law must offer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.contract.trajectory import Event
+
+
+@runtime_checkable
+class Controller(Protocol):
+    """Turn states into commands, deterministically, in the loop, in a node and in a sweep."""
+
+    def reset(self, seed: int) -> None:
+        """Forget everything; take `seed` for whatever is random."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the command to hold over the next control period."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acceleration:
+    """Hold the accelerations of a robot in one state.
+
+    Args:
+        base: linear then angular acceleration of `base_link` in the world (6,)
+            [m/s^2, rad/s^2]; zero for a fixed base.
+        joints: joint accelerations (n,) [rad/s^2].
+    """
+
+    base: Array
+    joints: Array
+
+
+@runtime_checkable
+class Simulator(Protocol):
+    """Advance a robot in time with its own physics step.
+
+    `name` and `version` say which engine it is, `joints` gives the joint names in the order of
+    every array, `effort_limits` (n,) [N m] is what commands are clipped to; `order` is the
+    integrator's order of convergence in the physics step.
+    """
+
+    name: str
+    version: str
+    joints: tuple[str, ...]
+    effort_limits: Array
+    physics_step: float
+    order: int
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Put the robot in `state`, and return the state as the simulator has it."""
+
+    def state(self) -> RobotState:
+        """Return the present state."""
+
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Advance by `duration` [s], a whole number of physics steps, under a held command."""
+
+    def take_events(self) -> Sequence[Event]:
+        """Return the events since the last call, in order of time."""
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
+        """Return the accelerations without contact, friction or stops; None if kinematic."""
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link as the engine has it [kg]."""
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A simulator that can tell where its motion loses energy.
+
+    `armature` (n,) [kg m^2] is what rotors of the drives add to the inertia of the joints.
+    """
+
+    armature: Array
+
+    def meter(self) -> None:
+        """Begin to measure, which costs time and changes nothing in the motion."""
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return the energy taken since the last call or reset, by channel of `losses` [J].
+
+        A channel that the simulator does not measure is left out.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class LinkMotion:
+    """Hold the motion of k links in the world.
+
+    Args:
+        rotation: link to world (k, 3, 3).
+        position: centres of mass (k, 3) [m].
+        linear: velocities of the centres of mass (k, 3) [m/s].
+        angular: angular velocities (k, 3) [rad/s].
+    """
+
+    rotation: Array
+    position: Array
+    linear: Array
+    angular: Array
+
+
+class ForceLaw(Protocol):
+    """Give external forces on links as a function of their motion, alike for every engine.
+
+    `links` names the links in the order of the arrays of `LinkMotion`.
+    """
+
+    links: tuple[str, ...]
+
+    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
+        """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
+
+
+class Odometry(Protocol):
+    """Give `base_link` a place, from state to state, where the simulated one stays."""
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Start at the place of a state; return it completed."""
+
+    def follow(self, state: RobotState) -> RobotState:
+        """Return the next state with the place to which the base has come."""
+
+
+class Observer(Protocol):
+    """Follow a run: a recorder, a viewer, a progress bar."""
+
+    def on_state(self, state: RobotState) -> None:
+        """Take the state of one control tick."""
+
+    def on_command(self, state: RobotState, command: Command) -> None:
+        """Take the command that answers `state`."""
+
+    def on_event(self, event: Event) -> None:
+        """Take one event."""

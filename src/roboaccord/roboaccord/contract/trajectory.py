@@ -1,0 +1,158 @@
+"""A recorded motion, and the hash by which two runs are told to be the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roboaccord.contract.state import (
+    NO_SWITCHES,
+    STATE_ARRAYS,
+    Array,
+    Command,
+    RobotState,
+    freeze_fields,
+)
+
+NO_WRENCH = np.zeros(6)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Hold one discrete event of a motion.
+
+    Args:
+        time: when it happened [s].
+        kind: `joint_stop`, `impact`, `switch`, ...
+        subject: the joint, pair of links or switch concerned.
+        impulse: size of the impulse exchanged [N s or N m s]; 0 where there is none.
+    """
+
+    time: float
+    kind: str
+    subject: str
+    impulse: float = 0.0
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Hold a motion sampled at the control ticks, the initial state included, read-only.
+
+    Args:
+        joints: joint names, n of them.
+        time: (k,) [s].
+        q, qd, effort: (k, n) [rad, rad/s, N m]; `effort[i]` was in force from `time[i-1]`
+            to `time[i]`.
+        position, orientation, twist: of `base_link`, (k, 3), (k, 4) and (k, 6), as in
+            RobotState.
+        events: in order of time.
+        switches: state of each switch by name (k,); no part of `rows`, and so of the hash.
+        wrench: on `base_link` in the world (k, 6) [N, N m], in force as `effort` was; None where
+            nobody commanded any. No part of `rows` either.
+    """
+
+    joints: tuple[str, ...]
+    time: Array
+    q: Array
+    qd: Array
+    effort: Array
+    position: Array
+    orientation: Array
+    twist: Array
+    events: tuple[Event, ...] = ()
+    switches: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    wrench: Array | None = None
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, ("time", *STATE_ARRAYS, "wrench"))
+        for on in self.switches.values():
+            on.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @classmethod
+    def from_states(
+        cls,
+        joints: Sequence[str],
+        states: Sequence[RobotState],
+        events: Sequence[Event] = (),
+        commands: Sequence[Command] = (),
+    ) -> Trajectory:
+        """Stack the states of a run, and the wrenches of the commands between them."""
+        wrenches = [c.wrench for c in commands]
+        names = states[0].switches if states else NO_SWITCHES
+        return cls(
+            joints=tuple(joints),
+            time=np.array([s.time for s in states]),
+            q=np.array([s.q for s in states]),
+            qd=np.array([s.qd for s in states]),
+            effort=np.array([s.effort for s in states]),
+            position=np.array([s.position for s in states]),
+            orientation=np.array([s.orientation for s in states]),
+            twist=np.array([s.twist for s in states]),
+            events=tuple(events),
+            switches={n: np.array([s.switches[n] for s in states]) for n in names},
+            wrench=None
+            if all(w is None for w in wrenches)
+            else np.array([NO_WRENCH, *(NO_WRENCH if w is None else w for w in wrenches)]),
+        )
+
+    def state(self, index: int) -> RobotState:
+        """Return the sample at `index` as a state."""
+        return RobotState(
+            time=float(self.time[index]),
+            q=self.q[index],
+            qd=self.qd[index],
+            effort=self.effort[index],
+            position=self.position[index],
+            orientation=self.orientation[index],
+            twist=self.twist[index],
+            switches={n: bool(on[index]) for n, on in self.switches.items()} or NO_SWITCHES,
+        )
+
+    def command(self, index: int) -> Command:
+        """Return what led from the sample at `index` to the next one."""
+        after = self.state(index + 1)
+        wrench = None if self.wrench is None else self.wrench[index + 1]
+        return Command(after.effort, switches=after.switches, wrench=wrench)
+
+    def window(self, start: float, stop: float) -> Trajectory:
+        """Return the samples with start <= time <= stop [s]."""
+        keep = (self.time >= start - 1e-9) & (self.time <= stop + 1e-9)
+        return Trajectory(
+            self.joints,
+            self.time[keep],
+            self.q[keep],
+            self.qd[keep],
+            self.effort[keep],
+            self.position[keep],
+            self.orientation[keep],
+            self.twist[keep],
+            tuple(e for e in self.events if start <= e.time <= stop),
+            {name: on[keep] for name, on in self.switches.items()},
+            None if self.wrench is None else self.wrench[keep],
+        )
+
+    def rows(self) -> Array:
+        """Return one row [t, q, qd, effort, position, orientation, twist] a tick, (k, 3n + 14)."""
+        return np.column_stack(
+            [
+                self.time,
+                self.q,
+                self.qd,
+                self.effort,
+                self.position,
+                self.orientation,
+                self.twist,
+            ]
+        )
+
+    def sha256(self) -> str:
+        """Return the SHA-256 of the rows as little-endian float64: equal for equal runs only."""
+        rows = self.rows() + 0.0  # turns -0.0, which compares equal to 0.0, into 0.0
+        return hashlib.sha256(np.ascontiguousarray(rows, dtype="<f8").tobytes()).hexdigest()

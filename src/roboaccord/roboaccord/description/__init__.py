@@ -1,0 +1,1 @@
+"""Descriptions: files of a package, parameters, xacro, URDF, meshes."""

@@ -1,0 +1,209 @@
+"""Kinematic tree of a URDF: links, joints, inertias and forward kinematics."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.numerics.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
+
+MOVING = ("revolute", "continuous", "prismatic")
+
+
+@dataclass(frozen=True)
+class Link:
+    """Hold what the core reads of a link: mass [kg], centre of mass (3,) [m], inertia there."""
+
+    name: str
+    mass: float
+    centre: Array
+    inertia: Array
+    boxes: tuple[tuple[Array, Array, Array], ...]
+    """Visual boxes: size (3,), centre (3,), rotation (3, 3), in the link frame."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Hold a joint: kind, links, origin in the parent's frame, axis and limits."""
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    position: Array
+    rotation: Array
+    axis: Array
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Hold the kinematic tree of a URDF, and do its forward kinematics.
+
+    The first link is the root. Where `base_link` is a ball between rollers, it floats (URDF's word)
+    in another link, which follows with a tree of its own: `world`, which stays, or a body with a
+    bearing, which goes where the ball goes and does not turn.
+
+    Args:
+        links: k of them, each tree from its root.
+        joints: that join them; not the one in which `base_link` floats.
+        frame: index of the root of the second tree, 0 where there is none.
+    """
+
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    frame: int = 0
+
+    @classmethod
+    def parse(cls, urdf: str, source: str = "URDF", *, root: str = "base_link") -> Tree:
+        """Read a URDF.
+
+        Args:
+            urdf: its text.
+            source: its name, for messages.
+            root: link on which the tree hangs: `world` makes a hinge to the world a joint of it.
+
+        Raises:
+            AccordError: if it is no XML, has no `root`, or its joints form no tree.
+        """
+        try:
+            top = ET.fromstring(urdf)
+            links = {e.get("name", ""): _read_link(e) for e in top.findall("link")}
+            joints = [_read_joint(e) for e in top.findall("joint")]
+        except (ET.ParseError, ValueError, AttributeError, KeyError) as error:
+            raise AccordError(f"broken description {source}: {error}") from None
+        if root not in links:
+            raise AccordError(f"broken description {source}: it has no {root}")
+        for joint in joints:
+            for end in (joint.parent, joint.child):
+                if end not in links:
+                    raise AccordError(
+                        f"broken description {source}: {joint.name} names link {end}, "
+                        "which does not exist"
+                    )
+        reached, ordered, frame = [root], list[Joint](), 0
+        _follow(joints, reached, ordered, source)
+        floating = [joint for joint in joints if joint.kind == "floating" and joint.child == root]
+        if floating:
+            frame = len(reached)
+            others = [joint for joint in joints if joint is not floating[0]]
+            _follow(others, beside := [floating[0].parent], ordered, source)
+            reached += beside
+        loose = set(links) - set(reached) - {"world"}
+        if loose:
+            raise AccordError(f"broken description {source}: {min(loose)} hangs on nothing")
+        return cls(tuple(links[name] for name in reached), tuple(ordered), frame)
+
+    @property
+    def bearing(self) -> bool:
+        """Whether the first link is a ball that turns in a bearing of the second tree's root."""
+        return self.frame > 0 and self.links[self.frame].name != "world"
+
+    @cached_property
+    def moving(self) -> tuple[Joint, ...]:
+        """The joints that move, in tree order."""
+        return tuple(joint for joint in self.joints if joint.kind in MOVING)
+
+    def forward(
+        self, joints: tuple[str, ...], q: Array, position: Array, orientation: Array
+    ) -> tuple[Array, Array]:
+        """Return where the links are.
+
+        Args:
+            joints: names of the columns of `q`.
+            q: joint positions (..., n) [rad].
+            position: of the first link, `base_link` mostly (..., 3) [m].
+            orientation: of the first link, x y z w (..., 4).
+
+        Returns:
+            origins (..., k, 3) [m] and rotations (..., k, 3, 3) of the k links, in tree order.
+        """
+        column = {name: i for i, name in enumerate(joints)}
+        index = {link.name: i for i, link in enumerate(self.links)}
+        origins = np.empty((*q.shape[:-1], len(self.links), 3))
+        rotations = np.empty((*q.shape[:-1], len(self.links), 3, 3))
+        origins[..., self.frame, :] = position if self.bearing else 0.0
+        rotations[..., self.frame, :, :] = np.eye(3)
+        origins[..., 0, :] = position
+        rotations[..., 0, :, :] = quaternion_matrix(orientation)
+        for joint in self.joints:
+            a, b = index[joint.parent], index[joint.child]
+            parent = rotations[..., a, :, :]
+            origin = joint.position
+            turn: Array = parent @ joint.rotation
+            if joint.kind == "prismatic":
+                slide = q[..., column[joint.name], None] * (joint.rotation @ joint.axis)
+                origin = origin + slide
+            elif joint.kind in MOVING:
+                turn = turn @ axis_angle_matrix(joint.axis, q[..., column[joint.name]])
+            origins[..., b, :] = origins[..., a, :] + (parent @ origin[..., None])[..., 0]
+            rotations[..., b, :, :] = turn
+        return origins, rotations
+
+
+def _follow(joints: list[Joint], reached: list[str], ordered: list[Joint], source: str) -> None:
+    """Append to `reached` the links that hang on its one link, and to `ordered` their joints."""
+    for name in reached:
+        for joint in joints:
+            if joint.parent == name:
+                if joint.child in reached:
+                    raise AccordError(f"broken description {source}: a loop at {joint.name}")
+                ordered.append(joint)
+                reached.append(joint.child)
+
+
+def _vector(text: str | None, default: str = "0 0 0") -> Array:
+    return np.array([float(word) for word in (text or default).split()])
+
+
+def _pose(element: ET.Element | None) -> tuple[Array, Array]:
+    origin = element.find("origin") if element is not None else None
+    if origin is None:
+        return np.zeros(3), np.eye(3)
+    return _vector(origin.get("xyz")), rpy_matrix(*_vector(origin.get("rpy")))
+
+
+def _read_link(element: ET.Element) -> Link:
+    inertial = element.find("inertial")
+    mass = inertial.find("mass") if inertial is not None else None
+    tensor = inertial.find("inertia") if inertial is not None else None
+    centre, turn = _pose(inertial)
+    inertia = np.zeros((3, 3))
+    if tensor is not None:
+        xx, xy, xz, yy, yz, zz = (
+            float(tensor.attrib[f"i{axes}"]) for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
+        )
+        inertia = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+    boxes = []
+    for visual in element.findall("visual"):
+        box = visual.find("geometry/box")
+        if box is not None:
+            boxes.append((_vector(box.get("size")), *_pose(visual)))
+    kilograms = float(mass.attrib["value"]) if mass is not None else 0.0
+    return Link(element.attrib["name"], kilograms, centre, inertia, tuple(boxes))
+
+
+def _read_joint(element: ET.Element) -> Joint:
+    parent, child = element.find("parent"), element.find("child")
+    if parent is None or child is None:
+        raise ValueError(f"joint {element.get('name')} lacks a parent or a child")
+    axis = element.find("axis")
+    limit = element.find("limit")
+    position, rotation = _pose(element)
+    return Joint(
+        name=element.attrib["name"],
+        kind=element.attrib["type"],
+        parent=parent.attrib["link"],
+        child=child.attrib["link"],
+        position=position,
+        rotation=rotation,
+        axis=_vector(axis.get("xyz") if axis is not None else None, "1 0 0"),
+        lower=float(limit.get("lower", "-inf")) if limit is not None else -np.inf,
+        upper=float(limit.get("upper", "inf")) if limit is not None else np.inf,
+    )

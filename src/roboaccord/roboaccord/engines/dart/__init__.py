@@ -1,0 +1,1 @@
+"""DART behind the Simulator interface."""

@@ -1,0 +1,192 @@
+"""How `base_link` moves in DART: the coordinates of its joint, and what they mean in the world.
+
+DART's axes may be turned against the world's, by `turn` (3, 3) from the world's to DART's: the box
+that DART makes of the friction cone has its sides along DART's axes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dartpy
+import numpy as np
+
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.numerics.rotations import (
+    matrix_quaternion,
+    quaternion_matrix,
+    quaternion_yaw,
+    yaw_matrix,
+    yaw_quaternion,
+)
+
+Motion = tuple[Array, Array, Array]  # rotation (3, 3), position (3,) and twist (6,) in the world
+
+
+class FixedBase:
+    """Stand still; the other kinds of base are made from this one.
+
+    Args:
+        body: DART's of `base_link`.
+        turn: from the world's axes to DART's (3, 3).
+        scale: of DART's lengths and times.
+    """
+
+    def __init__(self, body: Any, turn: Array, scale: float) -> None:
+        self._body, self._turn, self._scale = body, turn, scale
+        joint = body.getParentJoint()
+        self.rows = [joint.getIndexInSkeleton(i) for i in range(self._count(joint))]
+
+    def _count(self, joint: Any) -> int:
+        return 0
+
+    def positions(self, state: RobotState) -> Array:
+        """Return the coordinates of a state."""
+        return np.zeros(0)
+
+    def velocities(self, state: RobotState) -> Array:
+        """Return the rates of a state; its coordinates must have been set."""
+        return np.zeros(0)
+
+    def read(self, q: Array, v: Array) -> Motion:
+        """Return position, orientation x y z w and twist in its own axes from all coordinates."""
+        return np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
+
+    def motion(self, q: Array, v: Array) -> Motion:
+        """Return rotation, position and twist in the world from all coordinates."""
+        return np.eye(3), np.zeros(3), np.zeros(6)
+
+    def forces(self, wrench: Array) -> Array:
+        """Return the generalised forces of a wrench at the origin, in the world (6,)."""
+        return np.zeros(0)
+
+    def rates(self) -> Array:
+        """Return the rates of the coordinates by the twist in the world, as `mass_matrix` has it.
+
+        The twist is linear and angular for a free base, angular for a ball.
+        """
+        return np.eye(len(self.rows))
+
+
+class PlanarBase(FixedBase):
+    """Move in the plane: x, y and yaw."""
+
+    _height = 0.0
+
+    def _count(self, joint: Any) -> int:
+        return 3
+
+    def positions(self, state: RobotState) -> Array:
+        """Return x, y and yaw."""
+        self._height = float(state.position[2])
+        return np.array([*state.position[:2], quaternion_yaw(state.orientation)])
+
+    def velocities(self, state: RobotState) -> Array:
+        """Return their rates."""
+        linear = quaternion_matrix(state.orientation) @ state.twist[:3]
+        return np.array([linear[0], linear[1], state.twist[5]])
+
+    def read(self, q: Array, v: Array) -> Motion:
+        """Return position, orientation and twist in its own axes."""
+        x, y, yaw = q[self.rows]
+        vx, vy, rate = v[self.rows]
+        c, s = np.cos(yaw), np.sin(yaw)
+        twist = np.array([c * vx + s * vy, c * vy - s * vx, 0.0, 0.0, 0.0, rate])
+        return np.array([x, y, self._height]), yaw_quaternion(float(yaw)), twist
+
+    def motion(self, q: Array, v: Array) -> Motion:
+        """Return rotation, position and twist in the world."""
+        x, y, yaw = q[self.rows]
+        twist = np.zeros(6)
+        twist[[0, 1, 5]] = v[self.rows]
+        return yaw_matrix(yaw), np.array([x, y, 0.0]), twist
+
+    def forces(self, wrench: Array) -> Array:
+        """Return the forces along x and y and the moment about z."""
+        return np.asarray(wrench[[0, 1, 5]])
+
+
+class FreeBase(FixedBase):
+    """Move freely. The axes of the rates of DART's free joint have changed between versions."""
+
+    def _count(self, joint: Any) -> int:
+        return 6
+
+    def _jacobian(self) -> Array:
+        """Return angular and linear velocity in DART's axes by the rates (6, 6)."""
+        return np.asarray(self._body.getWorldJacobian(np.zeros(3)))
+
+    def positions(self, state: RobotState) -> Array:
+        """Return the joint's coordinates."""
+        pose = dartpy.math.Isometry3()
+        pose.set_rotation(self._turn @ quaternion_matrix(state.orientation))
+        pose.set_translation(self._turn @ state.position)
+        return np.asarray(dartpy.dynamics.FreeJoint.convertToPositions(pose))
+
+    def velocities(self, state: RobotState) -> Array:
+        """Return the joint's rates."""
+        rotation = self._turn @ quaternion_matrix(state.orientation)
+        spin = np.concatenate([rotation @ state.twist[3:], rotation @ state.twist[:3]])
+        return np.linalg.solve(self._jacobian(), spin)
+
+    def read(self, q: Array, v: Array) -> Motion:
+        """Return position, orientation and twist in its own axes."""
+        pose, body = self._body.getTransform(), self._body
+        twist = np.concatenate(
+            [
+                body.getLinearVelocity() @ pose.rotation(),
+                body.getAngularVelocity() @ pose.rotation() * self._scale,
+            ]
+        )
+        orientation = matrix_quaternion(self._turn.T @ pose.rotation())
+        return self._turn.T @ pose.translation() / self._scale, orientation, twist
+
+    def motion(self, q: Array, v: Array) -> Motion:
+        """Return rotation, position and twist in the world."""
+        pose, body = self._body.getTransform(), self._body
+        back = self._turn.T
+        turning = back @ body.getAngularVelocity() * self._scale
+        twist = np.concatenate([back @ body.getLinearVelocity(), turning])
+        return back @ pose.rotation(), back @ pose.translation() / self._scale, twist
+
+    def forces(self, wrench: Array) -> Array:
+        """Return the forces on the rates."""
+        turned = np.concatenate([self._turn @ wrench[3:], self._turn @ wrench[:3]])
+        return np.asarray(turned @ self._jacobian())
+
+    def rates(self) -> Array:
+        """Return the rates by linear and angular velocity in the world (6, 6)."""
+        turned = np.kron(np.eye(2), self._turn)
+        return np.asarray(np.roll(np.linalg.inv(self._jacobian()) @ turned, 3, axis=1), dtype=float)
+
+
+class BallBase(FreeBase):
+    """Turn about the centre, which stays where it was put."""
+
+    def _count(self, joint: Any) -> int:
+        return 3
+
+    def _jacobian(self) -> Array:
+        """Return the angular velocity in DART's axes by the rates (3, 3)."""
+        return np.asarray(self._body.getWorldJacobian(np.zeros(3)))[:3]
+
+    def positions(self, state: RobotState) -> Array:
+        """Return the joint's coordinates."""
+        turned = self._turn @ quaternion_matrix(state.orientation)
+        return np.asarray(dartpy.dynamics.BallJoint.convertToPositions(turned))
+
+    def velocities(self, state: RobotState) -> Array:
+        """Return the joint's rates."""
+        rotation = self._turn @ quaternion_matrix(state.orientation)
+        return np.asarray(np.linalg.solve(self._jacobian(), rotation @ state.twist[3:]), float)
+
+    def forces(self, wrench: Array) -> Array:
+        """Return the moments on the rates."""
+        return np.asarray((self._turn @ wrench[3:]) @ self._jacobian())
+
+    def rates(self) -> Array:
+        """Return the rates by the angular velocity in the world (3, 3)."""
+        return np.asarray(np.linalg.inv(self._jacobian()) @ self._turn, dtype=float)
+
+
+BASES = {"fixed": FixedBase, "planar": PlanarBase, "free": FreeBase, "ball": BallBase}

@@ -1,0 +1,148 @@
+"""DART's contact: which pairs collide, by which detector, and what is in force.
+
+Balls, boxes and any meshes are ODE's. It takes a mesh as triangles, and where two meshes touch it
+gives the normals of the neighbouring faces beside the right one: a casing that slides over a tube
+without friction stops. So hulls are Bullet's, which takes them as what they are, by GJK and EPA.
+Their tolerances are absolute, though, and made for bodies of metres: of overlaps of hulls that are
+centimetres thick it misses one in six. With lengths of a hundred times the number it misses none of
+3000. So DART's unit is 1 cm there. The figures are those of benchmarks/hulls.py.
+"""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import dartpy
+
+from roboaccord.contract.contact import Contact, ContactPoint, MeshFixture
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.engines.dart.fixtures import stand_still
+from roboaccord.engines.touch import Pairs
+
+HULL_SCALE = 100.0  # of lengths: what Bullet's tolerances need
+
+
+def contact_scale(urdf: str, contact: Contact | None) -> float:
+    """Return by what lengths are scaled: 1, but where links of meshes collide."""
+    if contact is None:
+        return 1.0
+    touching = {name for pair in contact.pairs for name in pair}
+    for link in ET.fromstring(urdf).findall("link"):
+        if link.get("name") in touching and link.find("collision/geometry/mesh") is not None:
+            return HULL_SCALE
+    return 1.0
+
+
+class Push(NamedTuple):
+    """Hold one contact: bodies, and where, in which direction and how hard it pushes the first."""
+
+    bodies: tuple[str, str]
+    point: Array
+    normal: Array
+    force: Array
+
+
+class DartContact:
+    """Let the pairs of a contact collide, and nothing else.
+
+    Args:
+        world: of DART, with the robot.
+        skeleton: the robot.
+        contact: pairs, friction and what stands still.
+        turn: from the world's axes to DART's (3, 3).
+        scale: of DART's lengths.
+
+    Raises:
+        AccordError: for a pair that names nothing, or a mesh beside hulls that is not convex.
+    """
+
+    def __init__(
+        self, world: Any, skeleton: Any, contact: Contact, turn: Array, scale: float
+    ) -> None:
+        self._world, self._turn, self._scale = world, turn, scale
+        self._solver = world.getConstraintSolver()
+        self._pairs = Pairs(contact)
+        self._detector: Callable[[], Any] = dartpy.collision.OdeCollisionDetector
+        if scale != 1.0:
+            self._detector = dartpy.collision.BulletCollisionDetector
+            _need_hulls(contact)
+        for fixture in contact.fixtures:
+            world.addSkeleton(stand_still(fixture, turn, scale))
+        bodies = _bodies(world)
+        self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
+        self._filter(bodies)
+        for body in bodies:
+            _cover(body, contact)
+        skeleton.enableSelfCollisionCheck()
+        skeleton.enableAdjacentBodyCheck()
+        self._solver.setCollisionDetector(self._detector())
+
+    def forget(self) -> None:
+        """Forget what touches; Bullet, which keeps contacts from step to step, is made anew."""
+        self._solver.clearLastCollisionResult()
+        if self._scale != 1.0:
+            self._solver.setCollisionDetector(self._detector())
+
+    def points(self) -> list[ContactPoint]:
+        """Return the contacts of the last step, in the world."""
+        found = []
+        for touch in self._world.getLastCollisionResult().getContacts():
+            push = self._push(touch)
+            force = self._scale * float(touch.force @ touch.normal)
+            depth = float(touch.penetrationDepth) / self._scale
+            found.append(self._pairs.point(push.bodies, push.point, -push.normal, force, depth))
+        return found
+
+    def pushes(self) -> list[Push]:
+        """Return what the contacts of the last step do, friction included, in the world [m, N]."""
+        touches = self._world.getLastCollisionResult().getContacts()
+        return [self._push(touch) for touch in touches]
+
+    def _push(self, touch: Any) -> Push:
+        # DART's normal points into its first body, and its force is what acts on that.
+        return Push(
+            (_body_name(touch.collisionObject1), _body_name(touch.collisionObject2)),
+            self._turn.T @ touch.point / self._scale,
+            self._turn.T @ touch.normal,
+            self._turn.T @ touch.force * self._scale,
+        )
+
+    def _filter(self, bodies: list[Any]) -> None:
+        # The solver's own filter: dartpy gives its options as a copy, which takes no other.
+        never = self._solver.getCollisionOption().collisionFilter
+        for i, one in enumerate(bodies):
+            for other in bodies[:i]:
+                if not self._pairs.has(one.getName(), other.getName()):
+                    never.addBodyNodePairToBlackList(one, other)
+
+
+def _need_hulls(contact: Contact) -> None:
+    for fixture in contact.fixtures:
+        if isinstance(fixture, MeshFixture) and not fixture.convex:
+            raise AccordError(
+                f"DART takes convex meshes alone beside hulls: {fixture.name} is none"
+            )
+
+
+def _bodies(world: Any) -> list[Any]:
+    skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
+    return [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]
+
+
+def _cover(body: Any, contact: Contact) -> None:
+    """Give the shapes of a body their friction and restitution."""
+    for node in body.getShapeNodes():
+        aspect = node.getDynamicsAspect()
+        if aspect and body.getName() in contact.friction:
+            aspect.setFrictionCoeff(contact.friction[body.getName()])
+        if aspect and contact.restitution:
+            # DART multiplies the coefficients of both sides.
+            aspect.setRestitutionCoeff(math.sqrt(contact.restitution))
+
+
+def _body_name(collided: Any) -> str:
+    return str(collided.getShapeFrame().asShapeNode().getBodyNodePtr().getName())

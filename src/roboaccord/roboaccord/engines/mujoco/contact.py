@@ -1,0 +1,77 @@
+"""MuJoCo's contact: pairs of geometries with their solver parameters, and what is in force."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from roboaccord.contract.contact import Contact, ContactPoint
+from roboaccord.contract.errors import AccordError
+from roboaccord.engines.mujoco.fixtures import stand_still
+from roboaccord.engines.touch import Pairs
+
+# A contact that slips is loaded as its pressing says, so it need not be as rigid as a stop.
+CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
+IMPEDANCE_RATIO = 10.0  # of friction over normal impedance: what grips creeps less
+
+
+def collide(spec: Any, contact: Contact, contact_time: float) -> None:
+    """Add what stands still, and the pairs that can touch: all geometries of both bodies.
+
+    Raises:
+        AccordError: for restitution, or a pair of what has no shape.
+    """
+    if contact.restitution:
+        raise AccordError(
+            "MuJoCo has no coefficient of restitution: use 0, or dart or the reference"
+        )
+    for fixture in contact.fixtures:
+        stand_still(spec, fixture)
+    names: dict[str, list[str]] = {}
+    for body in spec.bodies:
+        for number, geom in enumerate(body.geoms):
+            geom.name = f"{body.name}:{number}"
+            names.setdefault(body.name, []).append(geom.name)
+    Pairs(contact).check([*names])
+    for pair in contact.pairs:
+        mu = contact.mu(pair)
+        for first, second in product(names[pair[0]], names[pair[1]]):
+            spec.add_pair(
+                geomname1=first,
+                geomname2=second,
+                condim=3 if mu > 0.0 else 1,
+                friction=[mu, mu, 0.0, 0.0, 0.0],
+                solref=[contact_time, 1.0],
+                solimp=CONTACT_IMPEDANCE,
+            )
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = IMPEDANCE_RATIO
+
+
+class MujocoContact:
+    """Say what is in force.
+
+    Args:
+        model: of MuJoCo, with the pairs.
+        contact: whose pairs they are.
+    """
+
+    def __init__(self, model: Any, contact: Contact) -> None:
+        self._model = model
+        self._pairs = Pairs(contact)
+        self._names = [model.body(body).name for body in model.geom_bodyid]
+
+    def points(self, data: Any) -> list[ContactPoint]:
+        """Return the contacts of the last step."""
+        found, wrench = [], np.zeros(6)
+        for i in range(data.ncon):
+            touch = data.contact[i]
+            one, other = (self._names[geom] for geom in touch.geom)
+            mujoco.mj_contactForce(self._model, data, i, wrench)
+            normal, point = np.array(touch.frame[:3]), np.array(touch.pos)
+            depth = -float(touch.dist)
+            found.append(self._pairs.point((one, other), point, normal, float(wrench[0]), depth))
+        return found

@@ -1,0 +1,284 @@
+"""MuJoCo: Runge-Kutta 4 or semi-implicit Euler, the force law in every stage."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.meter import Losses
+from roboaccord.engines.model import EngineModel
+from roboaccord.engines.mujoco.contact import MujocoContact
+from roboaccord.engines.mujoco.meter import ConstraintMeter
+from roboaccord.engines.mujoco.model import base_slices, compile_model
+from roboaccord.engines.options import read_options
+from roboaccord.engines.properties import (
+    WORLD,
+    JointProperties,
+    LinkProperties,
+    Properties,
+    braking,
+)
+from roboaccord.numerics.rotations import (
+    quaternion_matrix,
+    quaternion_yaw,
+    yaw_matrix,
+    yaw_quaternion,
+)
+
+_log = logging.getLogger(__name__)
+
+INTEGRATORS = {
+    "euler": mujoco.mjtIntegrator.mjINT_EULER,
+    "rk4": mujoco.mjtIntegrator.mjINT_RK4,
+    "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+}
+NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
+STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # 1 is rigid, and MuJoCo's largest is 0.9999
+
+
+class MujocoSimulator(EngineSimulator):
+    """Simulate any model with MuJoCo (Simulator).
+
+    The model's `options: {mujoco: {integrator: euler | rk4 | implicitfast}}` chooses the
+    integrator. Where it says nothing, that is rk4, and implicitfast with contacts, through which no
+    integrator is of a high order. `contact_time` is the time constant of contacts [s], of which 0,
+    the default, stands for the shortest: softer contacts hop less under sliding friction.
+    """
+
+    name = "mujoco"
+
+    def __init__(self, model: EngineModel) -> None:
+        super().__init__(model)
+        default = "implicitfast" if model.contact else "rk4"
+        defaults = {"integrator": default, "contact_time": 0.0}
+        options = read_options(model.options, "mujoco", defaults)
+        integrator = str(options["integrator"]).lower()
+        if integrator not in INTEGRATORS:
+            raise AccordError(
+                f"unknown integrator {integrator}{did_you_mean(integrator, INTEGRATORS)}"
+            )
+        self.order = 4 if integrator == "rk4" else 1
+        self.version = f"{mujoco.__version__} ({integrator})"
+        shortest = STOP_STEPS * self.physics_step
+        self._model = compile_model(model, self.tree, max(float(options["contact_time"]), shortest))
+        self._model.opt.timestep = self.physics_step
+        self._model.opt.integrator = INTEGRATORS[integrator]
+        self._model.opt.gravity = (0.0, 0.0, -model.gravity)
+        # MuJoCo would begin anew from zeros where numbers run away: that is not to pass unnoticed.
+        self._model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        # Else it writes to stderr, and MUJOCO_LOG.TXT where the command runs.
+        mujoco.set_mju_user_warning(_log.info)
+        # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
+        self._model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+        # The default stop is a spring of 20 ms: strong efforts push joints through it.
+        self._model.jnt_solref[:] = shortest * model.stop_softness, 1.0
+        self._model.jnt_solimp[:] = STOP_IMPEDANCE
+        # Friction of joints is the model's, by the same law in every engine.
+        self._model.dof_damping[:] = 0.0
+        self._model.dof_frictionloss[:] = 0.0
+        joints = [self._model.joint(name) for name in self.joints]
+        if model.armature is not None:
+            self._model.dof_armature[[j.dofadr[0] for j in joints]] = model.armature
+        if model.damping is not None:
+            self._model.dof_damping[[j.dofadr[0] for j in joints]] = model.damping
+        self._braking = braking(model)
+        self._data = mujoco.MjData(self._model)
+        self._contact = MujocoContact(self._model, model.contact) if model.contact else None
+        held = [self._model.joint(name).dofadr[0] for name in model.preload]
+        self._data.qfrc_applied[held] = self._preload = np.array([*model.preload.values()])
+        self._held = np.array(held, dtype=int)
+        self._q = np.array([j.qposadr[0] for j in joints], dtype=int)
+        self._v = np.array([j.dofadr[0] for j in joints], dtype=int)
+        self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
+        self._height = 0.0
+        self._base_q, self._base_v = base_slices(self._model, self.base)
+
+    def _place(self, state: RobotState) -> None:
+        data = self._data
+        mujoco.mj_resetData(self._model, data)
+        data.time = state.time
+        data.qpos[self._q] = state.q
+        data.qvel[self._v] = state.qd
+        rotation = quaternion_matrix(state.orientation)
+        linear = rotation @ state.twist[:3]
+        pose, rates = data.qpos[self._base_q], data.qvel[self._base_v]
+        if self.base == "planar":
+            pose[:] = (*state.position[:2], quaternion_yaw(state.orientation))
+            rates[:] = (linear[0], linear[1], state.twist[5])
+        elif self.base == "free":
+            pose[:3], pose[3:] = state.position, np.roll(state.orientation, 1)
+            rates[:3], rates[3:] = linear, state.twist[3:]
+        elif self.base == "ball":
+            pose[:], rates[:] = np.roll(state.orientation, 1), state.twist[3:]
+        data.qfrc_applied[self._held] = self._preload
+        self._height = float(state.position[2])
+
+    def _read(self) -> RobotState:
+        data = self._data
+        position, orientation, twist = np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
+        pose, rates = data.qpos[self._base_q], data.qvel[self._base_v]
+        if self.base == "planar":
+            x, y, yaw = pose
+            vx, vy, rate = rates
+            c, s = np.cos(yaw), np.sin(yaw)
+            position = np.array([x, y, self._height])
+            orientation = yaw_quaternion(float(yaw))
+            twist[:] = c * vx + s * vy, c * vy - s * vx, 0.0, 0.0, 0.0, rate
+        elif self.base == "free":
+            position, orientation = np.array(pose[:3]), np.roll(pose[3:], -1)
+            twist[:3] = quaternion_matrix(orientation).T @ rates[:3]
+            twist[3:] = rates[3:]
+        elif self.base == "ball":
+            orientation, twist[3:] = np.roll(pose, -1), rates
+        return RobotState(
+            time=self._time,
+            q=data.qpos[self._q],
+            qd=data.qvel[self._v],
+            effort=self._effort,
+            position=position,
+            orientation=orientation,
+            twist=twist,
+        )
+
+    def contacts(self) -> Sequence[ContactPoint]:
+        """Return the contacts of the last physics step."""
+        return self._contact.points(self._data) if self._contact else ()
+
+    def _substeps(self, effort: Array, count: int) -> None:
+        self._data.qfrc_applied[self._v] = effort
+        self._data.qfrc_applied[self._base_v] = 0.0
+        plain = self._law is None and self._friction is None and self._wrench is None
+        if plain and self._meter is None:
+            mujoco.mj_step(self._model, self._data, count)
+            return
+        # The callback runs in every evaluation of the dynamics, so in each stage of rk4.
+        mujoco.set_mjcb_control(self._apply)
+        try:
+            mujoco.mj_step(self._model, self._data, count)
+        finally:
+            mujoco.set_mjcb_control(None)
+
+    def _apply(self, model: Any, data: Any) -> None:
+        """Set the generalised forces: efforts and wrench, and what force law and friction do."""
+        if self._meter:
+            self._constraints.begin_stage()
+        effort = self._acting
+        if self._law or self._wrench is not None:
+            effort = effort + self._apply_law(data)
+        if self._friction:
+            effort = effort + self._friction.efforts(data.qvel[self._v])
+        data.qfrc_applied[self._v] = effort
+
+    def _apply_law(self, data: Any) -> Array:
+        """Set the forces on the base, wrench and force law, and return the law's on joints (n,)."""
+        q, v = data.qpos, data.qvel
+        pose, rates, forces = q[self._base_q], v[self._base_v], data.qfrc_applied[self._base_v]
+        rotation, position, twist = np.eye(3), np.zeros(3), np.zeros(6)
+        if self.base == "planar":
+            rotation = yaw_matrix(pose[2])
+            position[:2] = pose[:2]
+            twist[[0, 1, 5]] = rates
+        elif self.base == "free":
+            rotation, position = quaternion_matrix(np.roll(pose[3:], -1)), pose[:3]
+            twist[:3], twist[3:] = rates[:3], rotation @ rates[3:]
+        elif self.base == "ball":
+            rotation = quaternion_matrix(np.roll(pose, -1))
+            twist[3:] = rotation @ rates
+        wrench, efforts = np.zeros(6), np.zeros(len(self._v))
+        if self._law:
+            wrench, efforts = self._law_efforts(q[self._q], v[self._v], position, rotation, twist)
+        if self._wrench is not None:
+            wrench = wrench + self._wrench
+        if self.base == "planar":
+            forces[:] = wrench[[0, 1, 5]]
+        elif self.base == "free":
+            forces[:3], forces[3:] = wrench[:3], wrench[3:] @ rotation
+        elif self.base == "ball":
+            forces[:] = wrench[3:] @ rotation
+        return efforts
+
+    def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
+        """Return what stops, contacts and their friction took in the last physics step [J]."""
+        return self._constraints.end_step()
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without contact, friction or stops."""
+        kept = self.state()
+        self._place(state)
+        model, data = self._model, self._data
+        data.qfrc_applied[:] = 0.0
+        data.qfrc_applied[self._v] = self._geared(effort)
+        flags = model.opt.disableflags
+        model.opt.disableflags = flags | NO_CONSTRAINT
+        mujoco.mj_forward(model, data)
+        model.opt.disableflags = flags
+        joints = data.qacc[self._v].copy()
+        base, found = np.zeros(6), data.qacc[self._base_v]
+        if self.base == "planar":
+            base[[0, 1, 5]] = found
+        elif self.base in ("free", "ball"):
+            base[-len(found) :] = found
+            base[3:] = quaternion_matrix(state.orientation) @ base[3:]
+        self._place(kept)
+        return Acceleration(base, joints)
+
+    def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return matrix S, mass matrix and gravity forces, as the base class says."""
+        model, data = self._model, self._data
+        mujoco.mj_forward(model, data)
+        rows = [*range(model.nv)[self._base_v], *self._v]
+        order = np.zeros((model.nv, len(rows)))
+        order[rows, np.arange(len(rows))] = 1.0
+        if self.base in ("free", "ball"):  # angular in the base's own axes
+            spin = slice(self._base_v.stop - 3, self._base_v.stop)
+            last = len(rows) - len(self._v)
+            order[spin, last - 3 : last] = rotation.T
+        mass = np.empty((model.nv, model.nv))
+        for column, unit in zip(mass, np.eye(model.nv)):
+            mujoco.mj_mulM(model, data, column, unit)  # symmetric: a column is a row
+        return order, mass, data.qfrc_bias.copy()
+
+    def properties(self) -> Properties:
+        """Return the properties of links and joints as MuJoCo has them."""
+        bodies = {k.name: self._body(k.name) for k in self.tree.links if k.name != WORLD}
+        return Properties(
+            links={name: self._link(body) for name, body in bodies.items() if body >= 0},
+            joints={joint.name: self._joint(joint.name) for joint in self.tree.moving},
+            gravity=np.array(self._model.opt.gravity),
+        )
+
+    def _body(self, name: str) -> int:
+        return int(mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, name))
+
+    def _link(self, body: int) -> LinkProperties:
+        model = self._model
+        turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
+        inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
+        return LinkProperties(
+            float(model.body_mass[body]), np.array(model.body_ipos[body]), inertia
+        )
+
+    def _joint(self, name: str) -> JointProperties:
+        model, joint = self._model, self._model.joint(name)
+        body, dof = int(joint.bodyid[0]), int(joint.dofadr[0])
+        turn = quaternion_matrix(np.roll(model.body_quat[body], -1))
+        viscous, dry = self._braking.get(name, (0.0, 0.0))
+        bounded = np.array(joint.range) if joint.limited[0] else np.array([-np.inf, np.inf])
+        return JointProperties(
+            origin=np.array(model.body_pos[body]),
+            axis=turn @ joint.axis,
+            limits=bounded,
+            damping=viscous + float(model.dof_damping[dof]),
+            friction=dry + float(model.dof_frictionloss[dof]),
+            armature=float(model.dof_armature[dof]),
+        )

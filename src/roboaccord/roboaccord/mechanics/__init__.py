@@ -1,0 +1,1 @@
+"""Mechanics that all engines share: kinematics of trees, friction, joint stops, losses."""

@@ -1,0 +1,56 @@
+"""Which joints are at their stops, from control tick to control tick, alike in every simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Event
+
+STOP_MARGIN = 1e-6  # rad: a joint this close to its limit is at its stop
+RELEASE = 1e-4  # rad: and stays there until it is this far away; impacts elsewhere shake it
+
+
+class StopWatch:
+    """Make an event of each joint that comes to its stop.
+
+    A joint has come when it is within `STOP_MARGIN` of a limit, or beyond it, at a control tick,
+    and has left when it is `RELEASE` from both at one. So there is one event as long as it stays.
+
+    Args:
+        joints: names, n of them.
+        lower, upper: limits of their positions (n,) [rad or m].
+
+    Attributes:
+        nearest: no joint is at its stop while all positions are less than this, in size.
+        any: whether a joint was at its stop at the last tick.
+    """
+
+    def __init__(self, joints: Sequence[str], lower: Array, upper: Array) -> None:
+        self._joints = tuple(joints)
+        self._lower, self._upper = lower, upper
+        self._stopped = np.zeros(len(self._joints), dtype=bool)
+        self.nearest = float(np.minimum(-lower, upper).min(initial=np.inf)) - STOP_MARGIN
+        self.any = False
+
+    def reset(self, q: Array) -> None:
+        """Begin at positions (n,); joints that are at their stops have not come to them."""
+        self._stopped = self._within(q, STOP_MARGIN)
+        self.any = bool(self._stopped.any())
+
+    def see(self, q: Array) -> Sequence[int]:
+        """Return the numbers of the joints that have come to their stops by now, at positions q."""
+        come = self._within(q, STOP_MARGIN) & ~self._stopped
+        self._stopped = come | (self._stopped & self._within(q, RELEASE))
+        self.any = bool(self._stopped.any())
+        return np.flatnonzero(come).tolist() if come.any() else ()
+
+    def event(self, joint: int, time: float, impulse: float = 0.0) -> Event:
+        """Return the event of a joint, by its number, that comes to its stop at a time [s]."""
+        return Event(time, "joint_stop", self._joints[joint], impulse)
+
+    def _within(self, q: Array, distance: float) -> NDArray[np.bool_]:
+        return np.asarray((q > self._upper - distance) | (q < self._lower + distance))

@@ -1,0 +1,209 @@
+"""Kinematics of a tree of links: motions outwards, forces inwards (Featherstone 2008, ch. 4, 5).
+
+Used where a force law acts on every link in every physics step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from roboaccord.contract.interfaces import LinkMotion
+from roboaccord.contract.state import Array
+from roboaccord.numerics.jit import kernel
+
+if TYPE_CHECKING:
+    from roboaccord.description.tree import Tree
+
+FIXED, REVOLUTE, PRISMATIC = 0, 1, 2
+
+
+@kernel
+def _cross(a, b, out):  # type: ignore[no-untyped-def]
+    out[0] = a[1] * b[2] - a[2] * b[1]
+    out[1] = a[2] * b[0] - a[0] * b[2]
+    out[2] = a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def _apply(R, v, out):  # type: ignore[no-untyped-def]
+    for i in range(3):
+        out[i] = R[i, 0] * v[0] + R[i, 1] * v[1] + R[i, 2] * v[2]
+
+
+@kernel
+def _multiply(A, B, out):  # type: ignore[no-untyped-def]
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = A[i, 0] * B[0, j] + A[i, 1] * B[1, j] + A[i, 2] * B[2, j]
+
+
+@kernel
+def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):  # type: ignore[no-untyped-def]
+    """Fill rotations R, origins O, velocities V, W and joint axes A of all other links.
+
+    The entries of links without a parent (-1) must be there, the first link's among them. `place`,
+    `turn` and `axis` describe the joint that leads to each link, in the frames of URDF; everything
+    filled is in the world.
+    """
+    local = np.empty((3, 3))
+    half = np.empty((3, 3))
+    lever = np.empty(3)
+    cross = np.empty(3)
+    for i in range(1, parent.shape[0]):
+        p = parent[i]
+        if p < 0:
+            continue
+        _multiply(R[p], turn[i], half)
+        _apply(half, axis[i], A[i])
+        _apply(R[p], place[i], lever)
+        position = 0.0
+        rate = 0.0
+        if kind[i] != FIXED:
+            position = q[column[i]]
+            rate = qd[column[i]]
+        if kind[i] == PRISMATIC:
+            for d in range(3):
+                lever[d] += A[i, d] * position
+        _cross(W[p], lever, cross)
+        for d in range(3):
+            O[i, d] = O[p, d] + lever[d]
+            V[i, d] = V[p, d] + cross[d]
+            W[i, d] = W[p, d]
+        if kind[i] == REVOLUTE:
+            c = np.cos(position)
+            s = np.sin(position)
+            x, y, z = axis[i, 0], axis[i, 1], axis[i, 2]
+            local[0, 0] = c + x * x * (1 - c)
+            local[0, 1] = x * y * (1 - c) - z * s
+            local[0, 2] = x * z * (1 - c) + y * s
+            local[1, 0] = y * x * (1 - c) + z * s
+            local[1, 1] = c + y * y * (1 - c)
+            local[1, 2] = y * z * (1 - c) - x * s
+            local[2, 0] = z * x * (1 - c) - y * s
+            local[2, 1] = z * y * (1 - c) + x * s
+            local[2, 2] = c + z * z * (1 - c)
+            _multiply(half, local, R[i])
+            for d in range(3):
+                W[i, d] += A[i, d] * rate
+        else:
+            R[i] = half
+            for d in range(3):
+                V[i, d] += A[i, d] * rate * (kind[i] == PRISMATIC)
+
+
+@kernel
+def centres(R, O, V, W, centre, P, C):  # type: ignore[no-untyped-def]
+    """Fill positions P and velocities C of the centres of mass from the links' frames."""
+    lever = np.empty(3)
+    cross = np.empty(3)
+    for i in range(centre.shape[0]):
+        _apply(R[i], centre[i], lever)
+        _cross(W[i], lever, cross)
+        for d in range(3):
+            P[i, d] = O[i, d] + lever[d]
+            C[i, d] = V[i, d] + cross[d]
+
+
+@kernel
+def inward(parent, kind, column, O, P, A, force, torque, base, effort):  # type: ignore[no-untyped-def]
+    """Fill the base's wrench (6,) about its origin and the joints' efforts (n,), in the world.
+
+    `force` and `torque` act at the centres of mass P of the links.
+    """
+    k = parent.shape[0]
+    F = force.copy()
+    N = np.empty((k, 3))
+    cross = np.empty(3)
+    effort[:] = 0.0
+    for i in range(k):
+        _cross(P[i] - O[i], force[i], cross)
+        for d in range(3):
+            N[i, d] = torque[i, d] + cross[d]
+    for i in range(k - 1, 0, -1):
+        p = parent[i]
+        if p < 0:
+            continue
+        if kind[i] == REVOLUTE:
+            effort[column[i]] = A[i, 0] * N[i, 0] + A[i, 1] * N[i, 1] + A[i, 2] * N[i, 2]
+        elif kind[i] == PRISMATIC:
+            effort[column[i]] = A[i, 0] * F[i, 0] + A[i, 1] * F[i, 1] + A[i, 2] * F[i, 2]
+        _cross(O[i] - O[p], F[i], cross)
+        for d in range(3):
+            F[p, d] += F[i, d]
+            N[p, d] += N[i, d] + cross[d]
+    for d in range(3):
+        base[d] = F[0, d]
+        base[3 + d] = N[0, d]
+
+
+class TreeKinematics:
+    """Move a tree's links with the joints named, and bring forces on links back to the joints.
+
+    Args:
+        tree: links and joints.
+        joints: names of the columns of q and qd; joints not named stay at 0.
+    """
+
+    def __init__(self, tree: Tree, joints: tuple[str, ...]) -> None:
+        k = len(tree.links)
+        self.names = tuple(link.name for link in tree.links)
+        index = {name: i for i, name in enumerate(self.names)}
+        column = {name: i for i, name in enumerate(joints)}
+        self.joints = joints
+        self.parent = np.full(k, -1, dtype=np.int64)
+        self.kind = np.zeros(k, dtype=np.int64)
+        self.column = np.full(k, -1, dtype=np.int64)
+        self.place, self.axis = np.zeros((k, 3)), np.zeros((k, 3))
+        self.turn = np.tile(np.eye(3), (k, 1, 1))
+        for joint in tree.joints:
+            i = index[joint.child]
+            self.parent[i] = index[joint.parent]
+            self.place[i], self.turn[i] = joint.position, joint.rotation
+            self.axis[i] = joint.axis / (np.linalg.norm(joint.axis) or 1.0)
+            if joint.name in column:
+                self.kind[i] = PRISMATIC if joint.kind == "prismatic" else REVOLUTE
+                self.column[i] = column[joint.name]
+        self.centre = np.array([link.centre for link in tree.links])
+        self.rotation = np.tile(np.eye(3), (k, 1, 1))
+        self.origin, self.velocity, self.angular, self._axes = np.zeros((4, k, 3))
+        self._position, self._linear = np.zeros((2, k, 3))
+        self._force, self._torque = np.zeros((2, k, 3))
+        self._base, self._effort = np.zeros(6), np.zeros(len(joints))
+
+    def move(
+        self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array
+    ) -> LinkMotion:
+        """Return the motion of all links; its arrays are used again by the next call.
+
+        Args:
+            q, qd: joint positions and velocities (n,).
+            position: of the base in the world (3,) [m].
+            rotation: of the base in the world (3, 3).
+            twist: linear and angular velocity of the base, in the world (6,).
+        """
+        self.rotation[0] = rotation
+        self.origin[0], self.velocity[0], self.angular[0] = position, twist[:3], twist[3:]
+        outward(
+            self.parent, self.kind, self.column, self.place, self.turn, self.axis, q, qd,
+            self.rotation, self.origin, self.velocity, self.angular, self._axes,
+        )  # fmt: skip
+        centres(
+            self.rotation, self.origin, self.velocity, self.angular, self.centre,
+            self._position, self._linear,
+        )  # fmt: skip
+        return LinkMotion(self.rotation, self._position, self._linear, self.angular)
+
+    def efforts(self, forces: Array, torques: Array) -> tuple[Array, Array]:
+        """Return the base's wrench in the world (6,) and the efforts (n,) of forces on the links.
+
+        Args:
+            forces: at the centres of mass of all links, where `move` put them (k, 3) [N].
+            torques: (k, 3) [N m].
+        """
+        inward(
+            self.parent, self.kind, self.column, self.origin, self._position, self._axes,
+            forces, torques, self._base, self._effort,
+        )  # fmt: skip
+        return self._base, self._effort

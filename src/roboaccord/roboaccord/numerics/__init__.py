@@ -1,0 +1,1 @@
+"""Numerical methods: compiled kernels, rotations, integrators, statistics."""

@@ -1,0 +1,139 @@
+"""Rotations as matrices and as quaternions x y z w, in the few forms that the workspace needs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from roboaccord.contract.state import Array
+
+
+def yaw_quaternion(yaw: float) -> Array:
+    """Return the quaternion x y z w (4,) of a turn by `yaw` [rad] about z."""
+    return np.array([0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])
+
+
+def rpy_quaternion(roll: float, pitch: float, yaw: float) -> Array:
+    """Return the quaternion x y z w (4,) of URDF's fixed-axis roll, pitch, yaw [rad]."""
+    cr, cp, cy = (math.cos(0.5 * angle) for angle in (roll, pitch, yaw))
+    sr, sp, sy = (math.sin(0.5 * angle) for angle in (roll, pitch, yaw))
+    return np.array([
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    ])  # fmt: skip
+
+
+def yaw_matrix(yaw: float) -> Array:
+    """Return the rotation matrix (3, 3) of a turn by `yaw` [rad] about z."""
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def quaternion_yaw(q: Array) -> float:
+    """Return the heading [rad] in (-pi, pi] of a quaternion x y z w (4,)."""
+    x, y, z, w = q
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def quaternion_rpy(q: Array) -> tuple[float, float, float]:
+    """Return URDF's fixed-axis roll, pitch, yaw [rad] of a quaternion x y z w (4,)."""
+    x, y, z, w = q
+    roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    pitch = math.asin(min(max(2.0 * (w * y - z * x), -1.0), 1.0))
+    return roll, pitch, quaternion_yaw(q)
+
+
+def quaternion_matrix(q: Array) -> Array:
+    """Return the rotation matrices (..., 3, 3) of quaternions x y z w (..., 4)."""
+    single = np.ndim(q) == 1  # numbers are ten times as fast as arrays of no dimension
+    x, y, z, w = q.tolist() if single else np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    if single:
+        return np.array(rows)
+    return np.stack([np.stack(r, axis=-1) for r in rows], axis=-2)
+
+
+def matrix_quaternion(rotation: Array) -> Array:
+    """Return the quaternion x y z w (4,) of a rotation matrix (3, 3), with w >= 0 (Shepperd)."""
+    r = rotation
+    trace = float(r[0, 0] + r[1, 1] + r[2, 2])
+    choice = int(np.argmax([r[0, 0], r[1, 1], r[2, 2], trace]))
+    q = np.empty(4)
+    if choice == 3:
+        q[:] = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1], 1.0 + trace
+    else:
+        i, j, k = choice, (choice + 1) % 3, (choice + 2) % 3
+        q[i] = 1.0 - trace + 2.0 * r[i, i]
+        q[j] = r[j, i] + r[i, j]
+        q[k] = r[k, i] + r[i, k]
+        q[3] = r[k, j] - r[j, k]
+    q /= np.linalg.norm(q)
+    return q if q[3] >= 0 else -q
+
+
+def axis_angle_matrix(axis: Array, angle: Array) -> Array:
+    """Return the rotation matrices (..., 3, 3) by `angle` (...) [rad] about a unit axis (3,)."""
+    x, y, z = axis
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    s = np.sin(angle)[..., None, None]
+    c = np.cos(angle)[..., None, None]
+    return np.asarray(np.eye(3) + s * cross + (1.0 - c) * (cross @ cross))
+
+
+def rpy_matrix(roll: float, pitch: float, yaw: float) -> Array:
+    """Return the rotation matrix (3, 3) of URDF's fixed-axis roll, pitch, yaw [rad]."""
+    axes = np.eye(3)
+    rx, ry, rz = (axis_angle_matrix(a, np.array(v)) for a, v in zip(axes, (roll, pitch, yaw)))
+    return np.asarray(rz @ ry @ rx)
+
+
+def turn_between(one: Array, other: Array) -> Array:
+    """Return the least rotation (3, 3) that takes the direction of one vector to another's.
+
+    Raises:
+        ValueError: for a vector of no length, or opposite ones, between which there are many.
+    """
+    sizes = np.linalg.norm(one), np.linalg.norm(other)
+    if not min(sizes) > 0:
+        raise ValueError("a direction needs a vector with a length")
+    a, b = one / sizes[0], other / sizes[1]
+    cosine, v = float(a @ b), np.cross(a, b)
+    if cosine < -1.0 + 1e-12:
+        raise ValueError("between opposite directions there are many turns")
+    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    return np.asarray(np.eye(3) + skew + skew @ skew / (1.0 + cosine))
+
+
+def quaternion_product(a: Array, b: Array) -> Array:
+    """Return the quaternion x y z w (4,) of turning by b, and then by a."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
+    return np.array([
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ])  # fmt: skip
+
+
+def turn_quaternion(turn: Array) -> Array:
+    """Return the quaternion x y z w (4,) of a rotation vector (3,) [rad]."""
+    angle = float(np.linalg.norm(turn))
+    part = 0.5 * np.sinc(0.5 * angle / np.pi)
+    return np.array([*(part * turn), math.cos(0.5 * angle)])
+
+
+def rotation_vector(rotation: Array) -> Array:
+    """Return the rotation vector (3,) [rad] of a matrix (3, 3): the least turn that does it."""
+    x, y, z, w = matrix_quaternion(rotation)
+    size = math.sqrt(x * x + y * y + z * z)
+    if size == 0.0:
+        return np.zeros(3)
+    angle = 2.0 * math.atan2(size, abs(w))
+    return np.array([x, y, z]) * math.copysign(angle / size, w)

@@ -1,0 +1,1 @@
+"""Runs: factory of simulators, the loop, runners, sweeps, figures of a run."""

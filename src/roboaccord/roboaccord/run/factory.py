@@ -1,0 +1,37 @@
+"""Factory of simulators: a robot's reference, or an engine."""
+
+from __future__ import annotations
+
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.scenario.perturbation import Perturbations, of_engine
+from roboaccord.scenario.setup import Setup
+
+
+def make_simulator(
+    setup: Setup,
+    engine: str = "reference",
+    *,
+    physics_step: float | None = None,
+    perturbations: Perturbations = (),
+) -> Simulator:
+    """Make a simulator of a setup, in the state from which the scenario starts.
+
+    Args:
+        setup: robot and scenario.
+        engine: `reference`, `dart` or `mujoco`.
+        physics_step: [s]; the scenario's where None.
+        perturbations: deliberate errors, by which the cross-check is itself checked; those of
+            other engines are left out.
+
+    Raises:
+        AccordError: for an unknown engine, one that is not installed, or a broken description.
+    """
+    if physics_step is not None:
+        setup = setup.at_step(physics_step)
+    if engine == "reference":
+        reference = setup.robot.reference(setup)
+        reference.reset(setup.initial)
+        return reference
+    from roboaccord.engines import make_engine
+
+    return make_engine(setup, engine, of_engine(perturbations, engine))

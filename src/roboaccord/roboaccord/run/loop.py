@@ -1,0 +1,144 @@
+"""The deterministic loop: state out, command in, step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from roboaccord.contract.checks import check_command, check_state, check_switches
+from roboaccord.contract.errors import AccordError, LockstepError
+from roboaccord.contract.interfaces import Controller, Observer, Simulator
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.contract.timing import NANOSECONDS, count_steps, tick_time
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Silence, Watch, line_of, starting
+
+UNWATCHED = Watch(math.inf)
+
+
+def no_command(time: float, timeout: float) -> LockstepError:
+    """Return the error for a controller that does not answer the state of `time` [s]."""
+    return LockstepError(
+        f"no command for t = {time:.6f} s from the controller within {timeout:g} s"
+    )
+
+
+def reset_controller(controller: Controller, seed: int, timeout: float = START_TIMEOUT) -> None:
+    """Reset a controller.
+
+    Raises:
+        AccordError: if the controller, which may be a user's, raises or takes too long.
+    """
+    with starting(f"{type(controller).__name__}.reset", timeout):
+        controller.reset(seed)
+
+
+def ask_controller(
+    controller: Controller,
+    state: RobotState,
+    target: Target | None,
+    joints: Sequence[str],
+    watch: Watch = UNWATCHED,
+) -> Command:
+    """Return a controller's command, checked; it does not change when the controller's arrays do.
+
+    Args:
+        controller: is asked.
+        state, target: what it is given, read-only.
+        joints: joint names.
+        watch: ends a call that takes too long.
+
+    Raises:
+        AccordError: if the controller, which may be a user's, raises, takes too long or gives no
+            valid command.
+    """
+    who = type(controller).__name__
+    watch.calls += 1
+    try:
+        command = controller.update(state, target)
+    except AccordError:
+        raise
+    except Silence:
+        raise no_command(state.time, watch.timeout) from None
+    except BaseException as error:
+        raise AccordError(f"{who} {line_of(error)} at t = {state.time:.6f} s") from error
+    finally:
+        watch.calls += 1
+    if not isinstance(command, Command):
+        raise AccordError(
+            f"{who} gave {type(command).__name__} and no Command at t = {state.time:.6f} s"
+        )
+    command = command.copy()
+    check_command(command, joints, who, state.time)
+    check_switches(command, state, who)
+    return command
+
+
+def simulate(
+    *,
+    simulator: Simulator,
+    controller: Controller,
+    initial: RobotState,
+    duration: float,
+    control_period: float,
+    seed: int = 0,
+    target: Target | None = None,
+    observers: Sequence[Observer] = (),
+    timeout: float = TIMEOUT,
+) -> Trajectory:
+    """Run a controller on a simulator, and return the motion at the control ticks.
+
+    Args:
+        simulator: any engine or the reference.
+        controller: is reset with `seed` first.
+        initial: the state to start from.
+        duration: length of the run [s], a whole number of control periods.
+        control_period: [s], a whole number of the simulator's physics steps.
+        seed: for whatever is random in the controller.
+        target: what the controller is asked for, constant over the run.
+        observers: told of each state, command and event as they come.
+        timeout: how long the controller may take for an answer [s of wall time].
+
+    Raises:
+        AccordError: for periods that do not divide, a controller that raises or takes too long, or
+            a command that is not valid.
+        DivergedError: when the simulation leaves the finite numbers.
+    """
+    ticks = count_steps(duration, control_period, "duration over control period")
+    count_steps(control_period, simulator.physics_step, "control period over physics step")
+    period_ns = round(control_period * NANOSECONDS)
+    reset_controller(controller, seed, max(START_TIMEOUT, timeout))
+    state = simulator.reset(initial)
+    states = [state]
+    events: list[Event] = []
+    commands: list[Command] = []
+    for observer in observers:
+        observer.on_state(state)
+    with Watch(timeout) as watch:
+        for tick in range(1, ticks + 1):
+            command = ask_controller(controller, state, target, simulator.joints, watch)
+            commands.append(command)
+            for observer in observers:
+                observer.on_command(state, command)
+            state = advance(simulator, command, control_period, tick, period_ns)
+            states.append(state)
+            for event in simulator.take_events():
+                events.append(event)
+                for observer in observers:
+                    observer.on_event(event)
+            for observer in observers:
+                observer.on_state(state)
+    return Trajectory.from_states(simulator.joints, states, events, commands)
+
+
+def advance(
+    simulator: Simulator, command: Command, period: float, tick: int, period_ns: int
+) -> RobotState:
+    """Step a simulator by one control period to the exact time of `tick`, and check the state."""
+    state = simulator.step(command, period)
+    time = tick_time(tick, period_ns)
+    if state.time != time:
+        state = replace(state, time=time)
+    check_state(state, simulator.joints, simulator.name)
+    return state

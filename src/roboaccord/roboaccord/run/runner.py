@@ -1,0 +1,119 @@
+"""Run a scenario over a transport, found by entry point group `roboaccord.runners`."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
+from roboaccord.bag.writer import BagWriter
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
+
+GROUP = "roboaccord.runners"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """Ask for one run.
+
+    Args:
+        setup: robot and scenario.
+        engine: `reference`, `dart` or `mujoco`.
+        bag: folder of the bag to write; must not exist.
+        controller: `package.module:Class` instead of the scenario's controller, or "".
+        observers: told of the run as it goes, where the transport runs in this process.
+        timeout: how long the controller may take for an answer [s of wall time]; to be made and
+            reset it has `START_TIMEOUT`, or this if it is longer.
+    """
+
+    setup: Setup
+    engine: str
+    bag: Path
+    controller: str = ""
+    observers: tuple[Observer, ...] = ()
+    timeout: float = TIMEOUT
+
+    @property
+    def start_timeout(self) -> float:
+        """How long the controller may take to be made and reset [s of wall time]."""
+        return max(START_TIMEOUT, self.timeout)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """Hold what came of a run: the motion, its bag, and how long it took [s]."""
+
+    trajectory: Trajectory
+    bag: Path
+    engine_version: str
+    transport: str
+    wall_time: float
+
+
+Runner = Callable[[RunRequest], RunResult]
+
+
+def run_direct(request: RunRequest) -> RunResult:
+    """Run in this process without ROS, recording as it goes."""
+    setup = request.setup
+    scenario = setup.scenario
+    simulator = make_simulator(setup, request.engine)
+    controller = make_controller(setup, request.controller, timeout=request.start_timeout)
+    with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
+        find = contact_finder(setup, simulator)
+        seen = [ContactMarkers(find, bag.write_contacts)] if find else []
+        started = time.perf_counter()
+        trajectory = simulate(
+            simulator=simulator,
+            controller=controller,
+            initial=setup.initial,
+            duration=scenario.duration,
+            control_period=scenario.control_period,
+            seed=scenario.seed,
+            observers=(bag, *seen, *request.observers),
+            timeout=request.timeout,
+        )
+        wall = time.perf_counter() - started
+        bag.finish(trajectory.sha256())
+    return RunResult(
+        trajectory=trajectory,
+        bag=request.bag,
+        engine_version=simulator.version,
+        transport="direct",
+        wall_time=wall,
+    )
+
+
+def transports() -> list[str]:
+    """Return the names of the transports that are installed, `direct` always among them."""
+    return sorted(entry.name for entry in entry_points(group=GROUP))
+
+
+def find_runner(transport: str) -> Runner:
+    """Return the runner of a transport.
+
+    Raises:
+        AccordError: for an unknown transport, or one whose libraries are missing.
+    """
+    found = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if transport not in found:
+        raise AccordError(f"unknown transport {transport}{did_you_mean(transport, found)}")
+    try:
+        runner: Runner = found[transport].load()
+    except ImportError as error:
+        raise AccordError(
+            f"transport {transport} needs {error.name}, which has no wheel for this machine "
+            f"({platform.machine()}) or is not installed; use --transport direct"
+        ) from None
+    return runner

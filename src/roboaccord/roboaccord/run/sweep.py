@@ -1,0 +1,134 @@
+"""Run one scenario from many seeds, in several engines and at several physics steps."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from roboaccord.contract.errors import AccordError, DivergedError, did_you_mean
+from roboaccord.numerics.statistics import Statistics, statistics_of
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.run.metrics import metrics_of
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.setup import Setup
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Hold the runs of one engine at one physics step.
+
+    Args:
+        engine: name.
+        physics_step: [s].
+        values: figure by seed.
+        failures: by seed, why there is no value.
+    """
+
+    engine: str
+    physics_step: float
+    values: Mapping[int, float]
+    failures: Mapping[int, str]
+
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics over the seeds that have a value."""
+        return statistics_of(list(self.values.values()))
+
+
+@dataclass(frozen=True)
+class _Job:
+    engine: str
+    physics_step: float
+    seed: int
+
+
+def sweep(
+    setup: Setup,
+    *,
+    figure: str,
+    engines: Sequence[str] = ("reference",),
+    physics_steps: Sequence[float] = (),
+    seeds: int = 20,
+    perturbations: Perturbations = (),
+    workers: int = 0,
+    done: Callable[[str, float, int], None] = lambda engine, step, seed: None,
+) -> list[Cell]:
+    """Return the figure of runs from seeds 0, 1, ..., by engine and physics step.
+
+    Args:
+        setup: robot and scenario; what is random in it should depend on the seed,
+            `initial.spread_q` say.
+        figure: name of a figure of `metrics_of`.
+        engines: names.
+        physics_steps: [s]; the scenario's where empty.
+        seeds: number of runs in each cell.
+        perturbations: deliberate errors of engines.
+        workers: processes; one for each core where 0.
+        done: told of each run as it ends.
+
+    Raises:
+        AccordError: for no or an unknown engine, an unknown figure, or a step that does not divide
+            the period.
+    """
+    if not engines:
+        raise AccordError("no engine is named to sweep")
+    steps = list(dict.fromkeys(physics_steps)) or [setup.scenario.physics_step]
+    for step in steps:
+        make_scenario({**setup.scenario.data(), "physics_step": step})
+    for engine in engines:  # an engine that cannot be had is found here, not in a process
+        make_simulator(setup, engine)
+    data = setup.scenario.data()
+    jobs = [_Job(e, dt, seed) for e in engines for dt in steps for seed in range(seeds)]
+    calls = (delayed(_run)(data, job, figure, tuple(perturbations)) for job in jobs)
+    found: dict[_Job, tuple[float, str]] = {}
+    count = min(workers or os.cpu_count() or 1, len(jobs))
+    for job, value, reason in Parallel(n_jobs=count, return_as="generator_unordered")(calls):
+        found[job] = value, reason
+        done(job.engine, job.physics_step, job.seed)
+    return [_cell(engine, step, found) for engine in engines for step in steps]
+
+
+def _run(
+    data: Mapping[str, Any], job: _Job, figure: str, perturbations: Perturbations
+) -> tuple[_Job, float, str]:
+    changes = {"physics_step": job.physics_step, "seed": job.seed}
+    setup = Setup.of(make_scenario({**data, **changes}))
+    scenario = setup.scenario
+    try:
+        trajectory = simulate(
+            simulator=make_simulator(setup, job.engine, perturbations=perturbations),
+            controller=make_controller(setup),
+            initial=setup.initial,
+            duration=scenario.duration,
+            control_period=scenario.control_period,
+            seed=scenario.seed,
+        )
+    except DivergedError as error:
+        return job, math.nan, str(error)
+    figures = metrics_of(setup, trajectory)
+    if figure not in figures:
+        raise AccordError(f"unknown figure {figure}{did_you_mean(figure, figures)}")
+    value = float(figures[figure])
+    return job, value, "" if math.isfinite(value) else f"{figure} is {value}"
+
+
+def _cell(engine: str, step: float, found: Mapping[_Job, tuple[float, str]]) -> Cell:
+    def runs() -> Iterator[tuple[int, float, str]]:
+        for job in sorted(found, key=lambda job: job.seed):
+            if (job.engine, job.physics_step) == (engine, step):
+                yield job.seed, *found[job]
+
+    return Cell(
+        engine=engine,
+        physics_step=step,
+        values={seed: value for seed, value, reason in runs() if not reason},
+        failures={seed: reason for seed, _, reason in runs() if reason},
+    )

@@ -1,0 +1,1 @@
+"""What is run: robots, scenarios, and the setup that brings the two together."""

@@ -1,0 +1,88 @@
+"""Make the controller of a scenario, or a user's own."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.interfaces import Controller
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.scenario.setup import Setup, build
+from roboaccord.scenario.watch import START_TIMEOUT, line_of, starting
+
+
+class Passive:
+    """Publish no effort: the controller called `none`."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._command = Command(np.zeros(len(setup.joints)))
+
+    def reset(self, seed: int) -> None:
+        """Do nothing: there is nothing to forget."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return zero efforts."""
+        return self._command
+
+
+def make_controller(
+    setup: Setup, custom: str = "", *, timeout: float = START_TIMEOUT
+) -> Controller:
+    """Make the controller of a scenario, or a user's own.
+
+    Args:
+        setup: robot and scenario.
+        custom: `package.module:Class`, which replaces the scenario's controller; the class is
+            called with the setup, and with the scenario's `controller` keys that it takes.
+        timeout: how long it may take to be made [s of wall time].
+
+    Raises:
+        AccordError: for an unknown controller or parameter, or one that cannot be made.
+    """
+    spec = dict(setup.scenario.controller)
+    name = spec.pop("name", "none")
+    with starting("controller", timeout):
+        return _make_controller(setup, custom, name, spec)
+
+
+def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any]) -> Controller:
+    if custom:
+        factory = _import_factory(custom)
+        accepted = inspect.signature(factory).parameters
+        spec = {key: value for key, value in spec.items() if key in accepted}
+    else:
+        known = {"none": Passive, **setup.robot.controllers}
+        if name not in known:
+            raise AccordError(f"unknown controller {name}{did_you_mean(name, known)}")
+        factory = known[name]
+    controller = build(factory, setup, spec, "controller")
+    if not isinstance(controller, Controller):
+        raise AccordError(f"{custom or name} has no reset(seed) and update(state, target)")
+    return controller
+
+
+def _import_factory(path: str) -> Callable[..., Any]:
+    module_name, colon, attribute = path.partition(":")
+    if not colon:
+        raise AccordError(f"--controller takes package.module:Class, not {path!r}")
+    here = str(Path.cwd())
+    if not {"", here} & set(sys.path):
+        sys.path.insert(0, here)  # as `python -m` does; a script's path lacks it
+    try:
+        factory = getattr(importlib.import_module(module_name), attribute)
+    except SystemExit as error:
+        raise AccordError(f"cannot import {path}: it {line_of(error)}") from error
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise AccordError(f"cannot import {path}: {reason}") from error
+    if not callable(factory):
+        raise AccordError(f"{path} is no class")
+    made: Callable[..., Any] = factory
+    return made

@@ -1,0 +1,125 @@
+"""Scenario files: read from YAML, changed by KEY=VALUE, checked before anything starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.timing import count_steps
+from roboaccord.description.resources import share
+from roboaccord.description.yaml_files import parse_yaml, read_yaml
+from roboaccord.scenario.scenario import ONE_STEP, Scenario, Tolerances
+
+
+def _place(loc: Sequence[Any]) -> list[str]:
+    return [str(part) for part in loc if part not in ("float", "int", "Allowance")]
+
+
+def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = ()) -> Scenario:
+    """Read a scenario of a package, or a YAML file, and apply `KEY=VALUE` changes.
+
+    Args:
+        package: ROS package that holds `scenarios/NAME.yaml`.
+        robot: name of the robot, which the file must agree with.
+        name: of the scenario, or a path ending in .yaml.
+        changes: `KEY=VALUE`, dots into nested keys, values in YAML.
+
+    Raises:
+        AccordError: for an unknown scenario or key, or a value that does not fit.
+    """
+    path = Path(name) if name.endswith((".yaml", ".yml")) else _shipped(package, robot, name)
+    data = read_yaml(path)
+    if data.setdefault("robot", robot) != robot:
+        raise AccordError(f"{path.name} is a scenario of {data['robot']}, not of {robot}")
+    data.setdefault("name", path.stem)
+    for change in changes:
+        apply_change(data, change)
+    return make_scenario(data)
+
+
+def make_scenario(data: Mapping[str, Any]) -> Scenario:
+    """Check plain data and return the scenario.
+
+    Raises:
+        AccordError: one line that names the first wrong key.
+    """
+    try:
+        scenario = Scenario(**data)
+    except ValidationError as error:
+        # pydantic names the types of a union that it tried; the deepest got furthest.
+        found = [(_place(e["loc"]), e) for e in error.errors()]
+        within = found[0][0]
+        place, first = max(
+            ((p, e) for p, e in found if p[: len(within)] == within), key=lambda pair: len(pair[0])
+        )
+        key = ".".join(place)
+        if "extra" in first["type"]:
+            raise AccordError(f"unknown key {key}{did_you_mean(key, data_keys())}") from None
+        raise AccordError(f"{key}: {first['msg'].lower()}") from None
+    _check_tolerances(scenario.crosscheck.tolerances)
+    count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
+    count_steps(scenario.duration, scenario.control_period, "duration over control_period")
+    return scenario
+
+
+def _check_tolerances(tolerances: Tolerances) -> None:
+    """Refuse numbers that are no tolerance, and one that loosens a level without a reason."""
+    place = "crosscheck.tolerances"
+    numbers = {f"trajectory.{engine}": v for engine, v in tolerances.trajectory.items()}
+    for key, value in {"one_step": tolerances.one_step, **numbers}.items():
+        if isinstance(value, float) and not 0.0 < value < math.inf:
+            raise AccordError(f"{place}.{key}: {value:g} is no tolerance")
+    if isinstance(tolerances.one_step, float) and tolerances.one_step > ONE_STEP:
+        raise AccordError(
+            f"{place}.one_step: what loosens {ONE_STEP:g} takes {{limit: NUMBER, reason: TEXT}}"
+        )
+    defaults = Tolerances()
+    for key in ("acceleration", "mass", "one_step_order", "order"):
+        most = getattr(defaults, key)
+        if not getattr(tolerances, key) <= most:
+            raise AccordError(f"{place}.{key}: it is {most:g} at most, and may be made smaller")
+
+
+def data_keys() -> list[str]:
+    """Return the top-level keys of a scenario."""
+    return list(Scenario(robot="any").data())
+
+
+def scenario_names(package: str) -> list[str]:
+    """Return the names of the scenarios that a package ships."""
+    return sorted(path.stem for path in (share(package) / "scenarios").glob("*.yaml"))
+
+
+def apply_change(data: dict[str, Any], change: str) -> None:
+    """Apply one `KEY=VALUE` to plain scenario data, in place.
+
+    Raises:
+        AccordError: if it has no `=`, no key, or reaches into something that has no keys.
+    """
+    key, equals, text = change.partition("=")
+    if not equals or not key.strip():
+        raise AccordError(f"--set takes KEY=VALUE, not {change!r}")
+    *parents, last = key.strip().split(".")
+    place = data
+    for parent in parents:
+        place = place.setdefault(parent, {})
+        if not isinstance(place, dict):
+            raise AccordError(f"unknown key {key}: {parent} has no keys below it")
+    try:
+        place[last] = parse_yaml(text)
+    except yaml.YAMLError:
+        raise AccordError(f"--set {key}: {text!r} is no YAML value") from None
+
+
+def _shipped(package: str, robot: str, name: str) -> Path:
+    path = share(package) / "scenarios" / f"{name}.yaml"
+    if not path.is_file():
+        hint = did_you_mean(name, scenario_names(package))
+        raise AccordError(f"{robot} has no scenario {name}{hint}")
+    return path

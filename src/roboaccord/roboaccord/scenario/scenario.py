@@ -1,0 +1,145 @@
+"""Scenarios as checked data: keys, types, defaults and tolerances.
+
+The models keep to what pydantic 1 and 2 have in common, because ROS machines carry either.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from roboaccord.contract.outcome import Level
+
+Base = Literal["fixed", "planar", "free", "ball"]
+
+
+ONE_STEP = 1e-3  # of the change of the rates in a control period
+
+
+class Initial(BaseModel, extra="forbid", frozen=True):
+    """Where a run starts: joints by name [rad, rad/s], the base, and switches by name.
+
+    `roll`, `pitch` and `yaw` are about the world's fixed axes, in that order, as in URDF [rad].
+    `spread_q` is drawn anew for each seed: every joint starts uniformly within plus and minus it
+    of its angle [rad].
+    """
+
+    q: dict[str, float] = {}
+    qd: dict[str, float] = {}
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    roll: float = 0.0
+    pitch: float = 0.0
+    yaw: float = 0.0
+    twist: tuple[float, float, float, float, float, float] = (0.0,) * 6
+    switches: dict[str, bool] = {}
+    spread_q: float = Field(0.0, ge=0, lt=float("inf"))
+
+
+class Allowance(BaseModel, extra="forbid", frozen=True):
+    """A tolerance that is looser than the measured one, with the reason why."""
+
+    limit: float = Field(gt=0, lt=math.inf)
+    reason: str = Field(min_length=1)
+
+
+def limit_of(tolerance: float | Allowance) -> float:
+    """Return the number of a tolerance, with or without a reason."""
+    return tolerance.limit if isinstance(tolerance, Allowance) else tolerance
+
+
+class Tolerances(BaseModel, extra="forbid", frozen=True):
+    """What the cross-check accepts. Each default says where it comes from.
+
+    A plain number tightens what is measured; what loosens it is `{limit: NUMBER, reason: TEXT}`.
+
+    Args:
+        acceleration: relative; round-off of a forward-dynamics solve of a long chain.
+        order: part of the expected order of convergence that the observed one may lack.
+        mass: relative, of any link.
+        one_step: error of one control period, relative to the change; above it the error must
+            fall with the physics step by order 1, less `one_step_order`.
+        trajectory: largest distance of any link [m] at the scenario's physics step, by engine.
+    """
+
+    acceleration: float = Field(1e-8, gt=0)
+    mass: float = Field(1e-6, gt=0)
+    one_step: float | Allowance = Field(ONE_STEP)
+    one_step_order: float = Field(0.3, gt=0)
+    order: float = Field(0.1, gt=0)
+    trajectory: dict[str, float | Allowance] = {}
+
+
+class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
+    """How a sensitive motion is compared: by the median of a figure over seeds.
+
+    Args:
+        figure: name of a figure of the run.
+        seeds: number of runs of each engine.
+        allowance: difference of the medians, in the figure's unit, that is allowed beside what the
+            physics step makes; 0 for none.
+    """
+
+    figure: str
+    seeds: int = Field(20, ge=3)
+    allowance: float = Field(0.0, ge=0)
+
+
+class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
+    """How a scenario is cross-checked: run length [s], number of random states, tolerances.
+
+    With `statistics` the motion counts as chaotic: engines are compared by a figure's median over
+    seeds, in runs of the scenario's own duration, and not by steps and trajectories.
+    `excuse` names, by level and engine, why what is found there does not count against the engine.
+    """
+
+    duration: float = Field(5.0, gt=0)
+    states: int = Field(100, ge=1)
+    statistics: StatisticsSpec | None = None
+    tolerances: Tolerances = Tolerances()
+    excuse: dict[Level, dict[str, str]] = {}
+
+
+class Scenario(BaseModel, extra="forbid", frozen=True):
+    """One experiment, complete: with the versions of the engines it can be repeated exactly.
+
+    Args:
+        robot: name of the robot.
+        name: of the scenario, from its file.
+        description: one line for `accord list`.
+        base: how `base_link` is tied to the world; a ball turns about its centre, which stays.
+        world: name of the world for Gazebo, where the robot makes none of its terrain.
+        terrain: what stands around the robot, in the words of the robot's package.
+        parameters: changes to the robot's physical parameters.
+        initial: the state to start from.
+        controller: `name`, and the controller's parameters beside it.
+        friction: `law`, and the law's parameters beside it.
+        duration, control_period, physics_step: [s].
+        seed: for whatever is random.
+        engine_options: by engine, `integrator` of MuJoCo say.
+        crosscheck: lengths and tolerances of the cross-check.
+    """
+
+    robot: str
+    name: str = ""
+    description: str = ""
+    base: Base = "fixed"
+    world: str = "flat"
+    terrain: dict[str, Any] = {}
+    parameters: dict[str, float | int] = {}
+    initial: Initial = Initial()
+    controller: dict[str, Any] = {"name": "none"}
+    friction: dict[str, Any] = {"law": "none"}
+    duration: float = Field(10.0, gt=0)
+    control_period: float = Field(0.001, gt=0)
+    physics_step: float = Field(0.001, gt=0)
+    seed: int = Field(0, ge=0)
+    engine_options: dict[str, dict[str, Any]] = {}
+    crosscheck: CrosscheckSpec = CrosscheckSpec()
+
+    def data(self) -> dict[str, Any]:
+        """Return the scenario as plain data, as it would stand in a file."""
+        dump = getattr(self, "model_dump", None) or self.dict
+        plain: dict[str, Any] = dump()
+        return plain

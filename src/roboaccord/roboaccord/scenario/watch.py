@@ -1,0 +1,151 @@
+"""What a controller's code, which may be a user's, raises is told in one line; so is silence.
+
+A thread looks now and then whether a call goes on, and ends one that takes too long by an exception
+in the thread that made it: at once in the main thread, by a signal; in any other when Python code
+goes on there, after a `sleep` say. A compiled kernel that never returns cannot be ended so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dis
+import math
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+from roboaccord.contract.errors import AccordError, LockstepError
+from roboaccord.numerics.jit import is_compiling
+
+TIMEOUT = 10.0  # s of wall time that a controller may take for an answer
+START_TIMEOUT = 60.0  # s of wall time that it may take to be made, and to be reset
+SIGNAL = signal.SIGURG  # ignored by default, so one that comes late does no harm
+POLL = 0.05  # s between looks
+AGAIN = 1.0  # s after which a call that holds up the exception gets another one
+READ_ONLY = ("read-only", "readonly", "mappingproxy")  # NumPy's, numba's and Python's own words
+
+
+class Silence(BaseException):
+    """End a call that takes too long; no `except Exception` in a controller holds it up."""
+
+
+class Watch:
+    """End calls that take too long: add 1 to `calls` before each, and 1 after it.
+
+    Looks are counted, not seconds: a process that was stopped is not silent. Nor does the time
+    count in which numba compiles, as it may in a first call.
+
+    Args:
+        timeout: how long a call may take [s of wall time]; infinite for no limit.
+
+    Attributes:
+        calls: odd while a call goes on, which `Silence` then ends.
+    """
+
+    def __init__(self, timeout: float) -> None:
+        self.timeout, self.calls = timeout, 0
+        self._late = -1
+        self._over = threading.Event()
+        self._before: Any = None
+
+    def __enter__(self) -> Watch:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin to watch the calls of this thread."""
+        if self.timeout < math.inf:
+            self._caller = threading.current_thread()
+            if self._caller is threading.main_thread():
+                self._before = signal.signal(SIGNAL, self._on_signal)
+            threading.Thread(target=self._look, name="controller-watch", daemon=True).start()
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._over.set()
+        if self._before is not None and signal.getsignal(SIGNAL) == self._on_signal:
+            signal.signal(SIGNAL, self._before)
+
+    def _look(self) -> None:
+        poll = min(POLL, 0.25 * self.timeout)
+        seen, looks = 0, 0
+        while not self._over.wait(poll):
+            if self.calls != seen or not seen % 2:
+                seen, looks = self.calls, 0
+            elif not is_compiling():
+                looks += 1
+            if looks * poll > self.timeout:
+                self._late, looks = seen, max(0, looks - round(AGAIN / poll))
+                self._end_call()
+
+    def _end_call(self) -> None:
+        ident = self._caller.ident
+        assert ident is not None
+        if self._before is not None:
+            signal.pthread_kill(ident, SIGNAL)
+        elif self.calls == self._late:
+            kind = ctypes.py_object(Silence)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), kind)
+
+    def _on_signal(self, number: int, frame: Any) -> None:
+        if self.calls == self._late:
+            raise Silence
+        if callable(self._before):
+            self._before(number, frame)
+
+
+@contextmanager
+def starting(what: str, timeout: float = START_TIMEOUT) -> Iterator[None]:
+    """Run code that makes or resets a controller.
+
+    Args:
+        what: what is done, for the message.
+        timeout: how long it may take [s of wall time].
+
+    Raises:
+        AccordError: if it takes longer, raises anything, or tries to end the process.
+    """
+    with Watch(timeout) as watch:
+        watch.calls += 1
+        try:
+            yield
+        except AccordError:
+            raise
+        except Silence:
+            raise LockstepError(f"{what} takes more than {timeout:g} s") from None
+        except BaseException as error:
+            raise AccordError(f"{what} {line_of(error)}") from error
+        finally:
+            watch.calls += 1
+
+
+def line_of(error: BaseException) -> str:
+    """Return in a line what a controller's code raised.
+
+    Raises:
+        KeyboardInterrupt: if that is what it is, and a person's: that is no error of the code.
+    """
+    if isinstance(error, KeyboardInterrupt) and not _is_raised(error):
+        raise error
+    text = str(error)
+    reason = (text.splitlines() or [""])[0]
+    line = f"raised {type(error).__name__}" + (f": {reason}" if reason else "")
+    if isinstance(error, FrozenInstanceError) or any(word in text for word in READ_ONLY):
+        line += " (states are read-only: change a copy)"
+    return line
+
+
+def _is_raised(error: BaseException) -> bool:
+    """Return whether a `raise` statement made an exception, and no signal from outside."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"

@@ -1,0 +1,1 @@
+"""Gazebo in the graph: its worlds, its bridge, the adapter node."""

@@ -1,0 +1,172 @@
+"""What the workspace must know of Gazebo: the world's name and step, its version, its clock."""
+
+from __future__ import annotations
+
+import subprocess
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import PIPE, STDOUT, Popen
+
+import numpy as np
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.timing import count_steps
+from roboaccord.description.resources import share
+from roboaccord.description.tree import Tree
+from roboaccord.gazebo.form import expand_for_gazebo
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.scenario.setup import Setup
+
+GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
+
+
+@dataclass(frozen=True)
+class World:
+    """Hold what is read from a world file: its name in Gazebo, and the physics step [s]."""
+
+    path: Path
+    name: str
+    physics_step: float
+
+    @classmethod
+    def find(cls, name: str) -> World:
+        """Read a world that ships, by name, or any file, by a path that ends in .sdf.
+
+        Raises:
+            AccordError: if there is none, or it has no name and step.
+        """
+        folder = share("roboaccord_ros") / "worlds"
+        path = Path(name) if name.endswith(".sdf") else folder / f"{name}.sdf"
+        if not path.is_file():
+            known = [p.stem for p in folder.glob("*.sdf")]
+            raise AccordError(f"no world {name}{did_you_mean(name, known)}")
+        try:
+            world = ET.parse(path).getroot().find("world")
+            step = float(world.findtext("physics/max_step_size", "nan"))  # type: ignore[union-attr]
+            title = world.attrib["name"]  # type: ignore[union-attr]
+        except (ET.ParseError, AttributeError, KeyError, ValueError) as error:
+            raise AccordError(f"{path.name} is no world: {error}") from None
+        if not step > 0:
+            raise AccordError(f"{path.name} states no physics/max_step_size")
+        return cls(path, title, step)
+
+    @classmethod
+    def of(cls, setup: Setup, name: str = "") -> World:
+        """Read the world that is named, or else the one that a scenario is run in.
+
+        Raises:
+            AccordError: as `find`; or if a world cannot be made of the terrain.
+        """
+        made = None if name else setup.robot.world(setup)
+        if made is not None:
+            return cls.find(str(made))
+        return cls.find(name or setup.scenario.world)
+
+    @property
+    def models(self) -> list[Path]:
+        """Folders with the models that it includes: those that ship, and its own."""
+        own = self.path.resolve().parents[1] / "models"
+        return list(dict.fromkeys([share("roboaccord_ros") / "models", own]))
+
+    def check_period(self, control_period: float) -> None:
+        """Refuse a control period [s] that is no whole multiple of the world's step.
+
+        Raises:
+            AccordError: naming both.
+        """
+        what = f"control_period over the step of world {self.name}"
+        count_steps(control_period, self.physics_step, what)
+
+
+def refuse_rates(setup: Setup) -> None:
+    """Refuse a scenario that starts with what Gazebo cannot be given: rates.
+
+    Nor can it be told to turn a ball alone: a model is put in place as a whole.
+
+    Raises:
+        AccordError: naming the key.
+    """
+    given = setup.scenario.initial
+    starts = {"qd": setup.initial.qd, "twist": setup.initial.twist}
+    for key, values in starts.items():
+        if any(values):
+            raise AccordError(
+                f"scenario {setup.scenario.name} has initial.{key}; Gazebo starts every robot "
+                "at rest: try another simulator"
+            )
+    turned = any((given.roll, given.pitch, given.yaw))
+    if turned and Tree.parse(expand_for_gazebo(setup)).frame:
+        raise AccordError(
+            f"scenario {setup.scenario.name} turns the ball at the start; Gazebo would turn what "
+            "carries it, too: leave out initial.roll, pitch and yaw"
+        )
+
+
+def gazebo_version() -> str:
+    """Return the version of Gazebo Sim, or "unknown" where its command line tool is missing."""
+    command = ["gz", "sim", "--versions"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=GZ_TIMEOUT, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return (done.stdout.split() or ["unknown"])[0]
+
+
+def set_running(world: World) -> Popen[str]:
+    """Let a paused world run, without waiting for the answer.
+
+    Raises:
+        AccordError: if the command line tool `gz` is missing.
+    """
+    command = ["gz", "service", "-s", f"/world/{world.name}/control"]
+    command += ["--reqtype", "gz.msgs.WorldControl", "--reptype", "gz.msgs.Boolean"]
+    command += ["--timeout", f"{1000 * GZ_TIMEOUT:.0f}", "--req", "pause: false"]
+    try:
+        return Popen(command, stdout=PIPE, stderr=STDOUT, text=True)
+    except OSError:
+        raise AccordError("the command gz is missing: install Gazebo Sim (ros_gz)") from None
+
+
+def body_twist(before: Array, after: Array, step: float) -> Array:
+    """Return the twist of a body in its own axes (6,) from its poses one physics step apart.
+
+    DART's free joint moves by p' = p + R v h, R' = R exp(w h), with the new v and w in body axes,
+    so this is the engine's own velocity and no estimate. Gazebo's odometry has the mean of ten.
+
+    Args:
+        before, after: position and orientation x y z w (7,).
+        step: h [s].
+    """
+    x, y, z, w = before[3:] * (-1.0, -1.0, -1.0, 1.0)
+    u, v = np.array([x, y, z]), after[3:6]
+    vector = w * v + after[6] * u + np.cross(u, v)
+    scalar = w * after[6] - u @ v
+    size = float(np.linalg.norm(vector))
+    angle = 2.0 * np.arctan2(size, abs(scalar)) * (1.0 if scalar >= 0 else -1.0)
+    spin = vector * (angle / size if size > 0 else 0.0)
+    move = quaternion_matrix(before[3:]).T @ (after[:3] - before[:3])
+    return np.asarray(np.concatenate([move, spin]) / step)
+
+
+class BaseTwist:
+    """Follow the base from step to step, for its twist.
+
+    Args:
+        initial: where it is put.
+        step: physics step of the world [s].
+    """
+
+    def __init__(self, initial: RobotState, step: float) -> None:
+        self._step, self._time = step, 0.0
+        self._pose = np.array([*initial.position, *initial.orientation])
+
+    def follow(self, state: RobotState) -> Array:
+        """Return the twist (6,) by which the base came to a state."""
+        pose = np.array([*state.position, *state.orientation])
+        twist = body_twist(self._pose, pose, max(state.time - self._time, self._step))
+        if state.time > 1.5 * self._step:  # Gazebo tells nothing of its first step
+            self._pose, self._time = pose, state.time
+        return twist

@@ -1,0 +1,249 @@
+"""The node gz_adapter: between Gazebo's bridged topics and those of every other simulator.
+
+It completes what a bridge cannot: efforts checked, clipped and echoed into `/R/joint_states`, the
+twist of the base as the engine has it, the place of a ball in a bearing, services of switches,
+`/R/scenario` and `/R/result`, a start in which the first command is in force before the first step,
+and zero efforts at the end.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from rclpy.node import Node
+from roboaccord.cdr import EffortCodec, OdometryCodec, decode_wrench
+from roboaccord.contract.checks import check_command, check_state, clip_efforts
+from roboaccord.contract.errors import LockstepError
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.timing import NANOSECONDS, count_steps
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.scenario.setup import Setup
+
+from roboaccord_ros.gazebo.bridge import BaseTwist, World, gazebo_version, refuse_rates
+from roboaccord_ros.gazebo.link import FreeLink, Link, LockstepLink
+from roboaccord_ros.gazebo.switches import GazeboSwitches
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.inlet import Inlet
+from roboaccord_ros.graph.outlet import Outlet, contact_markers
+from roboaccord_ros.graph.parameters import declare, setup_of
+from roboaccord_ros.graph.shell import POLL, Run, report_main_of
+from roboaccord_ros.graph.switch_services import SwitchServices
+
+
+class GazeboShell:
+    """Make Gazebo's states and efforts those of the workspace's interface.
+
+    Args:
+        node, run: where it lives.
+        setup: robot and scenario.
+        world: must be paused, and have the robot in it.
+        link: how efforts reach Gazebo, in lockstep or free.
+        peers: nodes that must receive the states before the world runs.
+        timeout: how long Gazebo may be silent [s of wall time].
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        setup: Setup,
+        world: World,
+        link: Link,
+        run: Run,
+        peers: Sequence[str] = ("controller",),
+        timeout: float = 30.0,
+    ) -> None:
+        self._node, self._setup, self._world, self._run = node, setup, world, run
+        self._link = link
+        self._peers, self._timeout = peers, timeout
+        period = setup.scenario.control_period
+        world.check_period(period)
+        self._ticks = count_steps(setup.scenario.duration, period, "duration")
+        self._period_ns = round(period * NANOSECONDS)
+        self._robot, self._joints = setup.robot.name, setup.joints
+        self._outlet = Outlet(node, setup, "gz", gazebo_version(), "ros_gz", clock=False)
+        self._markers = contact_markers(node, setup)
+        self._codec, self._inlet = EffortCodec(setup.joints), Inlet(setup.joints)
+        self._effort = np.zeros(len(setup.joints))
+        self._base = BaseTwist(setup.initial, world.physics_step)
+        self._odometry = setup.robot.odometry(setup)
+        self._seen = 0.0  # time of the last state
+        self._motion: list[RobotState] = []
+        self._events: list[Event] = []
+        self._delays: list[int] = []
+        self._started = self._heard = time.monotonic()
+        self.result: dict[str, object] = {}
+        refuse_rates(setup)
+        names = setup.initial.switches
+        self._asked = SwitchServices(node, self._robot, names)
+        self._switches = GazeboSwitches(node, self._robot, run, names, link, self._on_settled)
+        takes = {
+            graph.EFFORTS: self._on_command,
+            graph.WRENCH: self._on_wrench,
+            graph.GZ_ODOMETRY: lambda data: self._on_state(self._inlet.take_odometry(data)),
+            graph.GZ_STATES: lambda data: self._on_state(self._inlet.take_joint_states(data)),
+        }
+        subscribed = {
+            name: graph.subscribe(node, self._robot, name, run.guard(take))
+            for name, take in takes.items()
+        }
+        self._wrenches = subscribed[graph.WRENCH]
+        self._bridged = [subscribed[name] for name in (graph.GZ_STATES, graph.GZ_ODOMETRY)]
+        self._wrench: tuple[float, Array] | None = None
+        self._waiting = b""  # efforts whose wrench has not come
+        node.create_timer(POLL, run.guard(self._look))
+
+    def close(self) -> None:
+        """Leave no effort in force, and say how it ended."""
+        self._link.force(np.zeros_like(self._effort))
+        self._link.deliver()
+        if not self.result:
+            self._finish(str(self._run.error or "interrupted"))
+        self._outlet.deliver()
+
+    def _look(self) -> None:
+        """Start when everybody listens, and notice silence."""
+        silent = time.monotonic() - self._heard
+        self._switches.look()
+        if not self._motion:
+            missing = self._missing()
+            if not missing:
+                self._prepare()
+            elif silent > 2 * self._timeout:
+                raise LockstepError(f"{missing} within {2 * self._timeout:g} s")
+        elif silent > self._timeout:
+            topic = f"/{self._robot}/{graph.GZ_STATES}"
+            raise LockstepError(f"no states on {topic} for {self._timeout:g} s")
+
+    def _missing(self) -> str:
+        # A paused world tells its odometry once: who is connected later waits for it in vain.
+        for subscription in self._bridged:
+            if not subscription.get_publisher_count():
+                return f"no bridge publishes {subscription.topic_name}"
+        others = self._outlet.missing(self._peers)
+        return others or self._switches.missing() or self._link.missing()
+
+    def _prepare(self) -> None:
+        """Let go what the scenario does not hold; begin when it is so."""
+        if not self._switches.busy:
+            self._switches.bring(self._setup.initial.switches)
+            self._on_settled()
+
+    def _on_settled(self) -> None:
+        """Go on when Gazebo has switched."""
+        if self._switches.busy:
+            return
+        if self._motion:
+            self._go_on()
+        else:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Publish the initial state; its answer starts the world."""
+        initial = self._setup.initial
+        if self._odometry:
+            self._odometry.reset(initial)
+        zeros = np.zeros(len(self._joints))  # Gazebo has no way to start with rates
+        state = RobotState(
+            0.0, initial.q, zeros, zeros, initial.position, initial.orientation,
+            switches=self._switches.now,
+        )  # fmt: skip
+        # Gazebo gives no odometry of the first step: until the second, the base is where it was.
+        first = dataclasses.replace(state, time=self._world.physics_step)
+        self._inlet.take_odometry(OdometryCodec().encode(first))
+        self._heard = self._started = time.monotonic()
+        self._publish(state)
+
+    def _on_wrench(self, data: bytes) -> None:
+        self._wrench = decode_wrench(data)
+        waiting, self._waiting = self._waiting, b""
+        if waiting:
+            self._on_command(waiting)
+
+    def _on_command(self, data: bytes) -> None:
+        stamp, effort = self._codec.decode(data)
+        if self._wrenches.get_publisher_count() and (not self._wrench or self._wrench[0] != stamp):
+            self._waiting = data
+            return
+        check_command(Command(effort), self._joints, "the controller", stamp)
+        if self.result or not self._motion:
+            return
+        self._effort = clip_efforts(effort, self._setup.effort_limits)
+        self._delays.append(round((self._seen - stamp) / self._world.physics_step))
+        for name, on in self._switches.bring(self._asked.take()).items():
+            kind = name.rpartition("_")[0] + ("_on" if on else "_off")
+            self._events.append(Event(self._seen, kind, name))
+            self._outlet.events(self._events[-1:])
+        if not self._switches.busy:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Put the last effort in force, and let the world go on."""
+        self._link.force(self._effort)
+        if self._wrench:
+            self._link.push(self._wrench[1])
+        self._heard = time.monotonic()
+        self._link.go_on()
+
+    def _on_state(self, state: RobotState | None) -> None:
+        if state is None or self.result or not self._motion or state.time <= self._seen:
+            return  # a paused world repeats its state
+        self._heard = time.monotonic()
+        self._seen = state.time
+        twist = self._base.follow(state)
+        if round(state.time * NANOSECONDS) % self._period_ns:
+            return
+        q = state.q + self._setup.initial.q  # Gazebo counts from the start: gazebo/form.py
+        state = dataclasses.replace(
+            state, q=q, effort=self._effort, twist=twist, switches=self._switches.now
+        )
+        self._publish(self._odometry.follow(state) if self._odometry else state)
+        if round(state.time * NANOSECONDS) >= self._ticks * self._period_ns:
+            self._finish()
+
+    def _publish(self, state: RobotState) -> None:
+        check_state(state, self._joints, "gz")
+        self._motion.append(state)
+        for markers in self._markers:
+            markers.on_state(state)
+        self._outlet.state(state)
+
+    def _finish(self, error: str = "") -> None:
+        over = not error and bool(self._motion)
+        self.result = {
+            "trajectory_sha256": self.trajectory.sha256() if over else "",
+            "steps": round(self._motion[-1].time * NANOSECONDS / self._period_ns) if over else 0,
+            "wall_time": time.monotonic() - self._started,
+            "command_delay": float(np.mean(self._delays)) if self._delays else 0.0,
+            "error": error,
+        }
+        self._outlet.result(self.result)
+        if not error:
+            self._run.done()
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The motion so far, at the control ticks."""
+        return Trajectory.from_states(self._joints, self._motion, self._events)
+
+
+def build(node: Node, run: Run) -> GazeboShell:
+    """Make the adapter that the parameters of a node ask for."""
+    names = ("scenario", "set", "duration", "world", "lockstep", "peers", "start_timeout")
+    values = declare(node, "robot", *names)
+    setup = setup_of(values)
+    world = World.of(setup, values["world"])
+    link = LockstepLink(setup, world) if values["lockstep"] else FreeLink(node, setup, world)
+    return GazeboShell(node, setup, world, link, run, values["peers"], values["start_timeout"])
+
+
+def main() -> None:
+    """Run the adapter node; the result goes to stdout as JSON."""
+    sys.exit(report_main_of("gz_adapter", build))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Names, messages and services of the ROS graph."""

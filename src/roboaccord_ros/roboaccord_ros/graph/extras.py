@@ -1,0 +1,153 @@
+"""What a few robots have beside joint efforts: wrenches, twists and switches.
+
+A wrench or twist carries the stamp of the state it answers and is sent before the efforts, which
+stay the one message the simulator waits for; it waits for the others only where they have a
+publisher. A switch is a service, answered before the efforts are sent, so that it acts with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+from roboaccord.cdr import decode_bool, decode_wrench, encode_wrench
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, Command
+from std_srvs.srv import SetBool
+
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.inlet import Inlet
+from roboaccord_ros.graph.shell import POLL, Run
+from roboaccord_ros.graph.switch_services import SwitchServices
+
+# WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
+VECTORS = (graph.WRENCH, graph.TWIST)
+PATIENCE = 10.0  # s of wall time that a service of a switch may take
+
+
+class ExtraInputs:
+    """Take wrench, twist and switches in the simulator.
+
+    Args:
+        node, robot, run: where it lives.
+        switches: their names.
+        on_complete: called when a wrench or twist came.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        robot: str,
+        run: Run,
+        switches: Iterable[str],
+        on_complete: Callable[[], None],
+    ) -> None:
+        self._on_complete = on_complete
+        self._got: dict[str, tuple[float, Array]] = {}
+        self._subscriptions = {
+            name: graph.subscribe(node, robot, name, run.guard(partial(self._take, name)))
+            for name in VECTORS
+        }
+        self._expected: list[str] = []
+        self.switches = SwitchServices(node, robot, switches)
+
+    def start(self) -> None:
+        """Look which of them have a publisher."""
+        self._expected = [n for n, s in self._subscriptions.items() if s.get_publisher_count()]
+
+    def ready(self, time: float) -> bool:
+        """Return whether everything that answers the state of `time` [s] is there."""
+        return all(n in self._got and self._got[n][0] == time for n in self._expected)
+
+    def complete(self, effort: Array) -> Command:
+        """Return the command with what came beside the efforts."""
+        switches = self.switches.take()
+        if not self._expected and not switches:
+            return Command(effort)
+        vectors = {name: self._got[name][1] for name in self._expected if name in self._got}
+        return Command(effort, switches, vectors.get(graph.WRENCH), vectors.get(graph.TWIST))
+
+    def _take(self, name: str, data: bytes) -> None:
+        self._got[name] = decode_wrench(data)
+        self._on_complete()
+
+
+class ExtraOutputs:
+    """Send wrench, twist and switches from the controller.
+
+    Args:
+        node, robot, run: where it lives.
+        example: a command of the controller, which shows what it gives.
+        inlet: makes the states; knows the switches, and is told of their changes.
+    """
+
+    def __init__(self, node: Node, robot: str, run: Run, example: Command, inlet: Inlet) -> None:
+        self._given = [n for n in VECTORS if getattr(example, n) is not None]
+        made = {name: graph.advertise(node, robot, name) for name in self._given}
+        self._send = {name: send for name, (_, send) in made.items()}
+        self._node, self._publishers = node, [publisher for publisher, _ in made.values()]
+        self._run, self._inlet = run, inlet
+        self._clients = {
+            name: node.create_client(SetBool, f"/{robot}/{name}/set") for name in inlet.switches
+        }
+        self._waiting: set[str] = set()
+        self._looks = 0
+        for name in inlet.switches:
+            graph.subscribe_switch(node, robot, name, run.guard(partial(self._take, name)))
+
+    def missing(self) -> str:
+        """Return the name of what is not connected yet, a service of a switch or a topic, or ""."""
+        for publisher in self._publishers:
+            if graph.missing_peers(self._node, publisher, (), somebody=False):
+                return str(publisher.topic_name)
+        for client in self._clients.values():
+            if not client.service_is_ready():
+                return str(client.srv_name)
+        return ""
+
+    def look(self) -> None:
+        """Notice a service that does not answer; call it every `POLL` seconds.
+
+        Raises:
+            AccordError: naming the service.
+        """
+        self._looks = self._looks + 1 if self._waiting else 0
+        if self._looks * POLL > PATIENCE:
+            service = self._clients[min(self._waiting)].srv_name
+            raise AccordError(f"no answer from the service {service} within {PATIENCE:g} s")
+
+    def send(self, time: float, command: Command, then: Callable[[], None]) -> None:
+        """Send what goes beside the efforts, and call `then` once every switch is answered."""
+        for name in self._given:
+            vector = getattr(command, name)
+            self._send[name](encode_wrench(time, np.zeros(6) if vector is None else vector))
+        now = self._inlet.switches
+        changes = {n: bool(v) for n, v in command.switches.items() if now[n] != bool(v)}
+        if not changes:
+            then()
+            return
+        self._waiting = set(changes)
+        for name, value in changes.items():
+            future = self._clients[name].call_async(SetBool.Request(data=value))
+            answered = partial(self._answered, name, value, then)
+            future.add_done_callback(self._run.guard(answered))
+
+    def _answered(self, name: str, value: bool, then: Callable[[], None], future: Any) -> None:
+        answer = future.result()
+        if not answer.success:
+            service = self._clients[name].srv_name
+            raise AccordError(f"the service {service} refuses {value}: {answer.message}")
+        self._note(name, value)
+        self._waiting.discard(name)
+        if not self._waiting:
+            then()
+
+    def _take(self, name: str, data: bytes) -> None:
+        self._note(name, decode_bool(data))
+
+    def _note(self, name: str, value: bool) -> None:
+        # A new mapping: states that were given away keep theirs.
+        self._inlet.switches = {**self._inlet.switches, name: value}

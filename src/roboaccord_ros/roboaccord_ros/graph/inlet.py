@@ -1,0 +1,41 @@
+"""States put together again from the two messages that carry them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from roboaccord.cdr import JointStateCodec, OdometryCodec
+from roboaccord.contract.state import NO_SWITCHES, Array, RobotState
+
+
+class Inlet:
+    """Pair joint states and odometry of the same stamp, whichever comes first.
+
+    Args:
+        joints: joint names, in the order of the arrays.
+    """
+
+    def __init__(self, joints: Sequence[str]) -> None:
+        self._joint_states, self._odometry = JointStateCodec(joints), OdometryCodec()
+        self._base: tuple[float, Array, Array, Array] | None = None
+        self._joints: tuple[float, Array, Array, Array] | None = None
+        self.switches: Mapping[str, bool] = NO_SWITCHES
+
+    def take_odometry(self, data: bytes) -> RobotState | None:
+        """Return the state if this message completes it."""
+        self._base = self._odometry.decode(data)
+        return self._pair()
+
+    def take_joint_states(self, data: bytes) -> RobotState | None:
+        """Return the state if this message completes it."""
+        self._joints = self._joint_states.decode(data)
+        return self._pair()
+
+    def _pair(self) -> RobotState | None:
+        base, joints = self._base, self._joints
+        if base is None or joints is None or base[0] != joints[0]:
+            return None
+        self._base = self._joints = None
+        time, q, qd, effort = joints
+        _, position, orientation, twist = base
+        return RobotState(time, q, qd, effort, position, orientation, twist, self.switches)

@@ -1,0 +1,151 @@
+"""The ROS graph of a run: topics, qualities of service, and whether the peers are there."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from roboaccord.contract.errors import AccordError
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Float64, String
+from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import MarkerArray
+
+PATIENCE = 30.0  # s that a publisher waits for a subscriber that lags behind
+DELIVERY = 5.0  # s; a message lost on the wire is asked for again within Fast DDS's 3 s
+
+# Nothing is dropped: who lags behind by more than the middleware holds makes the publisher wait.
+RELIABLE = QoSProfile(history=HistoryPolicy.KEEP_ALL)
+DEEP = QoSProfile(depth=5000)  # of what nobody records
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
+NEWEST = QoSProfile(depth=1)
+HAND = QoSProfile(depth=20)
+
+STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
+EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
+CONTACTS = "contacts"
+DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
+ERROR = "crosscheck/error"
+RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
+GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
+GZ_SWITCH = {True: "attach", False: "detach"}  # topics of a switch in Gazebo
+
+TYPES: dict[str, Any] = {
+    STATES: JointState,
+    ODOMETRY: Odometry,
+    EFFORTS: JointTrajectory,
+    EVENTS: DiagnosticArray,
+    TARGET: Twist,
+    CONTACTS: MarkerArray,
+    WRENCH: WrenchStamped,
+    TWIST: TwistStamped,
+    DESCRIPTION: String,
+    SCENARIO: String,
+    RESULT: String,
+    ERROR: JointState,
+    GZ_STATES: JointState,
+    GZ_ODOMETRY: Odometry,
+    GZ_EFFORTS: JointTrajectory,
+}
+ALL_LATCHED = (DESCRIPTION, SCENARIO, RESULT)
+
+Send = Callable[[bytes], None]
+Take = Callable[[bytes], None]
+
+
+def advertise(node: Node, robot: str, name: str) -> tuple[Publisher, Send]:
+    """Make a publisher of a robot's topic; return it, and the quick way to publish bytes.
+
+    Sending raises an AccordError if a subscriber does not take what was sent before.
+    """
+    qos = LATCHED if name in ALL_LATCHED else RELIABLE
+    publisher = node.create_publisher(TYPES[name], f"/{robot}/{name}", qos)
+    return publisher, _patient(node, publisher)
+
+
+def _patient(node: Node, publisher: Publisher) -> Send:
+    """Return how to publish bytes, again and again where a queue is full."""
+    publish: Send = publisher.handle.publish_raw
+
+    def send(data: bytes) -> None:
+        try:
+            publish(data)
+        except RuntimeError:  # rclpy's RCLError, behind the middleware's own wait of 0.1 s
+            _insist(node, publisher, data)
+
+    return send
+
+
+def _insist(node: Node, publisher: Publisher, data: bytes) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while node.context.ok() and time.monotonic() < deadline:
+        with contextlib.suppress(RuntimeError):
+            publisher.handle.publish_raw(data)
+            return
+    raise AccordError(f"a subscriber of {publisher.topic_name} lags too far behind")
+
+
+def advertise_clock(node: Node) -> Send:
+    """Make the publisher of `/clock`."""
+    return _patient(node, node.create_publisher(Clock, "/clock", DEEP))
+
+
+def subscribe(node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile = RELIABLE) -> Any:
+    """Subscribe to the bytes of a robot's topic.
+
+    With `LIVE` messages are lost rather than waited for; with `NEWEST` old ones are left out.
+    """
+    qos = LATCHED if name in ALL_LATCHED else qos
+    return node.create_subscription(TYPES[name], f"/{robot}/{name}", take, qos, raw=True)
+
+
+def advertise_switch(node: Node, robot: str, switch: str) -> tuple[Publisher, Send]:
+    """Make the publisher of the state of a switch; return it, and how to publish bytes."""
+    publisher = node.create_publisher(Bool, f"/{robot}/{switch}/state", LATCHED)
+    return publisher, publisher.handle.publish_raw
+
+
+def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> None:
+    """Subscribe to the bytes of the state of a switch."""
+    node.create_subscription(Bool, f"/{robot}/{switch}/state", take, LATCHED, raw=True)
+
+
+def subscribe_number(node: Node, robot: str, name: str, take: Callable[[Float64], None]) -> None:
+    """Subscribe to a number that a person sends."""
+    node.create_subscription(Float64, f"/{robot}/{name}", take, NEWEST)
+
+
+def subscribe_joints(node: Node, robot: str, name: str, take: Callable[[JointState], None]) -> None:
+    """Subscribe to what people send for joints; several of them can, each for some."""
+    node.create_subscription(JointState, f"/{robot}/{name}", take, HAND)
+
+
+def missing_peers(
+    node: Node, publisher: Publisher, peers: Sequence[str], *, somebody: bool = True
+) -> list[str]:
+    """Return which of the named nodes do not yet receive what a publisher sends.
+
+    `somebody` asks for at least one subscriber, whatever its name.
+    """
+    infos = node.get_subscriptions_info_by_topic(publisher.topic_name)
+    if (somebody and not infos) or publisher.get_subscription_count() < len(infos):
+        return list(peers) or ["a subscriber"]
+    present = {info.node_name for info in infos}
+    return [peer for peer in peers if peer not in present]
+
+
+def deliver(*publishers: Publisher) -> None:
+    """Wait until every subscriber has what the publishers sent, but not for ever."""
+    for publisher in publishers:
+        publisher.wait_for_all_acked(Duration(seconds=DELIVERY))

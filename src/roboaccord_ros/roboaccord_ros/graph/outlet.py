@@ -1,0 +1,128 @@
+"""What the simulator node publishes: description, scenario, states, events and the result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
+from roboaccord.bag.topics import facts
+from roboaccord.cdr import (
+    JointStateCodec,
+    OdometryCodec,
+    encode_bool,
+    encode_clock,
+    encode_events,
+    encode_string,
+)
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.state import RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.scenario.setup import Setup
+
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.transforms import TransformOutlet
+
+BATCH = 500  # events in a message, some 70 kB
+
+
+class Outlet:
+    """Publish as bytes what a simulator has to say.
+
+    Args:
+        node: where it lives.
+        setup: robot and scenario.
+        engine, version, transport: as `/R/scenario` states them.
+        clock: whether the time is this node's to publish.
+    """
+
+    def __init__(
+        self, node: Node, setup: Setup, engine: str, version: str, transport: str, *, clock: bool
+    ) -> None:
+        self._robot = robot = setup.robot.name
+        self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
+        text = facts(setup, engine, version, transport)
+        for name, data in {graph.DESCRIPTION: setup.urdf(), graph.SCENARIO: text}.items():
+            graph.advertise(node, robot, name)[1](encode_string(data))
+        self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
+        self._events, self._send_events = graph.advertise(node, robot, graph.EVENTS)
+        self._count = 0
+        self._send_clock = graph.advertise_clock(node) if clock else None
+        odometry, self._send_odometry = graph.advertise(node, robot, graph.ODOMETRY)
+        states, self._send_states = graph.advertise(node, robot, graph.STATES)
+        self._sent: dict[str, bool] = {}
+        self._transforms = TransformOutlet(node, setup)
+        switches = {n: graph.advertise_switch(node, robot, n) for n in setup.initial.switches}
+        self._send_switch = {name: send for name, (_, send) in switches.items()}
+        self._switches = [publisher for publisher, _ in switches.values()]
+        self._node, self._state_publishers = node, (odometry, states)
+
+    def missing(self, peers: Sequence[str]) -> str:
+        """Return which node is not yet sure to hear of every state, or ""."""
+        # Whoever asks for switches must not hear of them late: a latched state would be an old one.
+        # Nor may an event of the first step pass a recorder by.
+        unsure = [
+            p for p in (*self._switches, self._events) if self._not_reached(p, (), somebody=False)
+        ]
+        if unsure:
+            return f"a subscriber of {unsure[0].topic_name} is not connected"
+        for publisher in self._state_publishers:
+            # Somebody must take the joint states; a node of one's own may do without the base.
+            states = publisher is self._state_publishers[-1]
+            missing = self._not_reached(publisher, peers, somebody=states)
+            if missing:
+                return f"{missing[0]} has not subscribed to {publisher.topic_name}"
+        return ""
+
+    def _not_reached(
+        self, publisher: Publisher, peers: Sequence[str], *, somebody: bool
+    ) -> list[str]:
+        return graph.missing_peers(self._node, publisher, peers, somebody=somebody)
+
+    def state(self, state: RobotState) -> None:
+        """Publish a state; the joint states come last, because peers wait for them."""
+        if self._send_clock:
+            self._send_clock(encode_clock(state.time))
+        self._send_odometry(self._odometry.encode(state))
+        self._transforms.publish(state)
+        for name, value in state.switches.items():
+            if self._sent.get(name) is not value:
+                self._send_switch[name](encode_bool(value))
+                self._sent[name] = value
+        self._send_states(self._states.encode(state))
+
+    def events(self, events: Sequence[Event]) -> None:
+        """Publish the events of a step, which can be thousands, in as few messages as will do."""
+        for start in range(0, len(events), BATCH):
+            self._send_events(encode_events(events[start : start + BATCH], self._robot))
+        self._count += len(events)
+
+    def result(self, result: Mapping[str, object]) -> None:
+        """Publish how the run ended, and how many events there were for a recorder to have."""
+        self._send_result(encode_string(json.dumps({**result, "events": self._count})))
+
+    def recorded(self) -> bool:
+        """Return whether the recorder, which a run waits for, has the first state on disk."""
+        return not graph.missing_peers(self._node, self._result, [graph.RECORDER])
+
+    def deliver(self) -> None:
+        """See everything delivered, above all the last states."""
+        graph.deliver(*self._state_publishers, self._events, self._result)
+
+
+def contact_markers(
+    node: Node, setup: Setup, simulator: Simulator | None = None
+) -> list[ContactMarkers]:
+    """Return the observer that publishes contacts, if anybody can tell of any."""
+    try:
+        find = contact_finder(setup, simulator)
+    except AccordError as error:
+        node.get_logger().warning(f"no contacts are shown: {error}")
+        return []
+    if find is None:
+        return []
+    publisher, send = graph.advertise(node, setup.robot.name, graph.CONTACTS)
+    return [ContactMarkers(find, lambda _, data: send(data), publisher.get_subscription_count)]

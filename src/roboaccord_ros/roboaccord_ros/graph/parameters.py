@@ -1,0 +1,67 @@
+"""The parameters of the nodes: name, default and description, declared in one place."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.node import Node
+from roboaccord.contract.errors import AccordError
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.robot import find_robot
+from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
+
+from roboaccord_ros.graph.shell import set_log_level
+
+PARAMETERS: dict[str, tuple[Any, str]] = {
+    "robot": ("", "name of the robot; topics start with it"),
+    "scenario": ("", "name of a scenario of the robot, or the path of a YAML file"),
+    "set": ([""], "KEY=VALUE changes to the scenario"),
+    "engine": ("reference", "reference, dart or mujoco"),
+    "controller": ("", "package.module:Class instead of the scenario's controller"),
+    "world": ("", "world for Gazebo: a name of worlds/, or a path that ends in .sdf"),
+    "bag": ("", "folder of the bag to write; must not exist"),
+    "lockstep": (True, "wait for the command that answers each state; else run in real time"),
+    "duration": (0.0, "length of the run [s]; 0: the scenario's; .inf: no end"),
+    "timeout": (TIMEOUT, "how long a command may take [s of wall time]; .inf: no limit"),
+    "start_timeout": (
+        START_TIMEOUT,
+        "how long peers may take to start, and a controller to be made or reset [s of wall time]",
+    ),
+    "peers": ([""], "names of the nodes that must receive before the first message is sent"),
+    "transport": ("ros", "what the bag says about the transport"),
+    "tolerance": (0.0, "velocity error over change of velocity, above it WARN; 0: the scenario's"),
+    "log": ("warning", "least level of the log lines on stderr"),
+}
+
+
+def declare(node: Node, *names: str) -> dict[str, Any]:
+    """Declare parameters of a node, and return their values; empty texts in lists are dropped."""
+    values = {}
+    for name in (*names, "log"):
+        default, description = PARAMETERS[name]
+        values[name] = node.declare_parameter(
+            name, default, ParameterDescriptor(description=description, read_only=True)
+        ).value
+        if isinstance(default, list):
+            values[name] = [text for text in values[name] if text]
+    set_log_level(values["log"])
+    return values
+
+
+def setup_of(values: dict[str, Any]) -> Setup:
+    """Bring robot and scenario together as the parameters say.
+
+    Raises:
+        AccordError: for a parameter that is missing or wrong.
+    """
+    for name in ("robot", "scenario"):
+        if not values[name]:
+            raise AccordError(f"parameter {name} is missing: -p {name}:=NAME")
+    robot = find_robot(values["robot"])
+    changes = list(values["set"])
+    if values["duration"] > 0 and math.isfinite(values["duration"]):
+        changes.append(f"duration={values['duration']!r}")
+    return Setup.of(load_scenario(robot.package, robot.name, values["scenario"], changes))

@@ -1,0 +1,203 @@
+"""What the nodes share: how a node's process starts, reads parameters, spins and ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+import rclpy
+from rclpy.context import Context
+from rclpy.exceptions import InvalidParameterTypeException, ParameterException
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+from roboaccord.contract.errors import AccordError
+
+STATUS_ERROR = 2
+STATUS_INTERRUPTED = 130
+PARENT = "ROBOACCORD_END_WITH_PARENT"  # environment variable by which a runner leaves no orphans
+SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
+POLL = 0.05  # s between looks at peers, signals and timeouts
+
+
+class Shell(Protocol):
+    """Wrap a core object into a node."""
+
+    def close(self) -> None:
+        """End properly, while the node can still publish."""
+
+
+class Run:
+    """Gather how the nodes of one process end.
+
+    Args:
+        parts: number of nodes that must report `done`.
+    """
+
+    def __init__(self, parts: int = 1) -> None:
+        self.future = Future()
+        self.error: AccordError | None = None
+        self.interrupt: Callable[[], None] = self.stop
+        """What a signal to end does."""
+        self._parts = parts
+
+    def expect(self) -> None:
+        """Wait for one more node."""
+        self._parts += 1
+
+    def done(self) -> None:
+        """Count one node as finished; the last one ends the spinning."""
+        self._parts -= 1
+        if self._parts <= 0:
+            self.stop()
+
+    def fail(self, error: AccordError) -> None:
+        """End the spinning with an error; the first one counts."""
+        self.error = self.error or error
+        self.stop()
+
+    def stop(self) -> None:
+        """End the spinning."""
+        if not self.future.done():
+            self.future.set_result(None)
+
+    def guard(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a callback whose errors end the run, and that is silent after the end."""
+        over = self.future.done
+
+        def guarded(*arguments: Any) -> Any:
+            if over():
+                return None
+            try:
+                return callback(*arguments)
+            except AccordError as error:
+                self.fail(error)
+                return None
+
+        return guarded
+
+
+def make_executor(context: Context) -> Any:
+    """Make the fastest executor there is: events where rclpy has it, else the plain one."""
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:
+        from rclpy.executors import SingleThreadedExecutor
+
+        return SingleThreadedExecutor(context=context)
+    # It enables faulthandler, which wants a real file where a test has replaced stderr.
+    with contextlib.redirect_stderr(sys.__stderr__):
+        return EventsExecutor(context=context)
+
+
+@contextlib.contextmanager
+def session(context: Context, **init: Any) -> Iterator[list[Node]]:
+    """Start ROS in a context; destroy the nodes put into the list, then shut down, in order."""
+    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO, **init)
+    nodes: list[Node] = []
+    try:
+        yield nodes
+    finally:
+        for node in nodes:
+            node.destroy_node()
+        context.try_shutdown()
+
+
+def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
+    """Spin nodes until the run is over, whatever ends it."""
+    executor = make_executor(context)
+    try:
+        for node in nodes:
+            executor.add_node(node)
+        while not run.future.done():
+            executor.spin_until_future_complete(run.future, timeout_sec=SPIN)
+    finally:
+        for node in nodes:
+            executor.remove_node(node)
+        executor.shutdown()
+
+
+def main_of(
+    name: str, build: Callable[[Node, Run], Shell], args: Sequence[str] | None = None
+) -> int:
+    """Run one node in its own process, and return the exit status.
+
+    Args:
+        name: of the node.
+        build: makes the shell; reads the parameters of the node.
+        args: command line without the program; that of the process where None.
+    """
+    run = Run()
+    context = Context()
+    arguments = list(sys.argv[1:] if args is None else args)
+    try:
+        with session(context, args=arguments) as nodes:
+            node = Node(name, context=context)
+            nodes.append(node)
+            node.create_timer(POLL, partial(_look_around, os.getppid(), run))
+            shell = build(node, run)  # a signal while libraries load or compile ends it at once
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: run.interrupt())
+            try:
+                spin(context, nodes, run)
+            finally:
+                shell.close()
+        if run.error:
+            raise run.error
+    except KeyboardInterrupt:
+        return STATUS_INTERRUPTED
+    except AccordError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return STATUS_ERROR
+    except (InvalidParameterTypeException, ParameterException, RuntimeError) as error:
+        sys.stderr.write(f"error: {name}: {str(error).splitlines()[0]}\n")
+        return STATUS_ERROR
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):  # Python's own end takes a while, too
+            signal.signal(number, signal.SIG_IGN)
+    return 0
+
+
+class ReportingShell(Shell, Protocol):
+    """Have a result to report when the run is over."""
+
+    result: dict[str, object]
+
+
+def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> int:
+    """Do as `main_of`, and write the shell's result to stdout as JSON if all went well."""
+    shells: list[ReportingShell] = []
+
+    def build_and_keep(node: Node, run: Run) -> ReportingShell:
+        shells.append(build(node, run))
+        return shells[0]
+
+    status = main_of(name, build_and_keep)
+    if shells and not status:
+        sys.stdout.write(json.dumps(shells[0].result) + "\n")
+    return status
+
+
+def _look_around(parent: int, run: Run) -> None:
+    """Let Python see signals while nothing comes, and end with a parent that asked for it."""
+    if PARENT in os.environ and os.getppid() != parent:
+        run.interrupt()
+
+
+def set_log_level(level: str) -> None:
+    """Send log lines of at least this level to stderr.
+
+    Raises:
+        AccordError: for an unknown level.
+    """
+    known = logging.getLevelNamesMapping()
+    if level.upper() not in known:
+        raise AccordError(f"unknown log level {level}; there is debug, info, warning, error")
+    logging.basicConfig(level=known[level.upper()], format="%(levelname)s %(name)s: %(message)s")

@@ -1,0 +1,1 @@
+"""The nodes: simulator, controller, recorder, cross-check."""

@@ -1,0 +1,149 @@
+"""The controller node: state in, update, efforts out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from rclpy.node import Node
+from roboaccord.cdr import EffortCodec
+from roboaccord.contract.interfaces import Controller
+from roboaccord.contract.state import RobotState
+from roboaccord.run.loop import ask_controller, reset_controller
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Watch
+
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.extras import ExtraOutputs
+from roboaccord_ros.graph.inlet import Inlet
+from roboaccord_ros.graph.parameters import declare, setup_of
+from roboaccord_ros.graph.shell import POLL, Run, main_of
+from roboaccord_ros.graph.targets import Targets
+
+
+class ControllerShell:
+    """Answer each state with the command of a controller.
+
+    Args:
+        node, run: where it lives.
+        setup: robot and scenario.
+        custom: `package.module:Class` instead of the scenario's controller, or "".
+        peers: nodes that must receive the commands before the first one is sent.
+        lockstep: whether the simulator waits; if not, zero efforts are sent at the end.
+        timeout: how long the controller may take for an answer [s of wall time].
+        start_timeout: how long it may take to be made, and to be reset [s of wall time].
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        setup: Setup,
+        custom: str,
+        run: Run,
+        peers: Sequence[str] = ("simulator",),
+        *,
+        lockstep: bool = True,
+        timeout: float = TIMEOUT,
+        start_timeout: float = START_TIMEOUT,
+    ) -> None:
+        self._node, self._run, self._peers, self._lockstep = node, run, peers, lockstep
+        robot, joints = setup.robot.name, setup.joints
+        self._joints, self._seed = joints, setup.scenario.seed
+        self._start_timeout = start_timeout
+        # A first one is thrown away: it shows what it gives beside efforts.
+        trial = self._make(setup, custom)
+        with Watch(timeout) as watch:
+            example = ask_controller(trial, setup.initial, None, joints, watch)
+        self._controller = self._make(setup, custom)
+        self.watch = Watch(timeout)
+        self._inlet, self._efforts = Inlet(joints), EffortCodec(joints)
+        self._initial = self._inlet.switches = setup.initial.switches
+        self._targets = Targets(node, setup, run)
+        self._last = -1.0
+        self._waiting: RobotState | None = None
+        self._ready = False
+        self._extras = ExtraOutputs(node, robot, run, example, self._inlet)
+        self._publisher, self._send = graph.advertise(node, robot, graph.EFFORTS)
+        takes = {
+            graph.RESULT: self._on_result,
+            graph.ODOMETRY: self._on_odometry,
+            graph.STATES: self._on_joint_states,
+        }
+        # Where nobody waits, an answer to an old state does harm: a backlog would only grow.
+        qos = graph.RELIABLE if lockstep else graph.NEWEST
+        for name, take in takes.items():
+            graph.subscribe(node, robot, name, run.guard(take), qos=qos)
+        node.create_timer(POLL, run.guard(self._look))
+        self.watch.start()
+
+    def _make(self, setup: Setup, custom: str) -> Controller:
+        """Return a controller that is made and reset."""
+        made = make_controller(setup, custom, timeout=self._start_timeout)
+        reset_controller(made, self._seed, self._start_timeout)
+        return made
+
+    def close(self) -> None:
+        """Leave no effort in force where nobody waits for the next one."""
+        self.watch.stop()
+        if not self._lockstep:
+            self._send(self._efforts.encode(max(self._last, 0.0), np.zeros(len(self._joints))))
+        graph.deliver(self._publisher)
+
+    def _look(self) -> None:
+        """Answer the first state as soon as everybody listens."""
+        self._extras.look()
+        if self._ready or self._extras.missing():
+            return
+        if not graph.missing_peers(self._node, self._publisher, self._peers):
+            self._ready = True
+            self._answer(self._waiting)
+
+    def _on_result(self, _: bytes) -> None:
+        self._run.done()
+
+    def _on_odometry(self, data: bytes) -> None:
+        self._answer(self._inlet.take_odometry(data))
+
+    def _on_joint_states(self, data: bytes) -> None:
+        self._answer(self._inlet.take_joint_states(data))
+
+    def _answer(self, state: RobotState | None) -> None:
+        if state is None:
+            return
+        if not self._ready:
+            self._waiting = state
+            return
+        if state.time <= self._last:  # the simulation was reset
+            reset_controller(self._controller, self._seed, self._start_timeout)
+            self._targets.reset()
+            self._inlet.switches = self._initial
+            state = replace(state, switches=self._initial)
+        self._last = state.time
+        target = self._targets.at(state.time)
+        command = ask_controller(self._controller, state, target, self._joints, self.watch)
+        self._extras.send(
+            state.time,
+            command,
+            lambda: self._send(self._efforts.encode(state.time, command.effort)),
+        )
+
+
+def build(node: Node, run: Run) -> ControllerShell:
+    """Make the controller that the parameters of a node ask for."""
+    options = ("lockstep", "timeout", "start_timeout")
+    values = declare(node, "robot", "scenario", "set", "duration", "controller", "peers", *options)
+    given = {name: values[name] for name in options}
+    setup, peers = setup_of(values), values["peers"]
+    return ControllerShell(node, setup, values["controller"], run, peers, **given)
+
+
+def main() -> None:
+    """Run the controller node."""
+    sys.exit(main_of("controller", build))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The recorder node: bytes in, bag out, nothing lost."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import struct
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rclpy.node import Node
+from roboaccord.bag.topics import TF, Topic, optional_topics, switch_topic
+from roboaccord.bag.transforms import RobotTransforms
+from roboaccord.bag.writer import TF_PERIOD, BagWriter
+from roboaccord.cdr import decode_events, decode_string
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.timing import NANOSECONDS
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.setup import Setup
+
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.inlet import Inlet
+from roboaccord_ros.graph.ledger import IN_STEP, Ledger
+from roboaccord_ros.graph.parameters import declare
+from roboaccord_ros.graph.shell import POLL, Run, main_of
+
+STAMP = struct.Struct("<4xiI")
+# /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
+# The states come last: a run starts when somebody listens to them.
+OTHERS = (graph.EVENTS, graph.CONTACTS, graph.WRENCH, graph.TWIST, graph.EFFORTS)
+STAMPED = (*OTHERS, graph.ODOMETRY, graph.STATES)
+FIRST_STAMP = struct.Struct("<8xiI")  # of an array of messages that have stamps
+PATIENCE = 6.0  # s that the last messages may come after the result
+_log = logging.getLogger(__name__)
+
+
+class RecorderShell:
+    """Write every message of a robot into a bag, from `/R/scenario` to `/R/result`.
+
+    It listens to the states once the bag is there, and to the result once the first state is on
+    disk: simulators that know of it start, and take the first step, no earlier.
+    """
+
+    def __init__(self, node: Node, robot: str, path: Path, run: Run) -> None:
+        if path.exists():
+            raise AccordError(f"{path} exists already; choose another name for the bag")
+        self._node, self._robot, self._path, self._run = node, robot, path, run
+        self._stack = contextlib.ExitStack()
+        self._bag: BagWriter | None = None
+        self._ledger = Ledger(0)
+        self._subscriptions: dict[str, Any] = {}
+        self._odom = b""
+        self._end = -1  # time of the last state, once the result says so [ns]
+        self._events, self._sent = 0, 0  # that came, and that the result speaks of
+        self._listening, self._over = False, False
+        self._looks = 0
+        self._count, self._count_seen = 0, -1
+        self._draining = False
+        run.interrupt = self._drain
+        graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
+        node.create_timer(POLL, run.guard(self._look))
+
+    def close(self) -> None:
+        """Close the bag: valid, whatever was recorded, with what came before a failure."""
+        for name, subscription in self._subscriptions.items() if not self._over else ():
+            with contextlib.suppress(AccordError):  # the bag says it again when it is closed
+                while found := subscription.handle.take_message(subscription.msg_type, True):
+                    self._take(name, found[0])
+        if self._ledger.lost:
+            _log.warning("%d messages were lost before %s", self._ledger.lost, self._path.name)
+        self._stack.close()
+
+    def _on_scenario(self, data: bytes) -> None:
+        if self._bag is not None:
+            return
+        facts = json.loads(decode_string(data))
+        setup = Setup.of(make_scenario(facts["scenario"]))
+        words = (facts[key] for key in ("engine", "engine_version", "transport"))
+        bag = self._stack.enter_context(BagWriter(self._path, setup, *words))
+        bag.add_topic(Topic(f"/{self._robot}/{graph.RESULT}", "std_msgs/msg/String", True))
+        for topic in optional_topics(self._robot):
+            bag.add_topic(topic)
+        for name in setup.initial.switches:
+            topic = switch_topic(self._robot, name)
+            bag.add_topic(topic)
+            take = self._run.guard(partial(self._take_unstamped, topic.name))
+            graph.subscribe_switch(self._node, self._robot, name, take)
+        self._period = round(setup.scenario.control_period * NANOSECONDS)
+        self._ledger = Ledger(self._period)
+        self._inlet = Inlet(setup.joints)
+        self._transforms = RobotTransforms(setup.tree, setup.joints)
+        self._next_tf = 0
+        self._bag, self._write = bag, bag.write_raw
+        self._topics = {name: f"/{self._robot}/{name}" for name in STAMPED}
+        for name in STAMPED:
+            take = self._run.guard(partial(self._take, name))
+            self._subscriptions[name] = graph.subscribe(self._node, self._robot, name, take)
+
+    def _listen(self) -> None:
+        """Put the first state on disk, and say so by listening to the result."""
+        self._listening = True
+        if self._bag is not None:
+            self._bag.flush()
+        take = self._run.guard(self._on_result)
+        graph.subscribe(self._node, self._robot, graph.RESULT, take)
+
+    def _take(self, name: str, data: bytes) -> None:
+        self._count += 1
+        layout = FIRST_STAMP if name == graph.CONTACTS else STAMP
+        sec, nanosec = layout.unpack_from(data)
+        now = sec * NANOSECONDS + nanosec
+        self._write(self._topics[name], now, data)
+        if name == graph.EVENTS:
+            self._events += len(decode_events(data))
+            self._end_if_complete()
+        if name not in IN_STEP:
+            return
+        back = now < self._ledger.now
+        self._ledger.note(name, now)
+        if name == graph.ODOMETRY:
+            self._odom = data
+        elif name == graph.STATES and (now >= self._next_tf or back) and self._odom:
+            self._add_transforms(now, data)
+        if not self._listening and self._ledger.complete(0):
+            self._listen()
+        if now == self._end:
+            self._end_if_complete()
+
+    def _end_if_complete(self) -> None:
+        if self._over or self._end < 0 or not self._ledger.complete(self._end):
+            return
+        self._over = self._events >= self._sent
+        if self._over:
+            self._run.done()
+
+    def _add_transforms(self, now: int, data: bytes) -> None:
+        """Add the transforms at 50 Hz; nobody publishes them where tf2 is missing."""
+        self._inlet.take_odometry(self._odom)
+        state = self._inlet.take_joint_states(data)
+        if state is not None:
+            self._next_tf = now + round(TF_PERIOD * NANOSECONDS)
+            self._write(TF, now, self._transforms.encode(state))
+
+    def _take_unstamped(self, topic: str, data: bytes) -> None:
+        self._write(topic, self._ledger.now, data)
+
+    def _on_result(self, data: bytes) -> None:
+        result = json.loads(decode_string(data))
+        self._take_unstamped(f"/{self._robot}/{graph.RESULT}", data)
+        if self._bag is not None and result["trajectory_sha256"]:
+            self._bag.finish(result["trajectory_sha256"])
+        self._end = int(result["steps"]) * self._period
+        self._sent = int(result.get("events", 0))
+        self._end_if_complete()  # else a slower topic completes it
+
+    def _drain(self) -> None:
+        """Go on for as long as messages come that were sent before."""
+        self._draining = True
+
+    def _look(self) -> None:
+        quiet, self._count_seen = self._count == self._count_seen, self._count
+        if self._draining and quiet:
+            self._run.stop()
+        self._looks += self._end >= 0
+        if self._looks * POLL > PATIENCE and not self._over:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """End without what never came.
+
+        Raises:
+            AccordError: if events are missing, which nothing but their number tells.
+        """
+        missing = self._sent - self._events
+        if self._bag is not None and missing > 0:
+            self._bag.note_loss(missing)
+            raise AccordError(f"{missing} of {self._sent} events were lost before {self._path}")
+        self._over = True
+        self._ledger.lost += 1
+        self._run.done()
+
+
+def build(node: Node, run: Run) -> RecorderShell:
+    """Make the recorder that the parameters of a node ask for."""
+    values = declare(node, "robot", "bag")
+    for name in ("robot", "bag"):
+        if not values[name]:
+            raise AccordError(f"parameter {name} is missing: -p {name}:=NAME")
+    return RecorderShell(node, values["robot"], Path(values["bag"]), run)
+
+
+def main() -> None:
+    """Run the recorder node."""
+    sys.exit(main_of("recorder", build))
+
+
+if __name__ == "__main__":
+    main()

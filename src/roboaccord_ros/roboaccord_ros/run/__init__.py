@@ -1,0 +1,1 @@
+"""Runs over ROS: nodes in one process, or in processes of their own."""

@@ -1,0 +1,165 @@
+"""The transport `ros_processes`: simulator, controller and recorder in three processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from roboaccord.bag.reader import read_run
+from roboaccord.contract.errors import AccordError
+from roboaccord.run.runner import RunRequest, RunResult
+
+from roboaccord_ros.graph.shell import PARENT
+from roboaccord_ros.run.domain import private_domain
+
+POLL = 0.02  # s
+GRACE = 5.0  # s that a process has to end once it is asked to
+ENDING = 60.0  # s that a process may take to end after another has
+NODES = ("recorder", "controller", "simulator")
+Commands = Mapping[str, Sequence[str]]
+
+
+def run_ros_processes(request: RunRequest) -> RunResult:
+    """Run over ROS in three processes, and read the result from the bag.
+
+    Observers of the request are told nothing: the run is not in this process.
+
+    Raises:
+        AccordError: whatever ends the run early, in one line.
+    """
+    commands = {name: [sys.executable, "-m", f"roboaccord_ros.{name}"] for name in NODES}
+    return run_commands(request, commands)
+
+
+def run_commands(
+    request: RunRequest,
+    commands: Commands,
+    on_start: Callable[[Mapping[str, subprocess.Popen[str]]], None] = lambda _: None,
+) -> RunResult:
+    """Run with given commands for the nodes; `on_start` gets the processes."""
+    with private_domain(), tempfile.TemporaryDirectory() as folder:
+        files = _write_parameters(request, Path(folder))
+        processes: dict[str, subprocess.Popen[str]] = {}
+        with _ended(processes):
+            for name in NODES:
+                processes[name] = subprocess.Popen(
+                    [*commands[name], "--ros-args", "--params-file", str(files)],
+                    stdout=subprocess.PIPE,
+                    stderr=(Path(folder) / f"{name}.err").open("w"),
+                    text=True,
+                    env={**os.environ, PARENT: "1"},
+                )
+            on_start(processes)
+            failed = _wait(processes)
+        if failed:
+            raise AccordError(_reason(failed, processes[failed].returncode, Path(folder)))
+        result = json.loads(processes["simulator"].communicate()[0])
+    if result["error"]:
+        raise AccordError(f"the simulator process ended early: {result['error']}")
+    return _read_result(request, result)
+
+
+def _write_parameters(request: RunRequest, folder: Path) -> Path:
+    """Write the scenario as it is, and the parameters of the three nodes."""
+    scenario = folder / "scenario.yaml"
+    data = json.loads(json.dumps(request.setup.scenario.data()))
+    scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
+    robot = request.setup.robot.name
+    limits = {"timeout": request.timeout, "start_timeout": request.start_timeout}
+    common = {"robot": robot, "scenario": str(scenario), **limits}
+    patience = 3.0 * request.start_timeout  # a controller node makes its controller twice
+    parameters: dict[str, dict[str, Any]] = {
+        "simulator": {
+            **common,
+            "engine": request.engine,
+            "start_timeout": patience,
+            "peers": ["controller", "recorder"],
+            "transport": "ros_processes",
+        },
+        "controller": {
+            **common,
+            "controller": request.controller,
+            "peers": ["simulator", "recorder"],
+        },
+        "recorder": {"robot": robot, "bag": str(request.bag.absolute())},
+    }
+    file = folder / "parameters.yaml"
+    nodes = {name: {"ros__parameters": values} for name, values in parameters.items()}
+    file.write_text(yaml.safe_dump(nodes), encoding="utf-8")
+    return file
+
+
+def _wait(processes: Mapping[str, subprocess.Popen[str]]) -> str:
+    """Wait until all have ended well, or one has not: return its name, else "".
+
+    One that is still there long after another has ended hangs: DDS does at times, as a node goes.
+    """
+    ended = math.inf
+    while True:
+        codes = {name: process.poll() for name, process in processes.items()}
+        if 0 in codes.values():
+            ended = min(ended, time.monotonic())
+        for name, code in codes.items():
+            if code:
+                return name
+        if all(code == 0 for code in codes.values()):
+            return ""
+        if time.monotonic() - ended > ENDING:
+            return next(name for name, code in codes.items() if code is None)
+        time.sleep(POLL)
+
+
+@contextlib.contextmanager
+def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Any:
+    """Leave no process behind: ask, wait, then kill."""
+    try:
+        yield
+    finally:
+        for process in processes.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + GRACE
+        for process in processes.values():
+            try:
+                process.wait(max(deadline - time.monotonic(), 0.0))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _reason(name: str, code: int, folder: Path) -> str:
+    """Return the one line that says why a process failed."""
+    lines = (folder / f"{name}.err").read_text(errors="replace").splitlines()
+    for line in lines:
+        if line.startswith("error: "):
+            return line.removeprefix("error: ")
+    if code < 0:
+        return f"the {name} process was killed by {signal.Signals(-code).name}"
+    return f"the {name} process ended with status {code}: {(lines or ['it says nothing'])[-1]}"
+
+
+def _read_result(request: RunRequest, result: Mapping[str, Any]) -> RunResult:
+    bag = read_run(request.bag)
+    if bag.trajectory.sha256() != result["trajectory_sha256"]:
+        raise AccordError(
+            f"{request.bag} does not hold what was simulated: messages were lost, "
+            f"{len(bag.trajectory)} of {result['steps'] + 1} states are there"
+        )
+    return RunResult(
+        trajectory=bag.trajectory,
+        bag=request.bag,
+        engine_version=bag.engine_version,
+        transport="ros_processes",
+        wall_time=float(result["wall_time"]),
+    )

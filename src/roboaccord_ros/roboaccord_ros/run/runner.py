@@ -1,0 +1,79 @@
+"""The transport `ros`: simulator, controller and recorder nodes in this process."""
+
+from __future__ import annotations
+
+import contextlib
+
+from rclpy.context import Context
+from rclpy.node import Node
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.runner import RunRequest, RunResult
+
+from roboaccord_ros.graph.shell import Run, session, spin
+from roboaccord_ros.nodes.controller import ControllerShell
+from roboaccord_ros.nodes.pacing import SimulatorOptions
+from roboaccord_ros.nodes.recorder import RecorderShell
+from roboaccord_ros.nodes.simulator import SimulatorShell
+from roboaccord_ros.run.domain import private_domain
+
+NAMES = ("simulator", "controller", "recorder")
+
+
+def run_ros(request: RunRequest) -> RunResult:
+    """Run over ROS in this process: three nodes, one executor, a private domain.
+
+    Raises:
+        AccordError: whatever ends the run early, in one line.
+    """
+    return run_nodes(request, make_simulator(request.setup, request.engine))
+
+
+def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
+    """Run over ROS in this process with a simulator that is made already."""
+    setup, run, context = request.setup, Run(parts=len(NAMES)), Context()
+    options = SimulatorOptions(
+        engine=request.engine,
+        timeout=request.timeout,
+        start_timeout=request.start_timeout,
+        peers=("controller", "recorder"),
+    )
+    with private_domain() as domain, session(context, domain_id=domain) as nodes:
+        for name in NAMES:
+            nodes.append(_node(name, context))
+        with contextlib.ExitStack() as stack:
+            recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run)
+            stack.callback(recorder.close)
+            shell = SimulatorShell(nodes[0], setup, simulator, run, options, request.observers)
+            peers = ("simulator", "recorder")
+            controller = ControllerShell(
+                nodes[1],
+                setup,
+                request.controller,
+                run,
+                peers,
+                timeout=request.timeout,
+                start_timeout=request.start_timeout,
+            )
+            stack.callback(controller.watch.stop)
+            spin(context, nodes, run)
+        if run.error:
+            raise run.error
+    return RunResult(
+        trajectory=shell.stepper.trajectory,
+        bag=request.bag,
+        engine_version=simulator.version,
+        transport="ros",
+        wall_time=shell.wall_time,
+    )
+
+
+def _node(name: str, context: Context) -> Node:
+    """Make a node without what nobody asks of it here."""
+    return Node(
+        name,
+        context=context,
+        use_global_arguments=False,
+        enable_rosout=False,
+        start_parameter_services=False,
+    )

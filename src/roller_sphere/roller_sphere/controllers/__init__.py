@@ -1,0 +1,1 @@
+"""Controllers that drive the ball by its rollers."""

@@ -1,0 +1,192 @@
+"""Controllers of the rollers: from the ball's velocity to roller speeds, and to motor efforts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
+
+from roller_sphere.controllers.programs import Program, figure_eight, headings
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.parameters import RollerSphereParameters
+from roller_sphere.model.rig import Rig
+
+BANDWIDTH = 40.0  # rad/s of the speed loops; motors of this size reach 100
+ACCELERATION = 4.0  # m/s^2: a ball between rollers that grips by 0.4 of its weight
+
+
+def speeds_for(rig: Rig, *, compensation: bool) -> Array:
+    """Return K of nu = K (V_x, V_y), the roller speeds for a velocity of the ball (2, 2).
+
+    With compensation by the inverse map (22). Without, by (2) nu_i = r <eta_i, w> for a ball that
+    does not turn about z: what one would do who knows nothing of slip.
+    """
+    # Of (w_x, w_y) = (-V_y, V_x) / r.
+    turned = Kinematics(rig).driving if compensation else rig.radius * rig.axes[:, :2]
+    return np.column_stack([turned[:, 1], -turned[:, 0]]) / rig.radius
+
+
+class SpeedLoops:
+    """Bring the rollers to their speeds: a proportional and integral loop each.
+
+    Its gains place both poles at the bandwidth, for a roller with its share of a ball that follows.
+
+    Args:
+        parameters: of the robot.
+        bandwidth: [rad/s].
+    """
+
+    def __init__(self, parameters: RollerSphereParameters, bandwidth: float) -> None:
+        p = parameters
+        if not 0 < bandwidth < math.inf:
+            raise ValueError(f"bandwidth is {bandwidth:g}, and must be positive")
+        inertia = p.roller_inertia + p.ball_inertia * (p.roller_radius / p.radius) ** 2
+        self._gain, self._integral_gain = 2.0 * inertia * bandwidth, inertia * bandwidth**2
+        self._radius, self._limit = p.roller_radius, p.effort_limit
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the run."""
+        self._sum, self._time = np.zeros(2), 0.0
+
+    def efforts(self, time: float, rates: Array, nu: Array) -> Array:
+        """Return the efforts (2,) [N m] at roller rates (2,) [rad/s] for speeds nu (2,) [m/s]."""
+        error = nu / self._radius - rates
+        step, self._time = time - self._time, time
+        asked = self._gain * error + self._integral_gain * (self._sum + error * step)
+        free = np.abs(asked) < self._limit  # what is at its limit does not wind up
+        self._sum = self._sum + np.where(free, error * step, 0.0)
+        return asked
+
+
+class VelocityController:
+    """Drive the ball at the velocity of a program, or of `cmd_vel` once there is one.
+
+    Args:
+        setup: robot and scenario.
+        program: velocity over time.
+        compensation: whether roller speeds allow for the slip.
+        acceleration: by which a velocity of `cmd_vel` is approached [m/s^2].
+        bandwidth: of the speed loops [rad/s].
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        program: Program,
+        compensation: bool,
+        acceleration: float,
+        bandwidth: float,
+    ) -> None:
+        if not 0 < acceleration < math.inf:
+            raise ValueError(f"acceleration is {acceleration:g}, and must be positive")
+        self._program, self._acceleration = program, acceleration
+        self._speeds = speeds_for(setup.parameters.rig, compensation=compensation)
+        self._loops = SpeedLoops(setup.parameters, bandwidth)
+        self._extra = np.zeros(len(setup.joints) - 2)
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Forget the run; nothing is random."""
+        self._loops.reset()
+        self._velocity, self._time = np.zeros(2), 0.0
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts that bring the rollers to their speeds."""
+        if target is None:
+            self._velocity = self._program(state.time)
+        else:
+            self._approach(target.twist[:2], state.time - self._time)
+        self._time = state.time
+        nu = self._speeds @ self._velocity
+        efforts = self._loops.efforts(state.time, state.qd[:2], nu)
+        return Command(np.concatenate([efforts, self._extra]))
+
+    def _approach(self, goal: Array, step: float) -> None:
+        change = goal - self._velocity
+        size, most = float(np.linalg.norm(change)), self._acceleration * step
+        self._velocity = goal if size <= most else self._velocity + change * (most / size)
+
+
+class DriveController(VelocityController):
+    """Drive the ball at a constant velocity, approached from rest, or at that of `cmd_vel`.
+
+    Args:
+        setup: robot and scenario.
+        speed: [m/s].
+        heading: from x [rad].
+        compensation, acceleration, bandwidth: see `VelocityController`.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        speed: float = 0.5,
+        heading: float = 0.0,
+        compensation: bool = True,
+        acceleration: float = ACCELERATION,
+        bandwidth: float = BANDWIDTH,
+    ) -> None:
+        goal = speed * np.array([math.cos(heading), math.sin(heading)])
+        ramp = max(abs(speed) / acceleration, 1e-9) if acceleration > 0 else 1.0
+        super().__init__(
+            setup, lambda time: goal * min(time / ramp, 1.0), compensation, acceleration, bandwidth
+        )
+
+
+class HeadingsController(VelocityController):
+    """Drive the ball in one heading after the other, each from rest to rest.
+
+    Args:
+        setup: robot and scenario.
+        speed: [m/s].
+        count: number of headings, evenly around.
+        hold: time of each [s].
+        ramp: time to gain the speed, and to lose it [s].
+        compensation, acceleration, bandwidth: see `VelocityController`.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        speed: float = 0.5,
+        count: int = 12,
+        hold: float = 1.0,
+        ramp: float = 0.2,
+        compensation: bool = True,
+        acceleration: float = ACCELERATION,
+        bandwidth: float = BANDWIDTH,
+    ) -> None:
+        if count < 1 or not 0 < 2 * ramp <= hold:
+            raise ValueError("count must be positive, and hold at least two ramps")
+        program = headings(speed, int(count), hold, ramp)
+        super().__init__(setup, program, compensation, acceleration, bandwidth)
+
+
+class FigureEightController(VelocityController):
+    """Drive the ball along a figure of eight: two circles, from rest to rest.
+
+    Args:
+        setup: robot and scenario.
+        speed: [m/s].
+        radius: of both circles [m].
+        ramp: time to gain the speed, and to lose it [s].
+        compensation, acceleration, bandwidth: see `VelocityController`.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        speed: float = 0.5,
+        radius: float = 0.4,
+        ramp: float = 0.5,
+        compensation: bool = True,
+        acceleration: float = ACCELERATION,
+        bandwidth: float = BANDWIDTH,
+    ) -> None:
+        if not min(speed, radius, ramp) > 0:
+            raise ValueError("speed, radius and ramp must be positive")
+        program = figure_eight(speed, radius, ramp)
+        super().__init__(setup, program, compensation, acceleration, bandwidth)

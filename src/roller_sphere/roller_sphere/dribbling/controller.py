@@ -1,0 +1,151 @@
+"""The controller of a carrier that dribbles: it drives over the ground and takes the ball along."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
+
+from roller_sphere.controllers.drive import BANDWIDTH, SpeedLoops, speeds_for
+from roller_sphere.dribbling.place import offsets, turned_back
+from roller_sphere.dribbling.programs import slalom
+from roller_sphere.model.parameters import RollerSphereParameters
+
+CARRIER_BANDWIDTH = 10.0  # rad/s of the carrier's speed loops; heavy robots reach 5 to 20
+ACCELERATION = 2.0  # m/s^2: usual for robots of the middle-size league
+TURN_ACCELERATION = 4.0  # rad/s^2
+# Stronger ones push the ball on when it changes from one roller to the other, and lose it.
+RECALL = 10.0  # 1/s: by which an offset of the ball is asked back
+LEARNING = 15.0  # 1/s^2: likewise of what lasts
+
+
+def moved_mass(parameters: RollerSphereParameters) -> float:
+    """Return the mass of the carrier with its rollers [kg]."""
+    p = parameters
+    return p.carrier_mass + 2.0 * (p.roller_mass + p.holder_mass)
+
+
+class CarrierLoops:
+    """Bring the carrier to a velocity and a turn rate: forward control, and a proportional loop.
+
+    Args:
+        parameters: of the robot.
+        bandwidth: [rad/s].
+    """
+
+    def __init__(self, parameters: RollerSphereParameters, bandwidth: float) -> None:
+        p = parameters
+        ahead = 2.0 * (p.roller_mass + p.holder_mass) * p.ball_ahead**2
+        self._mass, self._inertia = moved_mass(p), p.carrier_inertia + ahead
+        self._bandwidth = bandwidth
+
+    def efforts(self, state: RobotState, goal: Array, change: Array) -> Array:
+        """Return the forces along the world's x and y [N] and the torque [N m] (3,).
+
+        Args:
+            state: of the robot.
+            goal: forward and sideways velocity and turn rate (3,) [m/s, rad/s].
+            change: of `goal` over time (3,).
+        """
+        yaw = float(state.q[4])
+        velocity = turned_back(-yaw, goal[:2])  # to the world
+        along = turned_back(-yaw, change[:2])
+        rate = float(state.qd[4])
+        forward = along + rate * np.array([-velocity[1], velocity[0]])
+        force = self._mass * (forward + self._bandwidth * (velocity - state.qd[2:4]))
+        torque = self._inertia * (change[2] + self._bandwidth * (goal[2] - rate))
+        return np.array([*force, torque])
+
+
+class DribbleController:
+    """Drive at a speed and turn, the ball taken along; or at the velocity of `cmd_vel`.
+
+    The ball is to move over the ground as its place in the carrier does, so the rollers get the
+    speeds of the inverse map (22) for that velocity, in the carrier's frame. How far the ball is
+    from its place, which a dribbler knows from how far its rollers are pressed out, is asked back.
+
+    Args:
+        setup: robot and scenario.
+        speed: forward [m/s].
+        turn_rate: to the left [rad/s].
+        straight: time before the first turn [s].
+        alternate: time of each turn, left and right in turn [s]; 0 for one that goes on.
+        acceleration: at most, of the forward and sideways velocity [m/s^2].
+        turn_acceleration: at most [rad/s^2].
+        recall: velocity asked of the ball over its offset [1/s].
+        learning: by which that grows while the offset lasts [1/s^2].
+        bandwidth: of the rollers' speed loops [rad/s].
+        carrier_bandwidth: of the carrier's [rad/s].
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        speed: float = 1.0,
+        turn_rate: float = 0.0,
+        straight: float = 1.5,
+        alternate: float = 0.0,
+        acceleration: float = ACCELERATION,
+        turn_acceleration: float = TURN_ACCELERATION,
+        recall: float = RECALL,
+        learning: float = LEARNING,
+        bandwidth: float = BANDWIDTH,
+        carrier_bandwidth: float = CARRIER_BANDWIDTH,
+    ) -> None:
+        if setup.scenario.base != "free":
+            raise AccordError("controller dribble drives a carrier, so base must be free")
+        _check_positive(
+            acceleration=acceleration,
+            turn_acceleration=turn_acceleration,
+            carrier_bandwidth=carrier_bandwidth,
+        )
+        if not (0 <= recall < math.inf and 0 <= learning < math.inf):
+            raise ValueError("recall and learning must not be negative")
+        self._parameters: RollerSphereParameters = setup.parameters
+        self._program = slalom(speed, turn_rate, straight, alternate)
+        self._most = np.array([acceleration, acceleration, turn_acceleration])
+        self._recall, self._learning = recall, learning
+        self._speeds = speeds_for(self._parameters.rig, compensation=True)
+        self._rollers = SpeedLoops(self._parameters, bandwidth)
+        self._carrier = CarrierLoops(self._parameters, carrier_bandwidth)
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Forget the run; nothing is random."""
+        self._rollers.reset()
+        self._goal, self._sum, self._time = np.zeros(3), np.zeros(2), 0.0
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts of rollers and carrier."""
+        step, self._time = state.time - self._time, state.time
+        asked = self._program(state.time) if target is None else target.twist[[0, 1, 5]]
+        change = self._approach(asked, step)
+        nu = self._speeds @ self._ball_velocity(state, step)
+        rollers = self._rollers.efforts(state.time, state.qd[:2], nu)
+        return Command(np.concatenate([rollers, self._carrier.efforts(state, self._goal, change)]))
+
+    def _approach(self, asked: Array, step: float) -> Array:
+        """Move the goal towards what is asked, and return its change over time (3,)."""
+        if step <= 0.0:
+            return np.zeros(3)
+        change = np.minimum(np.maximum((asked - self._goal) / step, -self._most), self._most)
+        self._goal = self._goal + change * step
+        return np.asarray(change)
+
+    def _ball_velocity(self, state: RobotState, step: float) -> Array:
+        """Return the ball's velocity over the ground that is asked, in the carrier's frame (2,)."""
+        p = self._parameters
+        away = offsets(p, state.q, state.position)[:2]
+        self._sum = self._sum + away * step
+        carrier = turned_back(state.q[4], state.qd[2:4])
+        place = carrier + np.array([0.0, state.qd[4] * p.ball_ahead])
+        return np.asarray(place - self._recall * away - self._learning * self._sum)
+
+
+def _check_positive(**values: float) -> None:
+    for name, value in values.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} is {value:g}, and must be positive")

@@ -1,0 +1,104 @@
+"""How fast a carrier can turn and gain speed with its ball: statics with cones of friction.
+
+In the carrier's frame the ball is at rest in its place. With an acceleration a of the ball, its
+rolling, the loads N_i of the rollers and forces f_i tangential to the ball,
+
+    m a = sum (f_i - N_i p_i) + F + (N - m g) z
+    (I/r) z x a = sum r p_i x f_i - r z x F
+
+F and N being the ground's. That leaves one of the four numbers of f_1 and f_2 free. The share of
+grip is the least possible max |f_i| / (mu N_i): above 1 no friction holds the ball, whatever the
+rollers do. Below it something may: rollers that slip have their friction along the slip alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from roboaccord.contract.state import Array
+from scipy.optimize import brentq, minimize_scalar
+
+from roller_sphere.model.parameters import RollerSphereParameters
+
+UP = np.array([0.0, 0.0, 1.0])
+MOST = 100.0  # m/s^2 and rad/s: beyond what any dribbler does
+
+
+def ball_acceleration(ahead: float, speed: float, turn_rate: float, gain: float = 0.0) -> Array:
+    """Return the ball's acceleration (3,) [m/s^2] in the carrier's frame.
+
+    Args:
+        ahead: from the carrier's middle to the ball [m].
+        speed: of the carrier, forward [m/s].
+        turn_rate: [rad/s], constant.
+        gain: of speed [m/s^2].
+    """
+    return np.array([gain - turn_rate**2 * ahead, turn_rate * speed, 0.0])
+
+
+def grip_shares(
+    parameters: RollerSphereParameters, mu: float, mu_ground: float, acceleration: Array
+) -> tuple[float, float]:
+    """Return the shares of friction that rollers and ground must give; above 1 they cannot.
+
+    Args:
+        parameters: of the robot.
+        mu, mu_ground: coefficients at the rollers and on the ground.
+        acceleration: of the ball (3,) [m/s^2].
+    """
+    p, a = parameters, acceleration
+    normals, r = p.rig.normals, p.radius
+    held = p.roller_mass + p.holder_mass
+    loads = p.press_force + held * (normals @ (a + p.gravity * UP))
+    tangents = np.stack([p.rig.across, p.rig.along], axis=1)  # (2, 2, 3)
+    pushed = p.ball_mass * a + loads @ normals  # what f_1, f_2, F and N z - m g z add up to
+    # Moments with F = pushed - sum f in the plane: matrix (3, 4) times the tangential parts.
+    columns = [
+        r * np.cross(normals[i], t) + r * np.cross(UP, t) for i in (0, 1) for t in tangents[i]
+    ]
+    moment = p.ball_inertia / r * np.cross(UP, a) + r * np.cross(UP, pushed)
+    matrix = np.column_stack(columns)
+    least = np.linalg.lstsq(matrix, moment, rcond=None)[0]
+    free = np.linalg.svd(matrix)[2][-1]
+
+    def share(amount: float) -> float:
+        forces = (least + amount * free).reshape(2, 2)
+        return float((np.linalg.norm(forces, axis=1) / (mu * loads)).max())
+
+    most = float(np.abs(loads).max() + np.linalg.norm(least))
+    found = minimize_scalar(share, bounds=(-2 * most, 2 * most), options={"xatol": 1e-10})
+    forces = np.einsum("ij,ijd->d", (least + found.x * free).reshape(2, 2), tangents)
+    ground = pushed - forces + p.ball_mass * p.gravity * UP
+    return float(found.fun), float(np.hypot(*ground[:2]) / (mu_ground * max(ground[2], 1e-9)))
+
+
+def largest_turn_rate(
+    parameters: RollerSphereParameters, mu: float, mu_ground: float, speed: float
+) -> float:
+    """Return the turn rate at which the share of grip is 1 at a speed [rad/s], by statics."""
+
+    def excess(rate: float) -> float:
+        a = ball_acceleration(parameters.ball_ahead, speed, rate)
+        return max(grip_shares(parameters, mu, mu_ground, a)) - 1.0
+
+    return _crossing(excess)
+
+
+def largest_gain(
+    parameters: RollerSphereParameters, mu: float, mu_ground: float, sign: float = 1.0
+) -> float:
+    """Return the acceleration straight on at which the share of grip is 1, or, at -1, braking."""
+
+    def excess(gain: float) -> float:
+        a = ball_acceleration(parameters.ball_ahead, 0.0, 0.0, sign * gain)
+        return max(grip_shares(parameters, mu, mu_ground, a)) - 1.0
+
+    return _crossing(excess)
+
+
+def _crossing(excess: Callable[[float], float]) -> float:
+    """Return where a function that grows crosses 0; 0 where it is above at once."""
+    if excess(0.0) >= 0.0:
+        return 0.0
+    return float(brentq(excess, 0.0, MOST)) if excess(MOST) > 0.0 else MOST

@@ -1,0 +1,105 @@
+"""The map of a dribbling carrier: what it holds at which speed and turn rate, by experiment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from roboaccord.contract.contact import Contact
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.setup import Setup
+
+from roller_sphere.dribbling.limits import ball_acceleration, grip_shares
+from roller_sphere.dribbling.place import held_time, offsets
+from roller_sphere.dribbling.slip import SlipFigures, slip_figures
+from roller_sphere.model.contact import LINKS
+
+LAST = 1.0  # s at the end, over which slips are averaged
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Hold one run, straight on and then in a turn that goes on.
+
+    Args:
+        speed, turn_rate: that were asked [m/s, rad/s].
+        held: until when the ball was held [s].
+        kept: whether to the end.
+        largest_offset: of the ball from its place while it was held [m].
+        grip: share of friction that statics ask of the rollers in the turn; above 1 they cannot.
+        slip: means over the last second, None where the ball was lost.
+    """
+
+    speed: float
+    turn_rate: float
+    held: float
+    kept: bool
+    largest_offset: float
+    grip: float
+    slip: SlipFigures | None
+
+
+def run_cell(data: dict[str, Any], engine: str, speed: float, turn_rate: float) -> Cell:
+    """Run one cell of the map: straight on until the speed is reached and half a second more."""
+    setup = Setup.of(make_scenario(data))
+    controller = {**setup.scenario.controller, "speed": speed, "turn_rate": turn_rate}
+    ramp = speed / float(controller.get("acceleration", 2.0))
+    controller.update(straight=ramp + 0.5, alternate=0.0)
+    duration = math.ceil(ramp + 0.5) + LAST + 2.0
+    setup = Setup.of(make_scenario({**data, "controller": controller, "duration": duration}))
+    p, scenario = setup.parameters, setup.scenario
+    found = simulate(
+        simulator=make_simulator(setup, engine),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=duration,
+        control_period=scenario.control_period,
+        seed=scenario.seed,
+    )
+    held = held_time(p, found)
+    kept = bool(held >= found.time[-1])
+    while_held = found.window(0.0, held)
+    away = offsets(p, while_held.q, while_held.position)[:, :2]
+    last = found.window(duration - LAST, duration)
+    return Cell(
+        speed=speed,
+        turn_rate=turn_rate,
+        held=held,
+        kept=kept,
+        largest_offset=float(np.linalg.norm(away, axis=1).max()),
+        grip=grip_of(setup, speed, turn_rate),
+        slip=slip_figures(p, last) if kept else None,
+    )
+
+
+def grip_of(setup: Setup, speed: float, turn_rate: float) -> float:
+    """Return the share of grip that a steady turn asks of the rollers."""
+    if setup.contact is None:
+        return math.nan
+    p = setup.parameters
+    a = ball_acceleration(p.ball_ahead, speed, turn_rate)
+    return max(grip_shares(p, *coefficients(setup.contact), a))
+
+
+def coefficients(contact: Contact) -> tuple[float, float]:
+    """Return the coefficients of friction of the ball with a roller and with the ground."""
+    ball, roller, _ = LINKS
+    return contact.mu((ball, roller)), contact.mu((ball, contact.fixtures[0].name))
+
+
+def run_map(
+    setup: Setup, engine: str, speeds: Sequence[float], turn_rates: Sequence[float], jobs: int = -1
+) -> Iterator[Cell]:
+    """Run every speed at every turn rate, side by side, and yield the cells in that order."""
+    data = setup.scenario.data()
+    calls = (
+        delayed(run_cell)(data, engine, speed, rate) for speed in speeds for rate in turn_rates
+    )
+    yield from Parallel(n_jobs=jobs, return_as="generator")(calls)

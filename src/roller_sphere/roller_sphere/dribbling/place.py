@@ -1,0 +1,82 @@
+"""Where the ball is between the carrier's rollers, and how far it is from being lost.
+
+In the carrier's frame, whose x axis is forward, the ball's place is `ball_ahead` in front of the
+carrier's middle. With the ball at an offset d from it, roller i slides out along its slide, the
+line of P_i, until it touches: its centre at (R - s_i) p_i, with R the sum of both radii, and
+
+    |(R - s_i) p_i - d| = R     so     R - s_i = p_i d + sqrt((p_i d)^2 - d^2 + R^2).
+
+The ball is lost where there is no such s_i, or none within the slide's stroke of +-2 roller radii.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.numerics.rotations import quaternion_matrix
+
+from roller_sphere.model.parameters import RollerSphereParameters
+
+STROKE = 2.0  # roller radii either way, as the description has it
+
+
+def turned_back(yaw: Array | float, vectors: Array) -> Array:
+    """Return vectors (..., 2) of the world in the frame of a carrier turned by yaw (...) [rad]."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    x, y = vectors[..., 0], vectors[..., 1]
+    return np.stack([c * x + s * y, c * y - s * x], axis=-1)
+
+
+def offsets(parameters: RollerSphereParameters, q: Array, position: Array) -> Array:
+    """Return how far the ball is from its place, in the carrier's frame (..., 3) [m].
+
+    Args:
+        parameters: of the robot.
+        q: joint positions (..., 5): the rollers', carrier_x, carrier_y and carrier_yaw.
+        position: of the ball (..., 3) [m].
+    """
+    p = parameters
+    middle = q[..., 2:4] - np.array([p.ball_ahead, 0.0])
+    flat = turned_back(q[..., 4], position[..., :2] - middle) - np.array([p.ball_ahead, 0.0])
+    return np.concatenate([flat, position[..., 2:] - p.radius], axis=-1)
+
+
+def slides(parameters: RollerSphereParameters, offset: Array) -> Array:
+    """Return how far each roller has slid towards the ball (..., 2) [m]; NaN where it misses it."""
+    p = parameters
+    reach = p.radius + p.roller_radius
+    along = offset @ p.rig.normals.T
+    square = along**2 - (offset**2).sum(axis=-1)[..., None] + reach**2
+    with np.errstate(invalid="ignore"):
+        return np.asarray(reach - along - np.sqrt(square))
+
+
+def holds(parameters: RollerSphereParameters, offset: Array) -> Array:
+    """Return whether both rollers reach the ball within their strokes (...)."""
+    slid = slides(parameters, offset)
+    return np.asarray((np.abs(slid) <= STROKE * parameters.roller_radius).all(axis=-1))
+
+
+def normals_at(parameters: RollerSphereParameters, offset: Array) -> Array:
+    """Return the unit vectors from the ball's centre to the rollers' (..., 2, 3)."""
+    p = parameters
+    reach = p.radius + p.roller_radius
+    centres = (reach - slides(p, offset))[..., None] * p.rig.normals
+    return np.asarray((centres - offset[..., None, :]) / reach)
+
+
+def spins(trajectory: Trajectory) -> Array:
+    """Return the ball's angular velocity relative to the carrier, in its frame (k, 3) [rad/s]."""
+    world = np.einsum(
+        "kij,kj->ki", quaternion_matrix(trajectory.orientation), trajectory.twist[:, 3:]
+    )
+    yaw, rate = trajectory.q[:, 4], trajectory.qd[:, 4]
+    flat = turned_back(yaw, world[:, :2])
+    return np.column_stack([flat, world[:, 2] - rate])
+
+
+def held_time(parameters: RollerSphereParameters, trajectory: Trajectory) -> float:
+    """Return until when the ball was held [s]; the end of the motion if it never was lost."""
+    lost = np.logical_not(holds(parameters, offsets(parameters, trajectory.q, trajectory.position)))
+    return float(trajectory.time[int(np.argmax(lost))] if lost.any() else trajectory.time[-1])

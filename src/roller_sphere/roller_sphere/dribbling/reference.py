@@ -1,0 +1,180 @@
+"""The analytical simulator of a carrier that dribbles: a ball that rolls, and pressed rollers.
+
+What is in it, and what is not:
+
+- the ball rolls on the ground without slip, and does not leave it; it spins on it freely;
+- each roller is pressed along its slide by a constant force and touches the ball as a sphere does,
+  so the contact moves with the ball's place; its load is the press, and the roller's weight and
+  inertia; friction is the scenario's, dry friction smoothed;
+- carrier, rollers and ball act on each other in full: M y' = Q in `dribble_dynamics`.
+
+The places take half a step, the rates a whole one, the places the other half: of the second order.
+Once the ball is out of reach of a roller it is lost: both let go of it for good, pressed out as far
+as they go, and it rolls on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import roboaccord
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.timing import count_steps
+from roboaccord.contract.trajectory import Event
+from roboaccord.numerics.rotations import (
+    quaternion_matrix,
+    quaternion_product,
+    turn_quaternion,
+    yaw_matrix,
+)
+from roboaccord.scenario.setup import Setup
+
+from roller_sphere.dribbling.dynamics import RATES, advance
+from roller_sphere.dribbling.place import STROKE, holds, offsets
+from roller_sphere.model.contact import Friction
+from roller_sphere.model.parameters import RollerSphereParameters
+
+STAGE_MASS = 0.01  # kg: of the links between the carrier's joints in the description
+HOLDER_INERTIA = 1e-5  # kg m^2: likewise
+UP = np.array([0.0, 0.0, 1.0])
+
+
+class DribbleReference:
+    """Simulate the ball on the ground and the carrier that takes it along (Simulator).
+
+    Args:
+        setup: robot and scenario.
+        friction: of rollers pressed by `press_force`; a dry one goes with the load.
+    """
+
+    name = "reference"
+    version = f"roboaccord-roller-sphere {roboaccord.__version__}"
+    order = 2
+
+    def __init__(self, setup: Setup, friction: Friction) -> None:
+        p: RollerSphereParameters = setup.parameters
+        self.joints, self.effort_limits = setup.joints, setup.effort_limits
+        self.physics_step = setup.scenario.physics_step
+        self._parameters = p
+        self._row = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
+        self._along = np.stack([p.rig.normals, -p.rig.axes])
+        self._forces = (p.press_force, p.roller_mass + p.holder_mass, p.gravity, p.roller_inertia)
+        self._fixed = fixed_masses(p)
+        self._friction = (friction.viscous, friction.dry / p.press_force, friction.slip_speed)
+        self._turns = np.zeros((1, 5))
+        self.reset(setup.initial)
+        self.step(Command(np.zeros(len(self.joints))), self.physics_step)  # compiles the kernels
+        self.reset(setup.initial)
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Put the robot in `state`; the ball's speed is that with which it rolls."""
+        p = self._parameters
+        spin = quaternion_matrix(state.orientation) @ state.twist[3:]
+        self._rates = np.concatenate([spin, state.qd])
+        middle = state.q[2:4] - np.array([p.ball_ahead, 0.0])
+        self._place = np.array([*state.position[:2], *middle, state.q[4]])
+        self._held = bool(holds(p, offsets(p, state.q, state.position)))
+        self._events: list[Event] = []
+        self._state = self._complete(state.time, state, state.orientation, state.q[:2])
+        return self._state
+
+    def state(self) -> RobotState:
+        """Return the present state."""
+        return self._state
+
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Advance by `duration` [s] under held efforts, clipped."""
+        count = count_steps(duration, self.physics_step, "control period over physics step")
+        effort = clip_efforts(command.effort, self.effort_limits)
+        if len(self._turns) != count:
+            self._turns = np.zeros((count, 5))
+        lost = advance(
+            self._row, self._along, self._forces, self._fixed, self._friction,
+            np.concatenate([np.zeros(3), effort]), self._place, self._rates, self._held,
+            self.physics_step, self._turns,
+        )  # fmt: skip
+        before, orientation = self._state, self._state.orientation
+        if lost >= 0:
+            self._held = False
+            time = round(before.time + lost * self.physics_step, 9)
+            self._events.append(Event(time, "ball_lost", "base_link"))
+        for turn in self._turns:
+            orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
+        time = round(before.time + duration, 9)  # free of the sum's round-off
+        rollers = before.q[:2] + self._turns[:, 3:].sum(axis=0)
+        self._state = self._complete(time, replace(before, effort=effort), orientation, rollers)
+        return self._state
+
+    def _complete(
+        self, time: float, state: RobotState, orientation: Array, rollers: Array
+    ) -> RobotState:
+        p, y, place = self._parameters, self._rates, self._place
+        rotation = quaternion_matrix(orientation)
+        velocity = p.radius * np.array([y[1], -y[0], 0.0])
+        middle = place[2:4] + np.array([p.ball_ahead, 0.0])
+        return replace(
+            state,
+            time=time,
+            q=np.array([*rollers, *middle, place[4]]),
+            qd=y[3:].copy(),
+            position=np.array([*place[:2], p.radius]),
+            orientation=orientation,
+            twist=np.concatenate([velocity @ rotation, y[:3] @ rotation]),
+        )
+
+    def take_events(self) -> Sequence[Event]:
+        """Return the loss of the ball, once."""
+        events, self._events = self._events, []
+        return events
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without contact or friction: the ball falls, rollers slide."""
+        base = np.concatenate([-self._parameters.gravity * UP, np.zeros(3)])
+        return Acceleration(base, untouched(self._parameters, state, effort))
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link [kg]."""
+        p = self._parameters
+        stages = {f"stage_{axis}_link": STAGE_MASS for axis in "xy"}
+        pairs = {f"roller_{i}_link": p.roller_mass for i in (1, 2)}
+        holders = {f"holder_{i}_link": p.holder_mass for i in (1, 2)}
+        own = {"base_link": p.ball_mass, "carrier_link": p.carrier_mass}
+        return {**own, **stages, **holders, **pairs}
+
+
+def fixed_masses(parameters: RollerSphereParameters) -> Array:
+    """Return the part of M (8, 8) that does not depend on where anything is."""
+    p = parameters
+    rolling = p.ball_inertia + p.ball_mass * p.radius**2
+    ways = [p.carrier_mass + 2.0 * STAGE_MASS, p.carrier_mass + STAGE_MASS]
+    yaw = p.carrier_inertia + 2.0 * (p.roller_inertia + HOLDER_INERTIA)
+    return np.diag([rolling, rolling, p.ball_inertia, *[p.roller_inertia] * 2, *ways, yaw])
+
+
+def untouched(parameters: RollerSphereParameters, state: RobotState, effort: Array) -> Array:
+    """Return the accelerations of the joints (5,) where nothing touches, the slides being free.
+
+    The slides are at their middles and at rest, and nothing presses: as engines are asked.
+    """
+    p, mass = parameters, parameters.roller_mass + parameters.holder_mass
+    turn, rate = yaw_matrix(state.q[4]), float(state.qd[4])
+    normals, axes = p.rig.normals @ turn.T, -p.rig.axes @ turn.T
+    centres = (p.radius + p.roller_radius) * normals + turn @ np.array([p.ball_ahead, 0.0, 0.0])
+    # Rates: rollers, carrier x, y and yaw, slides.
+    M = np.zeros((7, 7))
+    M[:5, :5] = fixed_masses(p)[RATES - 5 :, RATES - 5 :]
+    forces = np.concatenate([effort, np.zeros(2)])
+    for i, (n, a, rho) in enumerate(zip(normals, axes, centres)):
+        J = np.zeros((3, 7))
+        J[:2, 2:4] = np.eye(2)
+        J[:, 4], J[:, 5 + i] = np.cross(UP, rho), -n
+        M += mass * J.T @ J
+        M[i, 4] += p.roller_inertia * a[2]
+        M[4, i] += p.roller_inertia * a[2]
+        swing = rate * rate * np.cross(UP, np.cross(UP, rho))
+        forces -= mass * J.T @ (swing + p.gravity * UP)
+    return np.asarray(np.linalg.solve(M, forces)[:5])

@@ -1,0 +1,1 @@
+"""Parameters, rig, kinematics and friction of a ball between rollers."""

@@ -1,0 +1,106 @@
+"""Friction between the rollers and the ball, as a force law that is the same in every simulator.
+
+With the slip zeta of the ball against a roller, tangential to both, the force on the ball is
+
+    viscous   f = -c zeta
+    coulomb   f = -mu N zeta / sqrt(|zeta|^2 + slip_speed^2)
+
+The paper's model minimises the summed squared slip. That is where the moments of viscous friction
+with equal coefficients balance on a ball that is free to turn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.interfaces import LinkMotion
+from roboaccord.contract.state import Array
+from roboaccord.numerics.jit import kernel
+
+LINKS = ("base_link", "roller_1_link", "roller_2_link")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Friction:
+    """Hold a law of friction of one contact.
+
+    Args:
+        viscous: c [N s/m].
+        dry: mu N, what dry friction comes to [N].
+        slip_speed: below which dry friction falls to 0 [m/s].
+    """
+
+    viscous: float = 0.0
+    dry: float = 0.0
+    slip_speed: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("viscous", "dry"):
+            value = getattr(self, name)
+            if not 0 <= value < math.inf:
+                raise ValueError(f"friction is {value:g}, and must be a number from 0 on")
+        if not 0 < self.slip_speed < math.inf:
+            raise ValueError(f"slip_speed is {self.slip_speed:g}, and must be positive")
+
+    @property
+    def row(self) -> tuple[float, float, float]:
+        """What the kernels take."""
+        return self.viscous, self.dry, self.slip_speed
+
+
+@kernel
+def brake(row, slip, force):  # type: ignore[no-untyped-def]
+    """Fill the force on the ball (3,) [N] at a slip (3,) [m/s]."""
+    viscous, dry, speed = row
+    size = math.sqrt(slip[0] ** 2 + slip[1] ** 2 + slip[2] ** 2 + speed * speed)
+    for d in range(3):
+        force[d] = -(viscous + dry / size) * slip[d]
+
+
+@kernel
+def _wrenches(position, linear, angular, radius, row, forces, torques):  # type: ignore[no-untyped-def]
+    """Fill forces and torques of the links, the ball first."""
+    n = np.empty(3)
+    slip = np.empty(3)
+    f = np.empty(3)
+    forces[:] = 0.0
+    torques[:] = 0.0
+    for i in range(1, position.shape[0]):
+        n[:] = position[i] - position[0]
+        distance = math.sqrt(n @ n)
+        n /= distance
+        lever = distance - radius  # the roller's radius
+        slip[:] = linear[0] - linear[i]
+        slip += np.cross(radius * angular[0] + lever * angular[i], n)
+        slip -= (slip @ n) * n
+        brake(row, slip, f)
+        moment = np.cross(n, f)
+        forces[0] += f
+        torques[0] += radius * moment
+        forces[i] -= f
+        torques[i] += lever * moment
+
+
+class RollerFriction:
+    """Apply a law of friction where the rollers touch the ball (ForceLaw).
+
+    Args:
+        radius: of the ball [m].
+        friction: the law, the same at all contacts.
+    """
+
+    links: tuple[str, ...] = LINKS
+
+    def __init__(self, radius: float, friction: Friction) -> None:
+        self.radius, self.friction = radius, friction
+        self._forces, self._torques = np.zeros((2, len(LINKS), 3))
+
+    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
+        """Return forces (3, 3) [N] and torques (3, 3) [N m]; the arrays are used again."""
+        _wrenches(
+            motion.position, motion.linear, motion.angular, self.radius, self.friction.row,
+            self._forces, self._torques,
+        )  # fmt: skip
+        return self._forces, self._torques

@@ -1,0 +1,238 @@
+"""The ball's turning from the rollers' speeds and back, with the slip: for any number of rollers.
+
+The ball turns such that the sum of the squared slips is least. For two rollers that is the point
+halfway between their lines (4), and all of Kimura, Ogata and Ishii (2019) follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from roboaccord.contract.state import Array
+
+from roller_sphere.model.rig import Rig, RigError
+
+# Condition number of the map from the rollers' speeds to the ball's velocity. Angles rounded to
+# 1e-4 degrees hit the singular angle of the paper's rig within 2e6; at 100 some headings ask for
+# a hundred times the roller speed of others.
+REFUSED, WARNED = 1e5, 1e2
+STILL = 1e-12  # of the ball's speed to the rollers': rounding
+SLIPLESS = 1e-9  # of the slip to the rollers' speeds, likewise
+ANGLE = 1e-9  # rad: a heading that is 0 but for rounding
+TURN = 2.0 * np.pi
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Hold what rollers and ball do, over any leading axes.
+
+    Args:
+        nu: peripheral speeds of the rollers (..., n) [m/s].
+        omega: angular velocity w of the ball (..., 3) [rad/s].
+        speed: |V| of the ball's centre, were it rolling on the x-y plane (...) [m/s].
+        heading: phi of V from x, in [0, 2 pi) (...) [rad].
+        rho: of w from the x-y plane up (...) [rad].
+        slip: S_i, the slip along X_i (..., n) [m/s].
+    """
+
+    nu: Array
+    omega: Array
+    speed: Array
+    heading: Array
+    rho: Array
+    slip: Array
+
+
+class Kinematics:
+    """Turn speeds of a rig's rollers into motions of its ball, and back.
+
+    Everything is linear in the speeds: w = `turning` nu, S = `slipping` nu.
+
+    Args:
+        rig: the rig.
+    """
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig = rig
+        r, p, axes = rig.radius, rig.normals, rig.axes
+        # The squared slip of roller i is |r (I - p p') (w - nu eta / r)|^2, and p is normal to eta.
+        least = rig.count * np.eye(3) - p.T @ p
+        self.turning: Array = np.asarray(np.linalg.solve(least, axes.T) / r)
+        """M of w = M nu (3, n) [rad/m]; its columns are Y and X of (17) for two rollers."""
+        slips = (
+            r * np.cross(self.turning.T[:, None], p)
+            - np.eye(rig.count)[..., None] * (rig.directions[:, None])
+        )
+        self._zeta: Array = slips.transpose(1, 2, 0)
+        self.slipping: Array = np.einsum("icj,ic->ij", self._zeta, rig.across)
+        """L of S = L nu (n, n)."""
+
+    @cached_property
+    def condition(self) -> float:
+        """Condition number of the inverse map, infinite where some headings are out of reach."""
+        return np.inf if self._only_spins() else _condition(self.turning[:2])
+
+    @property
+    def warning(self) -> str | None:
+        """A line about a rig that is nearly degenerate, else None."""
+        if not WARNED < self.condition <= REFUSED:
+            return None
+        low, high = np.degrees(self._best())
+        return (
+            f"nearly degenerate rig: condition number {self.condition:.4g}; headings away from "
+            f"{low:.1f} and {high:.1f} degrees need very fast rollers"
+        )
+
+    @cached_property
+    def remaining(self) -> tuple[float, ...] | None:
+        """Headings of a degenerate rig, two opposite ones or none [rad]; None where all are."""
+        if self.condition <= REFUSED:
+            return None
+        return () if self._only_spins() else self._best()
+
+    @cached_property
+    def driving(self) -> Array:
+        """K of nu = K (w_x, w_y), the rollers' speeds for a planar motion (n, 2) [m].
+
+        Raises:
+            RigError: if the rig cannot drive the ball in every direction.
+        """
+        self._check()
+        return self._invert(self.turning[:2])
+
+    def omega(self, nu: ArrayLike) -> Array:
+        """Return the ball's angular velocity (..., 3) [rad/s] at speeds nu (..., n) [m/s]."""
+        return np.asarray(np.asarray(nu, dtype=float) @ self.turning.T)
+
+    def zeta(self, nu: ArrayLike) -> Array:
+        """Return the slip velocities zeta_i = w x P_i - nu_i e_i (..., n, 3) [m/s], (25)."""
+        return np.asarray(np.einsum("icj,...j->...ic", self._zeta, np.asarray(nu, dtype=float)))
+
+    def lines(self, nu: ArrayLike) -> tuple[Array, Array]:
+        """Return points (..., n, 3) [rad/s] and unit directions (n, 3) of the lines (4)."""
+        return (np.asarray(nu, float) / self.rig.radius)[..., None] * self.rig.axes, (
+            self.rig.normals
+        )
+
+    def heights(self, nu: ArrayLike) -> Array:
+        """Return the heights of the first two lines along e (..., 2) [rad/s], (9)."""
+        return np.asarray(nu, float)[..., :2] * np.sin(self.rig.alpha[:2]) / self.rig.radius
+
+    def forward(self, nu: ArrayLike) -> Motion:
+        """Return the motion at roller speeds nu (..., n) [m/s], (11) and (14).
+
+        Raises:
+            RigError: if the ball has no heading anywhere, since it only spins about z or stands.
+        """
+        nu = self._speeds(nu)
+        omega = self.omega(nu)
+        planar = np.hypot(omega[..., 0], omega[..., 1])
+        if (planar * self.rig.radius <= STILL * np.abs(nu).max(axis=-1)).any():
+            raise RigError(
+                "w_x = w_y = 0: at these roller speeds the ball stands or only spins about z, "
+                "and has no heading"
+            )
+        heading = _wrapped(np.arctan2(-omega[..., 0], omega[..., 1]))
+        rho = np.arctan2(omega[..., 2], planar)
+        return Motion(nu, omega, self.rig.radius * planar, heading, rho, nu @ self.slipping.T)
+
+    def inverse(
+        self, speed: ArrayLike, heading: ArrayLike, *, spin: ArrayLike | None = None
+    ) -> Motion:
+        """Return the motion with a velocity of the ball's centre; arguments broadcast.
+
+        Two rollers leave no choice. More are driven with the least sum of squared slips, and
+        among equals with the least sum of squared speeds.
+
+        Args:
+            speed: |V| [m/s].
+            heading: phi from x [rad].
+            spin: w_z [rad/s], for three rollers or more; free if not given.
+
+        Raises:
+            RigError: if the rig cannot drive the ball in every direction, or not spin it.
+        """
+        speed, heading = np.broadcast_arrays(np.asarray(speed, float), np.asarray(heading, float))
+        if not (np.isfinite(speed).all() and np.isfinite(heading).all()):
+            raise RigError("speed and heading must be finite numbers")
+        if (speed < 0.0).any():
+            raise RigError(f"speed is {speed.min():g} m/s, and must not be negative")
+        unit = np.stack([-np.sin(heading), np.cos(heading)], axis=-1)  # of (w_x, w_y), (15)
+        planar = unit * (speed / self.rig.radius)[..., None]
+        if spin is None:
+            nu = planar @ self.driving.T
+            # Of the unit vector: rho does not depend on the speed (18), and is known at rest.
+            rho = np.arctan(unit @ (self.turning[2] @ self.driving))
+        else:
+            nu = self._with_spin(planar, np.asarray(spin, dtype=float))
+            rho = np.arctan2(nu @ self.turning[2], speed / self.rig.radius)
+        omega = nu @ self.turning.T
+        return Motion(nu, omega, speed, _wrapped(heading), rho, nu @ self.slipping.T)
+
+    def _with_spin(self, planar: Array, spin: Array) -> Array:
+        self._check()
+        if _condition(self.turning) > REFUSED:
+            raise RigError(
+                f"this rig of {self.rig.count} rollers cannot spin the ball about z as asked "
+                "beside a velocity"
+            )
+        planar, spin = np.broadcast_arrays(planar, spin[..., None])
+        return np.concatenate([planar, spin[..., :1]], axis=-1) @ self._invert(self.turning).T
+
+    def _invert(self, turning: Array) -> Array:
+        """Return K of nu = K d, the least of slip and then of speed with `turning` nu = d."""
+        particular = np.linalg.pinv(turning)
+        free = np.linalg.svd(turning)[2][len(turning) :].T
+        slip = self._zeta.reshape(-1, self.rig.count)
+        u, sizes, v = np.linalg.svd(slip @ free, full_matrices=False)
+        slips = sizes > SLIPLESS  # what is free and slips not stays 0: the least speeds
+        change = v[slips].T @ ((u[:, slips].T @ slip @ particular) / sizes[slips, None])
+        return np.asarray(particular - free @ change)
+
+    def _speeds(self, nu: ArrayLike) -> Array:
+        speeds = np.asarray(nu, dtype=float)
+        if speeds.ndim == 0 or speeds.shape[-1] != self.rig.count:
+            given = speeds.shape[-1] if speeds.ndim else 1
+            raise RigError(f"{given} roller speeds for {self.rig.count} rollers")
+        if not np.isfinite(speeds).all():
+            raise RigError("roller speeds must be finite numbers")
+        return speeds
+
+    def _only_spins(self) -> bool:
+        """Say whether the ball can only spin about z; what is planar is rounding then."""
+        planar, whole = (np.linalg.norm(part, 2) for part in (self.turning[:2], self.turning))
+        return bool(planar * REFUSED < whole)
+
+    def _best(self) -> tuple[float, float]:
+        """Return the two headings along which the rollers drive the ball best [rad]."""
+        x, y = np.linalg.svd(self.turning[:2])[0][:, 0]
+        one = float(np.arctan2(-x, y)) % np.pi
+        one = 0.0 if one > np.pi - ANGLE else one
+        return one, one + np.pi
+
+    def _check(self) -> None:
+        """Refuse a rig that cannot drive the ball in every direction."""
+        if self.remaining is None:
+            return
+        number = f"condition number {self.condition:.2g}"
+        words = " and ".join(f"{np.degrees(heading):.4f}" for heading in self.remaining)
+        left = f"the headings {words} degrees remain" if words else "no heading remains"
+        if _condition(self.turning, 2) > REFUSED:
+            raise RigError(f"X x Y = 0 ({number}): all rollers turn the ball alike; {left}")
+        raise RigError(f"(X x Y)_z = 0 ({number}): some headings are out of reach; {left}")
+
+
+def _condition(matrix: Array, rank: int | None = None) -> float:
+    """Return the ratio of the largest singular value to the last, or to that of a rank."""
+    sizes = np.linalg.svd(matrix)[1]
+    last = sizes[(rank or len(matrix)) - 1] if len(sizes) >= (rank or len(matrix)) else 0.0
+    return float(sizes[0] / last) if last > 0.0 else np.inf
+
+
+def _wrapped(angle: Array) -> Array:
+    """Return angles in [0, 2 pi) [rad]; one just below 0 is rounded to 0, not to 2 pi."""
+    turned = np.mod(angle, TURN)
+    return np.asarray(np.where(turned >= TURN, 0.0, turned))

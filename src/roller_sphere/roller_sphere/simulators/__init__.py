@@ -1,0 +1,1 @@
+"""The roller sphere's reference simulator, its engines, and figures of its runs."""

@@ -1,0 +1,174 @@
+"""The analytical simulator of the ball in its bearing.
+
+With the rates x = (omega, nu rates) of the ball in the world and of both rollers, the slips are
+zeta = G x, and with the masses M = diag(I, I, I, J, J)
+
+    M x' = B tau + G' f(G x),
+
+f the friction of each contact. An exponential Rosenbrock step is exact for viscous friction, of the
+second order for dry friction, and stable however stiff either is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import roboaccord
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.timing import count_steps
+from roboaccord.contract.trajectory import Event
+from roboaccord.numerics.jit import kernel
+from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
+from roboaccord.scenario.setup import Setup
+
+from roller_sphere.model.contact import Friction
+from roller_sphere.model.odometry import RollingOdometry
+from roller_sphere.model.parameters import RollerSphereParameters
+
+NEAR_ZERO = 1e-4  # below which phi_1 and phi_2 are taken from their series
+
+
+def slip_matrix(parameters: RollerSphereParameters) -> Array:
+    """Return G (6, 5): the slips of both contacts by the rates, zeta_i = omega x P_i - nu_i e_i."""
+    rig = parameters.rig
+    matrix = np.zeros((6, 5))
+    for i, (contact, direction) in enumerate(zip(rig.contacts, rig.directions, strict=True)):
+        matrix[3 * i : 3 * i + 3, :3] = np.cross(np.eye(3), contact).T
+        matrix[3 * i : 3 * i + 3, 3 + i] = -parameters.roller_radius * direction
+    return matrix
+
+
+@kernel
+def _forces(row, slip, force, slope):  # type: ignore[no-untyped-def]
+    """Fill the forces (6,) of both contacts, and their slopes by the slips (6, 6)."""
+    viscous, dry, speed = row
+    slope[:] = 0.0
+    for i in range(2):
+        z = slip[3 * i : 3 * i + 3]
+        square = z @ z + speed * speed
+        size = math.sqrt(square)
+        for a in range(3):
+            force[3 * i + a] = -(viscous + dry / size) * z[a]
+            for b in range(3):
+                slope[3 * i + a, 3 * i + b] = dry / size * z[a] * z[b] / square
+            slope[3 * i + a, 3 * i + a] -= viscous + dry / size
+
+
+@kernel
+def advance(G, mass, row, x, drive, step, count, turn):  # type: ignore[no-untyped-def]
+    """Advance the rates x (5,) by `count` steps; fill `turn` (count, 5) with their integrals.
+
+    The Jacobian is symmetric when weighed with the roots of the masses.
+    """
+    root = np.sqrt(mass)
+    force = np.empty(6)
+    slope = np.empty((6, 6))
+    phi1 = np.empty(5)
+    phi2 = np.empty(5)
+    for k in range(count):
+        _forces(row, G @ x, force, slope)
+        pull = (drive + G.T @ force) / root
+        jacobian = (G.T @ slope @ G) / root / root.reshape(5, 1)
+        values, vectors = np.linalg.eigh(jacobian)
+        for i in range(5):
+            z = step * values[i]
+            if abs(z) < NEAR_ZERO:
+                phi1[i] = 1.0 + z / 2.0 + z * z / 6.0
+                phi2[i] = 0.5 + z / 6.0 + z * z / 24.0
+            else:
+                phi1[i] = math.expm1(z) / z
+                phi2[i] = (phi1[i] - 1.0) / z
+        along = vectors.T @ pull
+        turn[k] = step * x + step * step * (vectors @ (phi2 * along)) / root
+        x += step * (vectors @ (phi1 * along)) / root
+
+
+class RollerSphereReference:
+    """Simulate the ball in its bearing and the rollers on it (Simulator).
+
+    Args:
+        setup: robot and scenario.
+
+    Raises:
+        AccordError: for a ball that is not in its bearing, or has no friction with the rollers.
+    """
+
+    name = "reference"
+    version = f"roboaccord-roller-sphere {roboaccord.__version__}"
+    order = 2
+
+    def __init__(self, setup: Setup, friction: Friction) -> None:
+        if setup.scenario.base != "ball":
+            raise AccordError(
+                f"base {setup.scenario.base}: the reference has the ball in a bearing"
+            )
+        p: RollerSphereParameters = setup.parameters
+        self.joints, self.effort_limits = setup.joints, setup.effort_limits
+        self.physics_step = setup.scenario.physics_step
+        self._parameters, self._row = p, friction.row
+        self._matrix = slip_matrix(p)
+        self._mass = np.array([p.ball_inertia] * 3 + [p.roller_inertia] * 2)
+        self._odometry = RollingOdometry(p.radius)
+        self._turns = np.zeros((1, 5))
+        self.reset(setup.initial)
+        self.step(Command(np.zeros(2)), self.physics_step)  # compiles the kernels
+        self.reset(setup.initial)
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Put ball and rollers in `state`."""
+        self._state = self._odometry.reset(state)
+        spin = quaternion_matrix(state.orientation) @ state.twist[3:]
+        self._rates = np.concatenate([spin, state.qd])
+        return self._state
+
+    def state(self) -> RobotState:
+        """Return the present state."""
+        return self._state
+
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Advance by `duration` [s] under held efforts, clipped."""
+        count = count_steps(duration, self.physics_step, "control period over physics step")
+        effort = clip_efforts(command.effort, self.effort_limits)
+        if len(self._turns) != count:
+            self._turns = np.zeros((count, 5))
+        drive = np.concatenate([np.zeros(3), effort])
+        advance(
+            self._matrix, self._mass, self._row, self._rates, drive, self.physics_step, count,
+            self._turns,
+        )  # fmt: skip
+        before, orientation = self._state, self._state.orientation
+        for turn in self._turns:
+            orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
+        rotation = quaternion_matrix(orientation)
+        self._state = self._odometry.follow(
+            RobotState(
+                time=round(before.time + duration, 9),  # free of the sum's round-off
+                q=before.q + self._turns[:, 3:].sum(axis=0),
+                qd=self._rates[3:].copy(),
+                effort=effort,
+                position=before.position,
+                orientation=orientation,
+                twist=np.concatenate([np.zeros(3), self._rates[:3] @ rotation]),
+            )
+        )
+        return self._state
+
+    def take_events(self) -> Sequence[Event]:
+        """Return nothing: the motion is smooth."""
+        return ()
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without friction: the ball's is none."""
+        return Acceleration(np.zeros(6), effort / self._mass[3:])
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link [kg], those of the carrier, which stands, among them."""
+        p = self._parameters
+        rollers = {f"roller_{i}_link": p.roller_mass for i in (1, 2)}
+        holders = {f"holder_{i}_link": p.holder_mass for i in (1, 2)}
+        return {"base_link": p.ball_mass, "carrier_link": p.carrier_mass, **rollers, **holders}

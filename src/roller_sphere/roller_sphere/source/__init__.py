@@ -1,0 +1,1 @@
+"""The source: the paper's rig, figures and claims."""

@@ -1,0 +1,148 @@
+"""The builder's view: what roller angle and latitude cost in slip and roller speed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.state import Array
+from roboaccord.report.charts import Chart, Curve, Map
+
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.reach import blocked, gains, slip_gains, top_speed
+from roller_sphere.model.rig import Rig, RigError
+from roller_sphere.source.paper import ALPHAS
+from roller_sphere.source.paper import COLOURS as BY_ALPHA
+
+LIMIT = 2.0  # roller speed over the ball's, beyond which a heading counts as blocked
+SLIP_CUT, SPEED_CUT = 1.0, 5.0  # of the colours
+LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)  # degrees, of the maps
+ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
+PHI = "heading phi [degrees]"
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Hold figures of rigs over latitude (m,) and alpha (n,) [degrees]; NaN: not every heading.
+
+    Args:
+        alpha, latitude: the grid.
+        slip: largest slip over the ball's speed (m, n).
+        speed: largest roller speed over the ball's (m, n).
+        share: of the headings that need more than `LIMIT` times the ball's speed (m, n).
+        condition: of the inverse (m, n).
+    """
+
+    alpha: Array
+    latitude: Array
+    slip: Array
+    speed: Array
+    share: Array
+    condition: Array
+
+
+def survey(
+    azimuth: tuple[float, float], points: int, *, done: Callable[[int], None] | None = None
+) -> Survey:
+    """Return the figures of mirror-symmetric rigs with contacts at two azimuths [degrees]."""
+    alpha, latitude = np.linspace(*TURNS, points), np.linspace(*LATITUDES, points)
+    found = np.full((4, points, points), np.nan)
+    for row, height in enumerate(latitude):
+        for column, turn in enumerate(alpha):
+            with suppress(RigError):  # at some latitude the contacts may be antipodal
+                found[:, row, column] = _figures(_mirrored(azimuth, height, turn))
+        if done:
+            done(points)
+    return Survey(alpha, latitude, *found)
+
+
+def needed(
+    azimuth: tuple[float, float], latitude: float, points: int
+) -> tuple[Array, Array, Array]:
+    """Return headings (k,) and alphas (n,) [degrees], and the roller speed needed (n, k)."""
+    heading, alpha = np.arange(0.0, 361.0, 2.0), np.linspace(*TURNS, points)
+    speeds = np.full((points, len(heading)), np.nan)
+    for row, turn in enumerate(alpha):
+        kinematics = _mirrored(azimuth, latitude, turn)
+        if kinematics.remaining is None:
+            speeds[row] = 1.0 / top_speed(kinematics, np.radians(heading), 1.0)
+    return heading, alpha, speeds
+
+
+def maps(found: Survey) -> list[Map]:
+    """Return the maps over roller angle and latitude."""
+    axes, grid = (ALPHA, LATITUDE), (found.alpha, found.latitude)
+    return [
+        Map(
+            "builder_slip", "Slip over roller angle and latitude",
+            "The largest slip of a roller over all headings, at 1 m/s. None at alpha 0.",
+            axes, *grid, found.slip, SLIP_CUT, "slip / speed of the ball",
+        ),
+        Map(
+            "builder_speed", "Roller speed over roller angle and latitude",
+            "The largest roller speed over all headings, at 1 m/s. Where it is brightest the rig "
+            "nears (X x Y)_z = 0 and cannot drive along some headings.",
+            axes, *grid, found.speed, SPEED_CUT, "roller speed / speed of the ball",
+        ),
+        Map(
+            "builder_blocked", "Blocked headings over roller angle and latitude",
+            f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
+            axes, *grid, found.share, 1.0, "share of the headings",
+        ),
+    ]  # fmt: skip
+
+
+def needed_map(heading: Array, alpha: Array, speeds: Array, latitude: float) -> Map:
+    """Return the map of the roller speed over headings."""
+    return Map(
+        "builder_headings", f"Roller speed over heading and roller angle, latitude {latitude:g}",
+        "With rollers of at most L times the ball's speed headings brighter than L are blocked.",
+        (PHI, ALPHA), heading, alpha, speeds, SPEED_CUT, "faster roller / speed of the ball",
+    )  # fmt: skip
+
+
+def top_speed_chart(azimuth: tuple[float, float], latitude: float) -> Chart:
+    """Return the largest speed of the ball over headings, at the paper's roller angles."""
+    heading = np.arange(361.0)
+    curves = []
+    for alpha, colour in zip(ALPHAS, BY_ALPHA, strict=True):
+        kinematics = _mirrored(azimuth, latitude, alpha)
+        if kinematics.remaining is None:
+            top = top_speed(kinematics, np.radians(heading), 1.0)
+            curves.append(Curve(f"alpha {alpha:g}", heading, top, colour))
+    return Chart(
+        "top_speed", f"Largest speed of the ball by heading, latitude {latitude:g}",
+        "With rollers of at most 1 m/s. Headings below a wanted speed are blocked at that speed.",
+        (PHI, "speed of the ball [m/s]"), curves,
+    )  # fmt: skip
+
+
+def table(found: Survey) -> Mapping[str, Array]:
+    """Return the figures as columns, a row a rig."""
+    latitude, alpha = np.meshgrid(found.latitude, found.alpha, indexing="ij")
+    return {
+        "latitude_deg": latitude.ravel(),
+        "alpha_deg": alpha.ravel(),
+        "slip_over_speed": found.slip.ravel(),
+        "roller_speed_over_speed": found.speed.ravel(),
+        "share_blocked": found.share.ravel(),
+        "condition": found.condition.ravel(),
+    }
+
+
+def _mirrored(azimuth: tuple[float, float], latitude: float, alpha: float) -> Kinematics:
+    """Return the kinematics of a rig of radius 1 m; angles in degrees."""
+    return Kinematics(Rig.degrees(1.0, azimuth, (latitude, latitude), (alpha, -alpha)))
+
+
+def _figures(kinematics: Kinematics) -> tuple[float, float, float, float]:
+    if kinematics.remaining is not None:
+        return np.nan, np.nan, np.nan, kinematics.condition
+    spans = blocked(kinematics, 1.0, LIMIT)
+    share = sum(stop - start for start, stop in spans) / (2.0 * np.pi)
+    return (
+        float(slip_gains(kinematics).max()), float(gains(kinematics).max()), share,
+        kinematics.condition,
+    )  # fmt: skip

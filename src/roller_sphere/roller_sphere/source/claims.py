@@ -1,0 +1,189 @@
+"""Every number and sentence of the paper's section 3, and what its own model says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from roboaccord.contract.state import Array
+
+from roller_sphere.source.paper import Case, cases
+
+BoolArray = NDArray[np.bool_]
+
+STEP = 0.1  # degrees between the headings on which sentences are tried
+ZERO = 1e-12  # m/s, rad: rounding
+PRINTED_NU = (0.91, 0.93, 0.96, 1.03)
+PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Hold what is said, what is printed, what was found, and whether it holds."""
+
+    claim: str
+    printed: str
+    found: str
+    holds: bool
+
+
+def claims() -> list[Claim]:
+    """Return all claims of section 3 in its order."""
+    phi = np.round(np.arange(0.0, 360.0, STEP), 6)
+    found = cases(phi)
+    return [*_trajectories(found), *_axes(phi, found), *_speeds(phi, found), *_slips(phi, found)]
+
+
+def _trajectories(found: Sequence[Case]) -> Iterator[Claim]:
+    """Figure 3a: the end points of w."""
+    heights = [np.abs(case.motion.omega[:, 2]).max() for case in found]
+    yield Claim(
+        "3a: the ellipses of w are sharper in turn",
+        "sentence",
+        "ratio of the axes " + ", ".join(f"{np.hypot(1.0, h):.4f}" for h in heights),
+        bool((np.diff(heights) > 0.0).all()),
+    )
+    # All planes of the ellipses hold the x-axis where no normal X x Y has an x-component.
+    tilt = max(abs(_normal(case)[0]) for case in found)
+    yield Claim(
+        "3a: they have a common line parallel to x",
+        "sentence",
+        f"it is the x-axis: x of the unit normals {tilt:.1e} at most",
+        bool(tilt < ZERO),
+    )
+
+
+def _axes(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
+    """Figure 3b: the angle of the axis."""
+    rho = np.array([case.motion.rho for case in found])
+    ahead = _at(phi, 90.0, 270.0)
+    order = _ordered(rho)
+    yield Claim(
+        "3b: |rho| grows with alpha for all phi, but where it is 0",
+        "sentence",
+        _where(phi, order | ahead),
+        bool((order | ahead).all()),
+    )
+    yield Claim(
+        "3b: rho = 0 at phi 90 and 270",
+        "0",
+        f"|rho| {np.abs(rho[:, ahead]).max():.1e} rad at most",
+        bool(np.abs(rho[:, ahead]).max() < ZERO),
+    )
+
+
+def _speeds(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
+    """Figure 3c: the speeds of the rollers."""
+    nu = np.array([case.motion.nu for case in found])  # (4, m, 2)
+    ahead, aside = _at(phi, 90.0, 270.0), _at(phi, 0.0, 180.0)
+    for roller in (0, 1):
+        order = _ordered(nu[..., roller])
+        yield Claim(
+            f"3c: |nu{roller + 1}| grows with alpha for all phi",
+            "sentence",
+            _where(phi, order),
+            bool(order.all()),
+        )
+    for words, where, sign in (
+        ("-nu2 at phi 0 and 180", aside, 1.0),
+        ("nu2 at phi 90 and 270", ahead, -1.0),
+    ):
+        gap = np.abs(nu[:, where, 0] + sign * nu[:, where, 1]).max()
+        yield Claim(
+            f"3c: nu1 = {words}", "sentence", f"differ by {gap:.1e} m/s at most", bool(gap < ZERO)
+        )
+    for case, values, printed in zip(found, nu[:, ahead], PRINTED_NU, strict=True):
+        yield _number(f"3c: |nu| at phi 90 and 270, alpha {case.alpha:g}", values, printed)
+
+
+def _slips(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
+    """Figure 3d: the slip."""
+    slip = np.array([case.motion.slip for case in found])  # (4, m, 2)
+    ahead, aside = _at(phi, 90.0, 270.0), _at(phi, 0.0, 180.0)
+    order = _ordered(slip[..., 0]) & _ordered(slip[..., 1])
+    yield Claim(
+        "3d: |S| grows with alpha for all phi, but where it is 0",
+        "sentence",
+        _where(phi, order | aside),
+        bool((order | aside).all()),
+    )
+    for words, part, sign in (
+        ("face to face for 0 < phi < 180", (phi > 0.0) & (phi < 180.0), 1.0),
+        ("back to back for 180 < phi < 360", phi > 180.0, -1.0),
+    ):
+        least = min((sign * _towards(case)[part]).min() for case in found[1:])
+        yield Claim(
+            f"3d: zeta1 and zeta2 are {words}",
+            "sentence",
+            f"{least:.2g} m/s that way at least",
+            bool(least > 0.0),
+        )
+    rest = np.abs(slip[:, aside]).max()
+    yield Claim("3d: no slip at phi 0 and 180", "0", f"{rest:.1e} m/s at most", bool(rest < ZERO))
+    largest = np.abs(slip).max(axis=1)
+    gap = np.abs(largest[:, None] - np.abs(slip[:, ahead])).max()
+    yield Claim(
+        "3d: |S1| and |S2| are largest at phi 90 and 270",
+        "sentence",
+        f"{gap:.1e} m/s below the largest at most",
+        bool(gap < ZERO),
+    )
+    for case, values, printed in zip(found, slip[:, ahead], PRINTED_SLIP, strict=True):
+        yield _number(f"3d: largest |S1| and |S2|, alpha {case.alpha:g}", values, printed)
+    none = np.abs(slip[0]).max()
+    yield Claim(
+        "3d: no slip for any phi at alpha 0", "0", f"{none:.1e} m/s at most", bool(none < ZERO)
+    )
+    free = found[0].kinematics.remaining is None
+    yield Claim(
+        "every heading can be driven at alpha 0",
+        "sentence",
+        f"condition number {found[0].kinematics.condition:.3f}",
+        free,
+    )
+
+
+def _number(claim: str, values: Array, printed: float) -> Claim:
+    """Return the claim that all |values| are a number printed with two decimals."""
+    found = np.abs(values)
+    holds = bool((np.round(found, 2) == printed).all())
+    return Claim(claim, f"{printed:g}", f"{found.max():.6f}", holds)
+
+
+def _ordered(values: Array) -> BoolArray:
+    """Return where |values| (4, m) grow from case to case (m,)."""
+    return np.asarray((np.diff(np.abs(values), axis=0) > ZERO).all(axis=0))
+
+
+def _at(phi: Array, *headings: float) -> BoolArray:
+    """Return which of the headings are some given ones [degrees]."""
+    return np.isin(phi, headings)
+
+
+def _where(phi: Array, holds: BoolArray) -> str:
+    """Return the headings where a sentence fails, in words."""
+    if holds.all():
+        return f"at all headings, every {STEP:g} degrees"
+    edges = np.flatnonzero(np.diff(np.r_[False, ~holds, False].astype(int)))
+    spans = [
+        f"{phi[a]:g}" if b == a + 1 else f"{phi[a]:g} to {phi[b - 1]:g}"
+        for a, b in zip(edges[::2], edges[1::2])
+    ]
+    return f"fails at {', '.join(spans)} degrees"
+
+
+def _normal(case: Case) -> Array:
+    """Return the unit normal of the plane that holds w (3,)."""
+    y, x = case.kinematics.turning.T
+    normal = np.cross(x, y)
+    return np.asarray(normal / np.linalg.norm(normal))
+
+
+def _towards(case: Case) -> Array:
+    """Return how fast each contact slips towards the other (m, 2) [m/s]."""
+    first, second = case.kinematics.rig.contacts
+    way = (second - first) / np.linalg.norm(second - first)
+    zeta = case.kinematics.zeta(case.motion.nu)
+    return np.column_stack([zeta[:, 0] @ way, -zeta[:, 1] @ way])

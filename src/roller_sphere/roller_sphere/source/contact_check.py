@@ -1,0 +1,161 @@
+"""The ball's turning in engines against the model: w_t closely, w_s within its interval.
+
+The paper's w minimises the squared slip, as viscous friction does. Dry friction of two equally
+pressed rollers only has to balance: both slips oppose each other along X_i, so that the part w_t of
+w in the plane of the contacts is the model's, while the part w_s along their normal e may settle
+anywhere between the heights of both rollers' lines, nu_i sin(alpha_i) / r (9).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.simulators.metrics import ball_spin
+
+STEADY = (0.5, 0.75)  # part of each heading's time over which the ball turns steadily
+ALLOWED = 0.02  # of w_t, in DART with its z axis along e
+# rad/s: where the interval is a point, what the speed loops, of 40 rad/s, have left after 0.3 s of
+# speeds of some 5 rad/s.
+CLEAR = 1e-4
+
+
+@dataclass(frozen=True)
+class Case:
+    """Say what is run.
+
+    Args:
+        engine: `reference`, `dart` or `mujoco`.
+        law: of friction: `contact`, the engine's own, or `viscous`.
+        axis: direction of DART's z axis: `e`, or `up`; nothing for others.
+        alpha: of the first roller, minus that of the second [deg].
+    """
+
+    engine: str
+    law: str
+    axis: str
+    alpha: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Hold how far the ball's turning is from the model over all headings.
+
+    Args:
+        engine, law, axis, alpha: of the case.
+        w_t_worst, w_t_mean: distance of w_t from the model's over its size, of steady samples.
+        w_s_offset: largest distance of w_s from the model's [rad/s].
+        w_s_beyond: largest distance of w_s beyond the interval between the lines [rad/s].
+        w_s_interval: half the widest interval [rad/s].
+    """
+
+    engine: str
+    law: str
+    axis: str
+    alpha: float
+    w_t_worst: float
+    w_t_mean: float
+    w_s_offset: float
+    w_s_beyond: float
+    w_s_interval: float
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether DART, its axes laid right, follows the model; None where nothing is asked."""
+        if (self.engine, self.law, self.axis) != ("dart", "contact", "e"):
+            return None
+        return self.w_t_worst <= ALLOWED and self.w_s_beyond <= CLEAR
+
+
+def cases(engines: Sequence[str], alphas: Sequence[float]) -> list[Case]:
+    """Return every engine with both laws, and DART with both directions of its axis."""
+    found = []
+    for alpha in alphas:
+        for engine in engines:
+            axes = ("e", "up") if engine == "dart" else ("",)
+            found += [Case(engine, "contact", axis, alpha) for axis in axes]
+            found.append(Case(engine, "viscous", "", alpha))
+    return found
+
+
+def check(chosen: Sequence[Case], done: Callable[[], None], *, workers: int = 2) -> list[Finding]:
+    """Run cases side by side.
+
+    Args:
+        chosen: what to run.
+        done: told of each that ends.
+        workers: processes.
+    """
+    found = []
+    calls = (delayed(run_case)(case) for case in chosen)
+    for finding in Parallel(n_jobs=workers, return_as="generator")(calls):
+        found.append(finding)
+        done()
+    return found
+
+
+def run_case(case: Case) -> Finding:
+    """Run the scenario `headings` for a case, and compare."""
+    angle = math.radians(case.alpha)
+    changes = [
+        f"parameters.alpha_1={angle:.17f}",
+        f"parameters.alpha_2={-angle:.17f}",
+        f"friction={{law: {case.law}}}",
+    ]
+    if case.axis == "up":
+        changes.append("engine_options.dart.z_axis=[0, 0, 1]")
+    setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "headings", changes))
+    trajectory = simulate(
+        simulator=make_simulator(setup, case.engine),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=setup.scenario.duration,
+        control_period=setup.scenario.control_period,
+    )
+    return compare(case, setup, trajectory)
+
+
+def compare(case: Case, setup: Setup, trajectory: Trajectory) -> Finding:
+    """Compare the steady samples of a run with the model at the rollers' measured speeds."""
+    rig = setup.parameters.rig
+    keep = steady(setup, trajectory)
+    nu = setup.parameters.roller_radius * trajectory.qd[keep, :2]
+    omega = ball_spin(trajectory)[keep]
+    model = nu @ Kinematics(rig).turning.T
+    (w_t, w_s), (model_t, model_s) = rig.split(omega), rig.split(model)
+    off = np.linalg.norm(w_t - model_t, axis=1) / np.linalg.norm(model_t, axis=1)
+    heights = nu * np.sin(rig.alpha) / rig.radius
+    place = w_s @ rig.pole
+    beyond = np.maximum(place - heights.max(axis=1), heights.min(axis=1) - place)
+    return Finding(
+        **asdict(case),
+        w_t_worst=float(off.max()),
+        w_t_mean=float(off.mean()),
+        w_s_offset=float(np.abs(place - model_s @ rig.pole).max()),
+        w_s_beyond=float(np.maximum(beyond, 0.0).max()),
+        w_s_interval=float(0.5 * np.ptp(heights, axis=1).max()),
+    )
+
+
+def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
+    """Return which samples are steady (k,)."""
+    part = np.mod(trajectory.time / setup.scenario.controller["hold"], 1.0)
+    return np.asarray((part > STEADY[0]) & (part < STEADY[1]))
+
+
+def data_of(found: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Return findings as plain data."""
+    return [{**asdict(finding), "passed": finding.passed} for finding in found]

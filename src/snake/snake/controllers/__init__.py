@@ -1,0 +1,1 @@
+"""Lateral undulation by computed torque."""

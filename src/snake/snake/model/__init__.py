@@ -1,0 +1,1 @@
+"""Equations and parameters of the snake."""

@@ -1,0 +1,142 @@
+"""Between the states of the workspace and the model's y = [p, th, v, w], (2N + 4,).
+
+p and v are of the centre of mass, th and w the headings of the links from the head to the tail,
+which is `base_link`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.mechanics.friction import EllipseFriction
+from roboaccord.numerics.jit import kernel
+from roboaccord.scenario.setup import Setup
+
+from snake.model.parameters import SnakeParameters
+
+
+@kernel
+def pack(body, q, qd, position, orientation, twist, y):  # type: ignore[no-untyped-def]
+    """Fill y from joint angles and rates (n,), position (3,), orientation (4,) and twist (6,)."""
+    a, b = body[0], body[1]
+    n = q.shape[0] + 1
+    z, w = orientation[2], orientation[3]
+    heading = math.atan2(
+        2.0 * (w * z + orientation[0] * orientation[1]),
+        1.0 - 2.0 * (orientation[1] ** 2 + z * z),
+    )
+    rate = twist[5]
+    y[n + 1] = heading
+    y[2 * n + 3] = rate
+    c, s = math.cos(heading), math.sin(heading)
+    # The links' centres relative to the tail's, summed on the way forward.
+    x, y_, vx, vy = 0.0, 0.0, 0.0, 0.0
+    sx, sy, svx, svy = 0.0, 0.0, 0.0, 0.0
+    tail_vx = c * twist[0] - s * twist[1]
+    tail_vy = s * twist[0] + c * twist[1]
+    for j in range(n - 2, -1, -1):
+        x += b * c
+        y_ += b * s
+        vx -= b * s * rate
+        vy += b * c * rate
+        heading += q[j]
+        rate += qd[j]
+        c, s = math.cos(heading), math.sin(heading)
+        x += a * c
+        y_ += a * s
+        vx -= a * s * rate
+        vy += a * c * rate
+        y[2 + j] = heading
+        y[n + 4 + j] = rate
+        sx += x
+        sy += y_
+        svx += vx
+        svy += vy
+    y[0] = position[0] + sx / n
+    y[1] = position[1] + sy / n
+    y[n + 2] = tail_vx + svx / n
+    y[n + 3] = tail_vy + svy / n
+
+
+@kernel
+def unpack(body, y, q, qd, base):  # type: ignore[no-untyped-def]
+    """Fill q, qd (n,) and base (6,): x, y, yaw of `base_link`, and its twist vx, vy, wz."""
+    a, b = body[0], body[1]
+    n = q.shape[0] + 1
+    heading, rate = y[n + 1], y[2 * n + 3]
+    c, s = math.cos(heading), math.sin(heading)
+    forward_x, forward_y = c, s
+    x, y_, vx, vy = 0.0, 0.0, 0.0, 0.0
+    sx, sy, svx, svy = 0.0, 0.0, 0.0, 0.0
+    for j in range(n - 2, -1, -1):
+        x += b * c
+        y_ += b * s
+        vx -= b * s * rate
+        vy += b * c * rate
+        q[j] = y[2 + j] - heading
+        qd[j] = y[n + 4 + j] - rate
+        heading, rate = y[2 + j], y[n + 4 + j]
+        c, s = math.cos(heading), math.sin(heading)
+        x += a * c
+        y_ += a * s
+        vx -= a * s * rate
+        vy += a * c * rate
+        sx += x
+        sy += y_
+        svx += vx
+        svy += vy
+    vx = y[n + 2] - svx / n
+    vy = y[n + 3] - svy / n
+    base[0] = y[0] - sx / n
+    base[1] = y[1] - sy / n
+    base[2] = y[n + 1]
+    base[3] = forward_x * vx + forward_y * vy
+    base[4] = forward_x * vy - forward_y * vx
+    base[5] = y[2 * n + 3]
+
+
+class PlanarSnake:
+    """Convert between states and y, for the `body` (a, b, m, J) of the dynamics."""
+
+    def __init__(self, parameters: SnakeParameters) -> None:
+        p = parameters
+        self.parameters = p
+        self.body = (p.pivot_behind_front, p.pivot_ahead_of_rear, p.link_mass, p.inertia_vertical)
+        self._height = 0.5 * p.link_height
+
+    def pack(self, state: RobotState) -> Array:
+        """Return y (2N + 4,) of a state; headings are continuous along the body."""
+        y = np.empty(2 * self.parameters.links + 4)
+        pack(self.body, state.q, state.qd, state.position, state.orientation, state.twist, y)
+        return y
+
+    def unpack(self, y: Array, time: float, effort: Array) -> RobotState:
+        """Return the state of y."""
+        n = self.parameters.joints
+        q, qd, base = np.empty(n), np.empty(n), np.empty(6)
+        unpack(self.body, y, q, qd, base)
+        x, y_, yaw, vx, vy, rate = base.tolist()
+        return RobotState(
+            time=time,
+            q=q,
+            qd=qd,
+            effort=effort,
+            position=np.array([x, y_, self._height]),
+            orientation=np.array([0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)]),
+            twist=np.array([vx, vy, 0.0, 0.0, 0.0, rate]),
+        )
+
+
+def friction_of(setup: Setup) -> tuple[Array, Array]:
+    """Return the setup's friction as the kernels take it; without friction there are no points.
+
+    Returns:
+        (mu_along, mu_across, load [N], slip speed [m/s]), where the ground changes also (x [m],
+        mu_along, mu_across) beyond, and the contact points (k, 2) [m].
+    """
+    law = setup.force_law
+    if not isinstance(law, EllipseFriction):
+        return np.zeros(4), np.zeros((0, 2))
+    return np.array([*law.mu, law.load, law.slip_speed, *law.beyond]), law.points

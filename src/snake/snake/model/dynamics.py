@@ -1,0 +1,205 @@
+"""Planar dynamics of a chain of N links with absolute headings th_1 (head) to th_N (tail).
+
+With u_j = (cos th_j, sin th_j) and its normal n_j, joint j lies a behind the centre of link j and b
+ahead of the centre of link j + 1. It carries the force l_j (2,) on link j and -l_j on link j + 1:
+
+    m r''_j  = f_j + l_j - l_(j-1)
+    J th''_j = T_j - a n_j . l_j - b n_j . l_(j-1),     T_j = moment_j + tau_j - tau_(j-1)
+    r''_j - a (n_j th''_j - u_j th'_j^2) = r''_(j+1) + b (n_(j+1) th''_(j+1) - u_(j+1) th'_(j+1)^2)
+
+The last line, with the first two put in, is a symmetric positive definite block-tridiagonal system
+in l, solved in O(N). It is the same as M th'' + C th'^2 = Q with M_jk = J d_jk + m (K'K)_jk
+cos(th_j - th_k), to which the tests hold it. `body` is (a, b, m, J) [m, m, kg, kg m^2], y is
+[p, th, v, w] with the centre of mass p and its velocity v.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from roboaccord.mechanics.friction import ellipse_force
+from roboaccord.numerics.jit import kernel
+
+
+@kernel
+def link_velocities(body, c, s, vx, vy, w, lx, ly):  # type: ignore[no-untyped-def]
+    """Fill the velocities of the links' centres (N,), for the velocity (vx, vy) of the whole."""
+    a, b = body[0], body[1]
+    n = c.shape[0]
+    lx[n - 1] = 0.0
+    ly[n - 1] = 0.0
+    mean_x = 0.0
+    mean_y = 0.0
+    for j in range(n - 2, -1, -1):
+        lx[j] = lx[j + 1] - a * s[j] * w[j] - b * s[j + 1] * w[j + 1]
+        ly[j] = ly[j + 1] + a * c[j] * w[j] + b * c[j + 1] * w[j + 1]
+        mean_x += lx[j]
+        mean_y += ly[j]
+    mean_x = vx - mean_x / n
+    mean_y = vy - mean_y / n
+    for j in range(n):
+        lx[j] += mean_x
+        ly[j] += mean_y
+
+
+@kernel
+def link_places(body, c, x, places):  # type: ignore[no-untyped-def]
+    """Fill the x of the links' centres (N,) [m], for the centre of mass at x."""
+    a, b = body[0], body[1]
+    n = c.shape[0]
+    places[n - 1] = 0.0
+    for j in range(n - 2, -1, -1):
+        places[j] = places[j + 1] + a * c[j] + b * c[j + 1]
+    places += x - places.sum() / n
+
+
+@kernel
+def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):  # type: ignore[no-untyped-def]
+    """Fill the ground's force (fx, fy) [N] and moment [N m] on every link (N,).
+
+    `friction` is (mu_along, mu_across, load, slip_speed); where the ground changes, three more
+    say beyond which x [m] and to which coefficients. `x` is the centre of mass's. `points` (k, 2)
+    [m] are the contact points of a link, which share the load equally.
+    """
+    count = points.shape[0]
+    if count == 0:
+        fx[:] = 0.0
+        fy[:] = 0.0
+        moment[:] = 0.0
+        return
+    link_velocities(body, c, s, vx, vy, w, fx, fy)
+    load = friction[2] / count
+    mu_along, mu_across = friction[0], friction[1]
+    changes = friction.shape[0] > 4
+    if changes:
+        link_places(body, c, x, moment)  # each is read before its link's moment is written
+    for i in range(c.shape[0]):
+        if changes:
+            first = 5 if moment[i] > friction[4] else 0
+            mu_along, mu_across = friction[first], friction[first + 1]
+        along = c[i] * fx[i] + s[i] * fy[i]
+        across = c[i] * fy[i] - s[i] * fx[i]
+        sum_a = 0.0
+        sum_c = 0.0
+        sum_m = 0.0
+        for k in range(count):
+            px = points[k, 0]
+            py = points[k, 1]
+            fa, fc = ellipse_force(
+                along - w[i] * py, across + w[i] * px, mu_along, mu_across, load, friction[3]
+            )
+            sum_a += fa
+            sum_c += fc
+            sum_m += px * fc - py * fa
+        fx[i] = c[i] * sum_a - s[i] * sum_c
+        fy[i] = s[i] * sum_a + c[i] * sum_c
+        moment[i] = sum_m
+
+
+@kernel
+def factorise(body, c, s, factor):  # type: ignore[no-untyped-def]
+    """Fill factor (N - 1, 3) with the inverses of the pivot blocks of the joint-force system."""
+    a, b, m, J = body
+    n = c.shape[0]
+    aa, ab, bb = a * a / J, a * b / J, b * b / J
+    for j in range(n - 1):
+        # D_j = 2/m + a^2/J n_j n_j' + b^2/J n_(j+1) n_(j+1)', less what elimination takes off.
+        xx = 2.0 / m + aa * s[j] * s[j] + bb * s[j + 1] * s[j + 1]
+        xy = -aa * s[j] * c[j] - bb * s[j + 1] * c[j + 1]
+        yy = 2.0 / m + aa * c[j] * c[j] + bb * c[j + 1] * c[j + 1]
+        if j > 0:
+            oxx, oxy, oyy = (
+                ab * s[j] * s[j] - 1.0 / m,
+                -ab * s[j] * c[j],
+                ab * c[j] * c[j] - 1.0 / m,
+            )
+            ixx, ixy, iyy = factor[j - 1, 0], factor[j - 1, 1], factor[j - 1, 2]
+            pxx, pxy = oxx * ixx + oxy * ixy, oxx * ixy + oxy * iyy
+            pyx, pyy = oxy * ixx + oyy * ixy, oxy * ixy + oyy * iyy
+            xx -= pxx * oxx + pxy * oxy
+            xy -= pxx * oxy + pxy * oyy
+            yy -= pyx * oxy + pyy * oyy
+        inverse = 1.0 / (xx * yy - xy * xy)
+        factor[j, 0] = yy * inverse
+        factor[j, 1] = -xy * inverse
+        factor[j, 2] = xx * inverse
+
+
+@kernel
+def solve_headings(body, c, s, factor, gx, gy, torque, acc):  # type: ignore[no-untyped-def]
+    """Fill acc (N,) = th'' for torques T (N,) and joint gaps' accelerations -g (N - 1,).
+
+    `gx, gy` are used up. Velocities for impulses come out in the same way, with gaps of 0.
+    """
+    a, b, m, J = body
+    n = c.shape[0]
+    ab = a * b / J
+    for j in range(n - 1):
+        ta = a * torque[j] / J
+        tb = b * torque[j + 1] / J
+        gx[j] -= ta * s[j] + tb * s[j + 1]
+        gy[j] += ta * c[j] + tb * c[j + 1]
+        if j > 0:
+            oxx, oxy, oyy = (
+                ab * s[j] * s[j] - 1.0 / m,
+                -ab * s[j] * c[j],
+                ab * c[j] * c[j] - 1.0 / m,
+            )
+            hx = factor[j - 1, 0] * gx[j - 1] + factor[j - 1, 1] * gy[j - 1]
+            hy = factor[j - 1, 1] * gx[j - 1] + factor[j - 1, 2] * gy[j - 1]
+            gx[j] -= oxx * hx + oxy * hy
+            gy[j] -= oxy * hx + oyy * hy
+    acc[:] = torque / J
+    fx = 0.0
+    fy = 0.0
+    for j in range(n - 2, -1, -1):
+        rx, ry = gx[j], gy[j]
+        if j < n - 2:
+            k = j + 1
+            oxx, oxy, oyy = (
+                ab * s[k] * s[k] - 1.0 / m,
+                -ab * s[k] * c[k],
+                ab * c[k] * c[k] - 1.0 / m,
+            )
+            rx -= oxx * fx + oxy * fy
+            ry -= oxy * fx + oyy * fy
+        fx = factor[j, 0] * rx + factor[j, 1] * ry
+        fy = factor[j, 1] * rx + factor[j, 2] * ry
+        acc[j] -= a / J * (c[j] * fy - s[j] * fx)
+        acc[j + 1] -= b / J * (c[j + 1] * fy - s[j + 1] * fx)
+
+
+@kernel
+def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, factor, acc):  # type: ignore[no-untyped-def]
+    """Fill acc (N + 2,) with p'' and th'', stops apart; c, s (N,) and factor on the way.
+
+    x, vx and vy are the centre of mass's.
+    """
+    a, b, m, _ = body
+    n = th.shape[0]
+    fx = np.empty(n)
+    fy = np.empty(n)
+    torque = np.empty(n)
+    gx = np.empty(n - 1)
+    gy = np.empty(n - 1)
+    sum_x = 0.0
+    sum_y = 0.0
+    for j in range(n):
+        c[j] = math.cos(th[j])
+        s[j] = math.sin(th[j])
+    ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, torque)
+    for j in range(n):
+        sum_x += fx[j]
+        sum_y += fy[j]
+        if j < n - 1:
+            torque[j] += tau[j]
+            front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
+            gx[j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
+            gy[j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
+        if j > 0:
+            torque[j] -= tau[j - 1]
+    factorise(body, c, s, factor)
+    solve_headings(body, c, s, factor, gx, gy, torque, acc[2:])
+    acc[0] = sum_x / (n * m)
+    acc[1] = sum_y / (n * m)

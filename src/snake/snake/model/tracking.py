@@ -1,0 +1,158 @@
+"""Inverse dynamics of the chain: the efforts that a desired shape needs; the base is free.
+
+Of the links' accelerations only the tail heading's is not given by the shape. It follows from the
+balance of angular momentum about the centre of mass, in which joint forces and efforts cancel;
+the joint forces and efforts then follow link by link from the head.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from roboaccord.numerics.jit import kernel
+
+from snake.model.dynamics import ground_forces
+
+
+@kernel
+def set_differences(x, differences):  # type: ignore[no-untyped-def]
+    """Give x (N,) the successive differences (N - 1,), and leave its mean."""
+    n = x.shape[0]
+    mean = x.sum() / n
+    x[n - 1] = 0.0
+    for j in range(n - 2, -1, -1):
+        x[j] = x[j + 1] + differences[j]
+    x += mean - x.sum() / n
+
+
+@kernel
+def centre_accelerations(body, c, s, w, acc, ax, ay):  # type: ignore[no-untyped-def]
+    """Fill the links' accelerations relative to the centre of mass (N,) for th'' = acc (N,)."""
+    a, b = body[0], body[1]
+    n = c.shape[0]
+    ax[n - 1] = 0.0
+    ay[n - 1] = 0.0
+    for j in range(n - 2, -1, -1):
+        k = j + 1
+        sj, sk = w[j] * w[j], w[k] * w[k]
+        ax[j] = ax[k] - a * (s[j] * acc[j] + c[j] * sj) - b * (s[k] * acc[k] + c[k] * sk)
+        ay[j] = ay[k] + a * (c[j] * acc[j] - s[j] * sj) + b * (c[k] * acc[k] - s[k] * sk)
+    ax -= ax.sum() / n
+    ay -= ay.sum() / n
+
+
+@kernel
+def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):  # type: ignore[no-untyped-def]
+    """Fill tau (n,) with the efforts that give the joints the accelerations qdd (n,).
+
+    Returns:
+        the acceleration of the mean heading that goes with them [rad/s^2].
+    """
+    a, b, m, J = body
+    n = th.shape[0]
+    c = np.cos(th)
+    s = np.sin(th)
+    rx = np.zeros(n)
+    ry = np.zeros(n)
+    acc = np.zeros(n)
+    for j in range(n - 2, -1, -1):
+        acc[j] = acc[j + 1] + qdd[j]
+        rx[j] = rx[j + 1] + a * c[j] + b * c[j + 1]
+        ry[j] = ry[j + 1] + a * s[j] + b * s[j + 1]
+    rx -= rx.sum() / n
+    ry -= ry.sum() / n
+    ax = np.empty(n)
+    ay = np.empty(n)
+    centre_accelerations(body, c, s, w, acc, ax, ay)
+    missing = 0.0
+    inertia = 0.0
+    for j in range(n):
+        missing += moment[j] + rx[j] * (fy[j] - m * ay[j]) - ry[j] * (fx[j] - m * ax[j])
+        missing -= J * acc[j]
+        inertia += J + m * (rx[j] * rx[j] + ry[j] * ry[j])
+    # A common th'' turns the whole about its centre: it adds z x r to every link's acceleration.
+    turn = missing / inertia
+    mean_x = fx.sum() / n
+    mean_y = fy.sum() / n
+    lx = 0.0
+    ly = 0.0
+    before = 0.0
+    for j in range(n - 1):
+        old_x, old_y = lx, ly
+        lx += m * (ax[j] - turn * ry[j]) + mean_x - fx[j]
+        ly += m * (ay[j] + turn * rx[j]) + mean_y - fy[j]
+        lever = a * (c[j] * ly - s[j] * lx) + b * (c[j] * old_y - s[j] * old_x)
+        before += J * (acc[j] + turn) - moment[j] + lever
+        tau[j] = before
+    return turn + acc.sum() / n
+
+
+@kernel
+def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):  # type: ignore[no-untyped-def]
+    """Fill tau (n,) with the efforts of a desired shape q, qd, qdd (n,).
+
+    The shape is put at the centre of mass, mean heading and velocities of y: hung on one end of
+    the body instead, an error there would be magnified by the body's length.
+    """
+    n = q.shape[0] + 1
+    th = y[2 : n + 2].copy()
+    w = y[n + 4 :].copy()
+    set_differences(th, q)
+    set_differences(w, qd)
+    fx = np.empty(n)
+    fy = np.empty(n)
+    moment = np.empty(n)
+    vx, vy = y[n + 2], y[n + 3]
+    c, s = np.cos(th), np.sin(th)
+    ground_forces(body, c, s, y[0], vx, vy, w, friction, points, fx, fy, moment)
+    inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau)
+
+
+@kernel
+def serpenoid(time, amplitude, rate, lag, offset, ramp, q, qd, qdd):  # type: ignore[no-untyped-def]
+    """Fill the serpenoid's angles, rates and accelerations (n,); see gaits.Serpenoid."""
+    g, gd, gdd = 1.0, 0.0, 0.0
+    if time < ramp:
+        x = time / ramp
+        g = x * x * x * (10.0 - 15.0 * x + 6.0 * x * x)
+        gd = 30.0 * x * x * (1.0 - x) ** 2 / ramp
+        gdd = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / (ramp * ramp)
+    for i in range(q.shape[0]):
+        phase = rate * time - lag * (i + 1)
+        sin = amplitude * math.sin(phase)
+        cos = amplitude * rate * math.cos(phase)
+        base = sin + offset
+        q[i] = g * base
+        qd[i] = gd * base + g * cos
+        qdd[i] = gdd * base + 2.0 * gd * cos - g * rate * rate * sin
+
+
+@kernel
+def follow_serpenoid(state, held, asked, step, bandwidth, q, qd, qdd):  # type: ignore[no-untyped-def]
+    """Advance the filters by `step` [s] under `held` (4,), and fill the shape under `asked` (4,).
+
+    `state` (9,) is the phase, then the filtered amplitude, rate 2 pi f, lag and offset, then their
+    derivatives; `held` and `asked` are set-points of these four. See gaits.VariableSerpenoid.
+    """
+    decay = math.exp(-bandwidth * step)
+    for k in range(4):
+        error = state[1 + k] - held[k]
+        slope = state[5 + k] + bandwidth * error
+        if k == 1:
+            swept = error * (1.0 - decay) / bandwidth
+            swept += slope * (1.0 - decay * (1.0 + bandwidth * step)) / bandwidth**2
+            state[0] += held[k] * step + swept
+        state[5 + k] = (state[5 + k] - bandwidth * slope * step) * decay
+        state[1 + k] = held[k] + (error + slope * step) * decay
+    a, rate, lag, offset, ad, rated, lagd, offsetd = state[1:]
+    pull = bandwidth**2 * (asked - state[1:5]) - 2.0 * bandwidth * state[5:]
+    for i in range(q.shape[0]):
+        phase = state[0] - lag * (i + 1)
+        first = rate - lagd * (i + 1)
+        second = rated - pull[2] * (i + 1)
+        sin, cos = math.sin(phase), math.cos(phase)
+        q[i] = a * sin + offset
+        qd[i] = ad * sin + a * cos * first + offsetd
+        qdd[i] = (pull[0] - a * first * first) * sin + pull[3]
+        qdd[i] += (2.0 * ad * first + a * second) * cos

@@ -1,0 +1,1 @@
+"""Search of gaits: optimisation, and adaptation to the ground."""

@@ -1,0 +1,211 @@
+"""A controller that notices a change of ground, and changes its gait."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
+
+from snake.controllers.gaits import VariableSerpenoid
+from snake.controllers.serpenoid import BANDWIDTH, Tracker
+from snake.model.coordinates import PlanarSnake
+from snake.search.compass import compass_search
+from snake.search.ground_estimate import GroundEstimator
+from snake.search.ideal import Gait, IdealModel
+from snake.search.optimise import AMPLITUDE, Task
+
+LOG = logging.getLogger(__name__)
+
+WINDOW = 0.5  # s: of the estimate
+INTERVAL = 0.05  # s: over which it takes changes of momentum
+FIT_PERIOD = 0.02  # s: between two Gauss-Newton steps
+SIGMAS = 3.0  # an estimate must be beyond the threshold by so many standard errors
+SETTLED = 0.05  # relative: the estimate has settled when it changes by less in a window
+CHUNK = 16  # integration steps of the model in a control tick
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Record what the controller noticed, believes or does.
+
+    Args:
+        time: [s].
+        kind: `noticed` a change, `measured` the ground, or `changed` the gait for good.
+        mu: (mu_along, mu_across) that it then believes in.
+        gait: in use, or gone over to.
+    """
+
+    time: float
+    kind: str
+    mu: tuple[float, float]
+    gait: Gait
+
+
+class AdaptiveController:
+    """Crawl, watch the ground, and look for a better gait when it has changed.
+
+    The friction of the scenario is not read: the controller believes what it is told at the start,
+    and then what it measures.
+
+    Args:
+        setup: robot and scenario.
+        amplitude, frequency, waves: of the gait to start with [rad, Hz, 1].
+        mu_along, mu_across: what to believe of the ground at the start.
+        slip_speed: smoothing speed of the friction law [m/s].
+        objective: `speed`, or `cost` of transport.
+        max_effort: of a joint in the steady state [N m].
+        max_frequency: [Hz].
+        min_speed: of a cheap gait [m/s].
+        threshold: relative departure of a coefficient from the belief that counts as a change.
+        patience: time for which it must last [s].
+        adapt: whether to look for a better gait; False only watches.
+        time_constant: of changes of the gait [s].
+        bandwidth: of the tracking [rad/s].
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        amplitude: float = 0.4,
+        frequency: float = 1.0,
+        waves: float = 1.5,
+        mu_along: float = 0.1,
+        mu_across: float = 1.0,
+        slip_speed: float = 0.01,
+        objective: str = "speed",
+        max_effort: float = 3.0,
+        max_frequency: float = 3.0,
+        min_speed: float = 0.1,
+        threshold: float = 0.25,
+        patience: float = 0.1,
+        adapt: bool = True,
+        time_constant: float = 0.25,
+        bandwidth: float = BANDWIDTH,
+    ) -> None:
+        p = setup.parameters
+        if min(mu_along, mu_across, slip_speed, threshold) <= 0:
+            raise ValueError("what is believed of the ground, and the threshold, must be positive")
+        if frequency == 0 or patience < 0:
+            raise ValueError("frequency must not be 0, and patience not negative")
+        self.findings: list[Finding] = []
+        self._start = Gait(amplitude, frequency, waves)
+        self._told = np.array([mu_along, mu_across])
+        self._task = Task(
+            objective=objective,
+            max_effort=max_effort,
+            max_frequency=max_frequency,
+            min_speed=min_speed,
+        )
+        self._threshold, self._patience, self._adapt = threshold, patience, adapt
+        self._tracker = Tracker(setup, bandwidth)
+        self._chain = PlanarSnake(p)
+        self._slip, self._points = slip_speed, np.zeros((1, 2))
+        self._serpenoid = VariableSerpenoid(
+            p.joints, amplitude, frequency, waves,
+            time_constant=time_constant, limit=AMPLITUDE[1] * p.joint_limit,
+        )  # fmt: skip
+        period = setup.scenario.control_period
+        self._estimator = GroundEstimator(
+            p, period=period, window=WINDOW, interval=INTERVAL, slip_speed=slip_speed
+        )
+        self._fit_ticks = max(1, round(FIT_PERIOD / period))
+        self.reset(0)
+        self._compile(setup)
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Go back to the first gait and the first belief; nothing is random."""
+        self.findings.clear()
+        self.gait = self._start
+        self.believed = self._told.copy()
+        self._estimator.restart(self._told)
+        self._serpenoid.reset()
+        self._search: Generator[Gait, None, None] | None = None
+        self._away_since = self._settled_since = np.inf
+        self._changing = False
+        self._last = self._told.copy()
+        self._tick = 0
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts that track the gait of the moment."""
+        y = self._chain.pack(state)
+        self._estimator.add(state.time, y)
+        self._tick += 1
+        if self._estimator.full and self._tick % self._fit_ticks == 0:
+            self._estimator.fit()
+            self._judge(state.time)
+        if self._search is not None:
+            self._go_on(state.time)
+        gait = self.gait
+        shape = self._serpenoid.advance(
+            state.time,
+            amplitude=gait.amplitude,
+            frequency=gait.frequency,
+            waves=gait.waves,
+            offset=0.0,
+        )
+        return Command(self._tracker.efforts(state, shape, (self._friction(), self._points)))
+
+    def _friction(self) -> Array:
+        p = self._chain.parameters
+        return np.array([*self.believed, p.link_mass * p.gravity, self._slip])
+
+    def _judge(self, time: float) -> None:
+        """Compare the estimate with the belief, and act on a change of ground."""
+        mu = self._estimator.mu
+        if self._changing:
+            self.believed = mu.copy()
+            if np.abs(np.log(mu / self._last)).max() > SETTLED:
+                self._last, self._settled_since = mu.copy(), time
+            elif time - self._settled_since >= WINDOW:
+                self._changing = False
+                self._note(time, "measured")
+                if self._adapt:
+                    self._begin()
+            return
+        away = np.abs(mu - self.believed) - self._threshold * self.believed
+        if not (away > 0).any():
+            self._away_since = np.inf
+            return
+        self._away_since = min(self._away_since, time)
+        lasted = time - self._away_since
+        # Windows that do not overlap err independently, so what lasts need not be as clear.
+        doubt = SIGMAS * self._estimator.deviation / np.sqrt(1.0 + lasted / WINDOW)
+        if lasted >= self._patience and (away > doubt).any():
+            self.believed = mu.copy()
+            self._last, self._settled_since = mu.copy(), time
+            self._away_since, self._changing, self._search = np.inf, True, None
+            self._note(time, "noticed")
+
+    def _begin(self) -> None:
+        model = IdealModel(self._chain.parameters, self._friction(), self._points)
+        self._search = compass_search(model, self._task, self.gait, CHUNK)
+
+    def _go_on(self, time: float) -> None:
+        """Do a portion of the search, and go over to the best gait so far."""
+        assert self._search is not None
+        try:
+            self.gait = next(self._search)
+        except StopIteration:
+            self._search = None
+            self._note(time, "changed")
+
+    def _note(self, time: float, kind: str) -> None:
+        along, across = self.believed.tolist()
+        self.findings.append(Finding(time, kind, (along, across), self.gait))
+        LOG.info(
+            "%.2f s: %s, mu_along %.3g, mu_across %.3g, %s", time, kind, along, across, self.gait
+        )
+
+    def _compile(self, setup: Setup) -> None:
+        """Run everything once, so that no tick waits for a compiler."""
+        self.update(setup.initial, None)
+        self._begin()
+        self._go_on(0.0)
+        while not self._estimator.full:
+            self._estimator.add(0.0, self._chain.pack(setup.initial))
+        self._estimator.fit()

@@ -1,0 +1,70 @@
+"""Run a gait in a simulator, and measure what it is worth once it has settled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from roboaccord.contract.interfaces import Controller, Observer
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+
+from snake.search.ideal import Figures, Gait
+from snake.simulators.metrics import body_motion, speed_and_cost
+
+SETTLE = 3.0  # s: of start, in which the amplitude rises and the speed settles
+MEASURE = 4.0  # s: at least, in whole periods
+
+
+def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:
+    """Return the serpenoid's setup with a gait and a ground, as long as a measurement takes."""
+    controller = f"{{name: serpenoid, amplitude: {gait.amplitude!r}"
+    controller += f", frequency: {gait.frequency!r}, waves: {gait.waves!r}}}"
+    changes = [
+        f"parameters.joints={joints}",
+        f"controller={controller}",
+        f"friction={{law: ellipse, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}",
+        f"duration={math.ceil(1e3 * sum(window(gait))) / 1e3!r}",
+    ]
+    return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+
+
+def window(gait: Gait) -> tuple[float, float]:
+    """Return how long to wait and how long to measure [s], whole periods both."""
+    period = 1.0 / abs(gait.frequency)
+    return math.ceil(SETTLE / period) * period, math.ceil(MEASURE / period) * period
+
+
+def run(
+    setup: Setup,
+    engine: str,
+    observers: Sequence[Observer] = (),
+    controller: Controller | None = None,
+) -> Trajectory:
+    """Run a setup in an engine, with its own controller or the one given."""
+    scenario = setup.scenario
+    return simulate(
+        simulator=make_simulator(setup, engine),
+        controller=controller or make_controller(setup),
+        initial=setup.initial,
+        duration=scenario.duration,
+        control_period=scenario.control_period,
+        seed=scenario.seed,
+        observers=observers,
+    )
+
+
+def steady_figures(setup: Setup, trajectory: Trajectory, start: float, length: float) -> Figures:
+    """Return speed, peak effort and cost of transport over `length` [s] from `start` [s] on."""
+    part = trajectory.window(start, start + length)
+    speed, cost = speed_and_cost(setup, part, *body_motion(setup, part))
+    return Figures(
+        speed=speed,
+        peak_effort=float(np.abs(part.effort[1:]).max()),
+        cost_of_transport=cost,
+    )

@@ -1,0 +1,1 @@
+"""The snake's reference simulator, and figures of its runs."""

@@ -1,0 +1,1 @@
+"""The source: the post's controllers as described and as coded, and its shapes."""

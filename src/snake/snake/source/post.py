@@ -1,0 +1,179 @@
+"""The gait of eight configurations, as the post describes it and as its author's code does it.
+
+Each configuration holds for a while and gives every segment (head, body1, body2, tail) a twist:
++-2 for the stop, +-1 for half of it. Four configurations start the wave, four are looped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
+
+SEGMENTS = ("head", "body1", "body2", "tail")
+START = ((0, 0, 0, 2), (0, 0, 2, -1), (0, 2, -1, -2), (2, -1, -2, 1))
+LOOP = ((-1, -2, 1, 2), (-2, 1, 2, -1), (1, 2, -1, -2), (2, -1, -2, 1))
+CODED_JOINTS = (5, 5, 5, 5)  # five joints of each segment; so M21 is never driven
+
+
+def segment_of(joints: int, segments: Sequence[int] = ()) -> Array:
+    """Return the segment of each joint (n,): 0 for the head to 3 for the tail, 4 for none.
+
+    Args:
+        joints: number n of joints.
+        segments: number of joints of the four segments, from the head; empty for four of equal
+            size, with what is left over in the tail.
+
+    Raises:
+        ValueError: for other than four segments, or ones that the robot has no joints for.
+    """
+    if isinstance(segments, (str, int, float)) or len(segments) not in (0, len(SEGMENTS)):
+        raise ValueError(f"segments must be {len(SEGMENTS)} numbers of joints: head to tail")
+    counts = list(segments)
+    if not counts:
+        size = joints // len(SEGMENTS)
+        counts = [size, size, size, joints - 3 * size]
+    for name, count in zip(SEGMENTS, counts, strict=True):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise ValueError(f"segments: {name} has {count!r} joints, and must have 0 or more")
+    if sum(counts) > joints:
+        raise ValueError(f"segments have {sum(counts)} joints, and the robot has {joints}")
+    counts.append(joints - sum(counts))
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+class AsDescribed:
+    """Hold every joint at the angle of its configuration, with at most `effort`.
+
+    The table's order, with the wave starting at the tail: +-2 at the stop, +-1 at half of it; an
+    empty cell asks for nothing.
+
+    Args:
+        setup: robot and scenario.
+        segments: number of joints of head, body1, body2 and tail; joints behind them stay limp.
+        effort: largest effort [N m].
+        hold: time of a looped configuration [s].
+        start: time of a starting configuration [s]; `hold` where 0.
+        kp: stiffness near the wanted angle [N m/rad].
+        kd: damping [N m s/rad]. An effort held over a control period T acts T/2 late, which takes
+            kp T/2 from the damping: with kp 100 nothing of .05 is left at 1 ms, and joints chatter.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        segments: Sequence[int] = (),
+        effort: float = 10.0,
+        hold: float = 0.15,
+        start: float = 0.0,
+        kp: float = 20.0,
+        kd: float = 0.05,
+    ) -> None:
+        _check_positive(effort=effort, hold=hold)
+        if min(start, kp, kd) < 0:
+            raise ValueError("start, kp and kd must not be negative")
+        self.effort, self.kp, self.kd = float(effort), float(kp), float(kd)
+        self.hold, self.start = float(hold), float(start or hold)
+        self.limit: float = setup.parameters.joint_limit
+        self._segment = segment_of(len(setup.joints), segments)
+
+    def reset(self, seed: int) -> None:
+        """Do nothing: the gait depends on time and state alone."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts towards the present configuration."""
+        twists = (*configuration(state.time, self.hold, self.start), 0)
+        twist = np.array(twists)[self._segment]
+        wanted = 0.5 * twist * self.limit
+        effort = self.kp * (wanted - state.q) - self.kd * state.qd
+        effort = np.clip(effort, -self.effort, self.effort)
+        return Command(np.where(twist == 0, 0.0, effort))
+
+
+def configuration(time: float, hold: float, start: float = 0.0) -> tuple[int, ...]:
+    """Return the twists of the four segments at a time [s]; `start` is `hold` where 0."""
+    start = start or hold
+    number = int(time / start + 1e-9)
+    if number < len(START):
+        return START[number]
+    return LOOP[int((time - len(START) * start) / hold + 1e-9) % len(LOOP)]
+
+
+class AsCoded:
+    """Do what the author's plugin does, update by update, one a millisecond.
+
+    A joint short of its stop gets the full effort and one at it none; `shrink`, for +-1, pushes a
+    joint that is beyond half of its range further out, so it never comes to half. The wave starts
+    at link 01, looped states last one update more, and joints behind the segments get nothing.
+
+    Args:
+        setup: robot and scenario.
+        segments: number of joints of head, body1, body2 and tail; the code's five each as far as
+            the robot has them.
+        effort: [N m].
+        updates: of a starting state; a looped one has one more.
+        update_period: [s].
+    """
+
+    LEFT, RIGHT, SHRINK, NONE = 2, -2, 1, 0
+    START = ((2, 0, 0, 0), (1, 2, 0, 0), (-2, 1, 2, 0), (1, -2, 1, 2))
+    LOOP = ((2, 1, -2, 1), (1, 2, 1, -2), (-2, 1, 2, 1), (1, -2, 1, 2))
+
+    def __init__(
+        self,
+        setup: Setup,
+        segments: Sequence[int] = (),
+        effort: float = 10.0,
+        updates: int = 150,
+        update_period: float = 0.001,
+    ) -> None:
+        _check_positive(effort=effort, updates=updates, update_period=update_period)
+        self.effort, self.updates, self.period = float(effort), int(updates), float(update_period)
+        self.limit: float = setup.parameters.joint_limit
+        joints = len(setup.joints)
+        coded = CODED_JOINTS if joints >= sum(CODED_JOINTS) else ()
+        self._segment = segment_of(joints, segments or coded)
+
+    def reset(self, seed: int) -> None:
+        """Do nothing: the gait depends on time and state alone."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts that the plugin sets in this update."""
+        states = (*self.action(round(state.time / self.period)), self.NONE)
+        action = np.array(states)[self._segment]
+        q, half = state.q, 0.5 * self.limit
+        effort = np.zeros(len(q))
+        effort[(action == self.LEFT) & (q < self.limit)] = self.effort
+        effort[(action == self.RIGHT) & (q > -self.limit)] = -self.effort
+        effort[(action == self.SHRINK) & (q < -half)] = -self.effort
+        effort[(action == self.SHRINK) & (q > half)] = self.effort
+        return Command(effort)
+
+    def action(self, update: int) -> tuple[int, ...]:
+        """Return what the four segments do in an update."""
+        if update < len(self.START) * self.updates:
+            return self.START[update // self.updates]
+        looped = (update - len(self.START) * self.updates) // (self.updates + 1)
+        return self.LOOP[looped % len(self.LOOP)]
+
+
+def cycle_of(name: str, spec: dict[str, float]) -> tuple[float, float]:
+    """Return how long the four starting configurations and a loop of four last [s].
+
+    Args:
+        name: `as_described` or `as_coded`.
+        spec: the controller's keys in the scenario.
+    """
+    if name == "as_coded":
+        updates, period = spec.get("updates", 150), spec.get("update_period", 0.001)
+        return len(AsCoded.START) * updates * period, len(AsCoded.LOOP) * (updates + 1) * period
+    hold = spec.get("hold", 0.15)
+    return len(START) * (spec.get("start", 0.0) or hold), len(LOOP) * hold
+
+
+def _check_positive(**values: float) -> None:
+    for name, value in values.items():
+        if not value > 0:
+            raise ValueError(f"{name} is {value:g}, and must be positive")

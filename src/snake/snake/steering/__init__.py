@@ -1,0 +1,1 @@
+"""Steering along headings and waypoints."""

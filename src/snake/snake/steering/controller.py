@@ -1,0 +1,156 @@
+"""Steering: speed and heading to a serpenoid whose frequency and offset change in the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.scenario.setup import Setup
+
+from snake.controllers.gaits import VariableSerpenoid
+from snake.controllers.serpenoid import BANDWIDTH, Tracker
+from snake.steering.guidance import (
+    ACCEPTANCE,
+    SLOWEST,
+    FollowTwist,
+    FollowWaypoints,
+    Goal,
+    Guidance,
+    HoldHeading,
+    Motion,
+)
+from snake.steering.heading import Bearing, PeriodMean
+
+SLOW = 0.05  # Hz; below it the offset for a turn rate is faded out
+ROOM = 1.5  # the turning circle as it is taken, over the least possible
+CORRECTION = 0.3  # the speed loop changes the frequency by no more than this part
+
+
+def clipped(value: float, limit: float) -> float:
+    """Return a value within plus and minus a limit."""
+    return min(max(value, -limit), limit)
+
+
+class SteeringController:
+    """Steer the serpenoid by speed and heading.
+
+    In a period the wave moves the body on by one wavelength of its own length, less slip. There
+    it meets n / waves joints, each bent by the offset in the mean. So the frequency f makes the
+    speed, and the offset the turn rate
+
+        omega = f offset n / waves
+
+    Feedback does the rest, on means over the last period, in which no undulation is left. Its
+    gains are per period, so that the loops are as stable at low frequency as at 1 Hz.
+
+    A target (`cmd_vel`) goes before waypoints, and these before `heading`.
+
+    Args:
+        setup: robot and scenario.
+        speed: along the heading [m/s]; negative is backward. The default is the default gait's.
+        heading: [rad], or None to hold the heading of the start.
+        turn_time: when `heading` begins to hold [s]; until then that of the start does.
+        waypoints: x, y of each [m], for the centre of mass; the snake stops at the last.
+        acceptance: distance at which a waypoint counts as reached [m].
+        amplitude: of every joint, less where the offset needs the room [rad].
+        waves: number of waves on the body.
+        speed_per_hertz: speed of the straight gait over its frequency, the feed-forward [m].
+        max_frequency: [Hz]; speed is nearly linear in frequency up to 2 Hz.
+        turn_rate_limit: [rad/s].
+        offset_limit: of the mean joint angle [rad].
+        heading_gain: turn per period over heading error [1]; above about 1 the loop rings.
+        speed_gain: change of frequency per period over what the speed error needs [1].
+        time_constant: of amplitude, frequency and offset [s]; see gaits.VariableSerpenoid.
+        margin: of the joint angles to their stops [rad].
+        bandwidth: of the tracking [rad/s].
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        speed: float = 1.066,
+        heading: float | None = None,
+        turn_time: float = 0.0,
+        waypoints: Sequence[Sequence[float]] = (),
+        acceptance: float = ACCEPTANCE,
+        amplitude: float = 0.4,
+        waves: float = 1.5,
+        speed_per_hertz: float = 1.066,
+        max_frequency: float = 2.0,
+        turn_rate_limit: float = 0.5,
+        offset_limit: float = 0.15,
+        heading_gain: float = 0.8,
+        speed_gain: float = 0.2,
+        time_constant: float = 0.2,
+        margin: float = 0.02,
+        bandwidth: float = BANDWIDTH,
+    ) -> None:
+        if min(heading_gain, speed_gain, margin) < 0:
+            raise ValueError("gains and margin must not be negative")
+        if min(turn_rate_limit, offset_limit, max_frequency) <= 0 or speed_per_hertz == 0:
+            raise ValueError("limits must be positive, and speed_per_hertz not 0")
+        joints, limit = len(setup.joints), setup.parameters.joint_limit - margin
+        self.gait = VariableSerpenoid(
+            joints, 0.0, 0.0, waves, time_constant=time_constant, limit=limit
+        )
+        self.amplitude, self.waves = amplitude, waves
+        self.per_hertz, self.max_frequency = speed_per_hertz, max_frequency
+        self.rate_limit, self.offset_limit = turn_rate_limit, offset_limit
+        self.heading_gain, self.speed_gain = heading_gain, speed_gain
+        self._turn_per_period = joints / waves  # rad of heading for a rad of offset
+        self._pitch = setup.parameters.pivot_behind_front + setup.parameters.pivot_ahead_of_rear
+        self._bearing, self._tracker = Bearing(setup), Tracker(setup, bandwidth)
+        self._mean = PeriodMean()
+        self._own: Guidance = HoldHeading(speed, heading, turn_time)
+        if waypoints:
+            radius = max(self._pitch / offset_limit, SLOWEST * speed / turn_rate_limit)
+            self._own = FollowWaypoints(speed, waypoints, acceptance, ROOM * radius)
+        self._twist = FollowTwist(turn_rate_limit)
+        self.reset(0)
+        self.update(setup.initial, None)  # compiles the kernels before the first tick
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Forget the run; nothing is random."""
+        for part in (self.gait, self._mean, self._own, self._twist):
+            part.reset()
+        self._time = self._correction = self._turned = 0.0
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts that track the gait, steered."""
+        step, self._time = state.time - self._time, state.time
+        self._turned += self._turn_per_period * self.gait.frequency * self.gait.offset * step
+        x, y, heading = self._bearing.of(state)
+        self._mean.add(state.time, self.gait.phase, heading, x, y, self._turned)
+        motion = Motion(state.time, self._mean.present, x, y)
+        if target is None:
+            self._twist.reset()
+            goal = self._own.goal(motion)
+        else:
+            goal = self._twist.follow(motion, target)
+        shape = self.gait.advance(
+            state.time,
+            amplitude=self.amplitude if goal.speed else 0.0,
+            frequency=self._frequency(goal, step),
+            waves=self.waves,
+            offset=self._offset(goal),
+        )
+        return Command(self._tracker.efforts(state, shape))
+
+    def _frequency(self, goal: Goal, step: float) -> float:
+        """Return the frequency [Hz] of a speed: feed-forward, times a slow correction."""
+        ahead = goal.speed / self.per_hertz
+        if ahead and self._mean.whole:
+            missing = clipped(1.0 - self._mean.speed() / goal.speed, 1.0)
+            change = self.speed_gain * abs(self.gait.frequency) * missing * step
+            self._correction = clipped(self._correction + change, CORRECTION)
+        return clipped(ahead * (1.0 + self._correction), self.max_frequency)
+
+    def _offset(self, goal: Goal) -> float:
+        """Return the mean joint angle [rad] that turns towards a goal."""
+        frequency = self.gait.frequency
+        error = goal.heading - self._mean.present
+        rate = goal.turn_rate + self.heading_gain * abs(frequency) * error
+        rate = clipped(rate, self.rate_limit)
+        per_period = rate * frequency / (frequency * frequency + SLOW * SLOW)
+        return clipped(per_period / self._turn_per_period, self.offset_limit)

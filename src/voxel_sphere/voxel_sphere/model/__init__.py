@@ -1,0 +1,1 @@
+"""Parameters of the ball, and its contact laws."""

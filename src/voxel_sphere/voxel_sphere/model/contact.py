@@ -1,0 +1,48 @@
+"""How the ball is held to the ground: what a scenario's `friction.law` says.
+
+rolling   it rolls without slipping whatever happens, and is told its angular velocity: the
+          kinematic ball, of the reference alone
+contact   it has weight, lies loose on the ground, and grips by dry friction: the heavy ball, of
+          every simulator
+"""
+
+from __future__ import annotations
+
+import math
+
+from roboaccord.contract.contact import Contact
+from roboaccord.contract.errors import AccordError
+from roboaccord.scenario.setup import Setup
+
+BALL, GROUND = "base_link", "terrain"
+
+
+def rolling(setup: Setup) -> Contact:  # noqa: ARG001 - every law is made of a setup
+    """Make a grip without limit, which no engine has."""
+    return Contact(pairs=((BALL, GROUND),), friction={BALL: math.inf, GROUND: math.inf})
+
+
+def touching(setup: Setup, mu: float = 1.0) -> Contact:  # noqa: ARG001
+    """Let the ball touch the ground; the terrain itself is added as the simulator takes it.
+
+    Args:
+        setup: robot and scenario.
+        mu: coefficient of friction.
+    """
+    if not 0 <= mu < math.inf:
+        raise ValueError(f"mu is {mu:g}, and must be a number from 0 on")
+    return Contact(pairs=((BALL, GROUND),), friction={BALL: mu, GROUND: mu})
+
+
+def is_kinematic(setup: Setup) -> bool:
+    """Return whether the ball is told its angular velocity.
+
+    Raises:
+        AccordError: where nothing is said of the contact.
+    """
+    contact = setup.contact
+    if contact is None:
+        raise AccordError(
+            "friction.law is none: rolling (the kinematic ball) or contact (the heavy one)"
+        )
+    return math.isinf(contact.mu((BALL, GROUND)))

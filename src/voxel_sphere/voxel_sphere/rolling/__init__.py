@@ -1,0 +1,1 @@
+"""Rolling on voxels: distance fields, contacts, walls, exact integration."""

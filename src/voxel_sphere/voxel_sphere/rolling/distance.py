@@ -1,0 +1,220 @@
+"""The distance of every voxel to a solid, finer than the voxels, and its smoothed gradient.
+
+The surface is where the solid, smoothed by a Gaussian, passes one half. Distances are exact to that
+surface in a band about the sphere's radius, where its centre moves. Elsewhere, and for solids too
+thin to be smoothed, they are Euclidean distances of voxels (scipy's distance transform).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from roboaccord.contract.state import Array
+from scipy import ndimage, special
+
+from voxel_sphere.terrain.slices import Done, nothing
+
+Solid = npt.NDArray[Any]  # (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z]
+
+SURFACE = 2.0  # voxels, Gaussian of a binary solid; 1.5 was measured, and is worse
+GREY_SURFACE = 1.0  # voxels, the same where the slices are grey and so are smooth already
+CURVATURE = 2.0  # voxels, Gaussian on top of that, for the curvature
+VOXEL = 1 / 12  # voxel^2, variance that the content of a voxel is smoothed by itself
+MARGIN = 12  # voxels about a surface, beyond the reach of its Gaussians
+THIN = 2  # voxels from the smoothed surface at which a boundary voxel has been lost
+CENTRES = 0.1  # voxels that the nearest of many centres lies below the surface (facts, measured)
+COARSE = 0.3  # voxels, the same far from the band, between that and an upright face's 0.5
+NORMAL = 0.2  # r, Gaussian of the gradient; .15 and .25 were measured, and are worse
+STAGES = 4  # that `done` is told of
+
+
+def distance_and_gradient(
+    solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = nothing
+) -> tuple[Any, Any, Surfels]:
+    """Return the distance (n, n, n) [voxels] to a solid, its smoothed gradient, and the surface.
+
+    Args:
+        solid: (n, n, n) bool, or grey from 0 to 255.
+        radius: of the sphere [voxels].
+        smoothing: Gaussian of the gradient [r].
+        done: is told of each of `STAGES` stages.
+    """
+    full = solid if solid.dtype == np.bool_ else solid >= 128
+    distance, nearest = ndimage.distance_transform_edt(~full, return_indices=True)
+    done(1)
+    surface = Surfels.of(solid)
+    if surface.misses(full):
+        surface = Surfels.of_voxels(full)
+        distance -= CENTRES
+    else:
+        reach = 3.0 * smoothing * radius + 3.0  # what the smoothing sees from the level r
+        band = np.nonzero(np.abs(distance - radius) < reach)
+        start = np.stack([part[band] for part in nearest], axis=1)
+        distance -= COARSE
+        distance[band] = surface.distance(np.stack(band, axis=1) + np.float64(0.5), start)
+    done(1)
+    field = distance.astype(np.float32)
+    parts = np.gradient(field)
+    done(1)
+    sigma = smoothing * radius
+    # Only about the level r is the normal asked for.
+    box = box_of(np.abs(distance - radius) < 3.0, 1 + int(6.0 * sigma))
+    for part in parts:
+        part[box] = smooth(part[box], sigma)
+    done(1)
+    return field, parts, surface
+
+
+def smooth(values: Any, sigma: float) -> Any:
+    """Return values smoothed by 2 G - G G, which keeps what bends as well as what is straight."""
+    once = ndimage.gaussian_filter(values, sigma, mode="nearest")
+    return 2.0 * once - ndimage.gaussian_filter(once, sigma, mode="nearest")
+
+
+@dataclass(frozen=True)
+class Surfels:
+    """Pieces of the smoothed surface, at most one a voxel.
+
+    Args:
+        points: (k, 3) [voxels].
+        normals: (k, 3), out of the solid.
+        number: (n, n, n) of the piece in a voxel, -1 where there is none.
+    """
+
+    points: Array
+    normals: Array
+    number: Any
+
+    @classmethod
+    def of(cls, solid: Solid) -> Surfels:
+        """Return the pieces of a solid's surface: the mean of the crossings in each voxel."""
+        points, normals = crossings(solid)
+        return cls.merged(points, normals, solid.shape)
+
+    @classmethod
+    def of_voxels(cls, full: Solid) -> Surfels:
+        """Return the boundary voxels of a solid too thin to be smoothed, without normals."""
+        points = np.argwhere(full & ~ndimage.binary_erosion(full, border_value=1)) + np.float64(0.5)
+        return cls.merged(points, np.zeros_like(points), full.shape)
+
+    @classmethod
+    def merged(cls, points: Array, normals: Array, shape: tuple[int, ...]) -> Surfels:
+        """Return one piece for each voxel that holds points (k, 3) with normals (k, 3)."""
+        cell = np.minimum(points.astype(np.int64), np.array(shape) - 1)
+        flat = np.ravel_multi_index((cell[:, 0], cell[:, 1], cell[:, 2]), shape)
+        there, which, count = np.unique(flat, return_inverse=True, return_counts=True)
+        mean = [
+            np.stack([np.bincount(which, part) for part in values.T], axis=1) / count[:, None]
+            for values in (points, normals)
+        ]
+        number = np.full(shape, -1, dtype=np.int32)
+        number.ravel()[there] = np.arange(len(there))
+        size = np.maximum(np.linalg.norm(mean[1], axis=1, keepdims=True), 1e-12)
+        return cls(mean[0], mean[1] / size, number)
+
+    def misses(self, full: Solid) -> bool:
+        """Tell whether the surface misses a part of the solid, a thin sheet for example."""
+        edge = full & ~ndimage.binary_erosion(full, border_value=1)
+        near = ndimage.maximum_filter(self.number >= 0, size=2 * THIN + 1)
+        return not len(self.points) or bool(np.any(edge & ~near))
+
+    def distance(self, places: Array, start: Any) -> Array:
+        """Return the distances of places (m, 3) from the surface.
+
+        The nearest piece is sought about the nearest solid voxel `start` (m, 3), then about the
+        foot that it gives. A piece is up to half a voxel beside the foot; its tangent plane has the
+        distance right to second order in that.
+        """
+        # Few voxels are the nearest of many places, so that the first search is a short one.
+        shape = self.number.shape
+        flat = np.ravel_multi_index(tuple(start.T), shape)
+        voxels, which = np.unique(flat, return_inverse=True)
+        cells = np.stack(np.unravel_index(voxels, shape), axis=1)
+        piece = self._search(cells + np.float64(0.5), cells)[which]
+        cell = places - self._away(places, piece)[:, None] * self.normals[piece]
+        return self._away(places, self._search(places, cell.astype(np.int64)))
+
+    def _away(self, places: Array, piece: Any) -> Array:
+        """Return the distances of places (m, 3) from the planes of pieces (m,)."""
+        gap = places - self.points[piece]
+        return np.asarray(np.einsum("ij,ij->i", gap, self.normals[piece]))
+
+    def _search(self, places: Array, cell: Any) -> Any:
+        """Return the nearest pieces (m,) to places (m, 3) in the 27 voxels about cells (m, 3)."""
+        best = np.full(len(places), np.inf, dtype=np.float64)
+        piece = np.zeros(len(places), dtype=np.int64)
+        top = np.array(self.number.shape) - 1
+        for shift in np.ndindex(3, 3, 3):
+            at = np.clip(cell + (np.array(shift) - 1), 0, top)
+            found = self.number[at[:, 0], at[:, 1], at[:, 2]]
+            there = np.flatnonzero(found >= 0)
+            found = found[there]
+            gap = places[there] - self.points[found]
+            square = np.einsum("ij,ij->i", gap, gap)
+            nearer = square < best[there]
+            best[there[nearer]], piece[there[nearer]] = square[nearer], found[nearer]
+        return piece
+
+
+def crossings(solid: Solid) -> tuple[Array, Array]:
+    """Return points (k, 3) of a solid's surface and outward normals there (k, 3).
+
+    A Gaussian moves a curved surface by sigma^2 / 2 times the divergence of the normal; that is
+    taken back, with the divergence of a wider Gaussian, which is less noisy.
+    """
+    grey = solid.dtype != np.bool_ and bool(np.any((solid > 0) & (solid < 255)))
+    filled = solid.astype(np.float32) / (1.0 if solid.dtype == np.bool_ else 255.0)
+    box = box_of(ndimage.maximum_filter(filled, 3) != ndimage.minimum_filter(filled, 3), MARGIN)
+    filled = filled[box]  # most of a volume is far from its surface
+    sigma = GREY_SURFACE if grey else SURFACE
+    share = ndimage.gaussian_filter(filled, sigma, mode="nearest")
+    # What a Gaussian makes of a plane is the normal distribution; its inverse is straight.
+    level = special.ndtri(np.clip(share, 1e-4, 1.0 - 1e-4))
+    points = level_points(level)
+    slope = at_points(np.gradient(level), points)
+    normals = -slope / np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-12)
+    wide = ndimage.gaussian_filter(share, CURVATURE, mode="nearest")
+    variance = sigma**2 + (VOXEL if grey else 0.0)
+    points += 0.5 * variance * at_points([divergence(wide)], points) * normals
+    points += np.array([part.start for part in box])
+    return points, normals
+
+
+def box_of(chosen: Any, margin: int) -> tuple[slice, ...]:
+    """Return the box that holds all chosen voxels (n, n, n), and a margin about them."""
+    found = []
+    for axis in range(3):
+        others = tuple(other for other in range(3) if other != axis)
+        there = np.flatnonzero(chosen.any(axis=others))
+        low, high = (there[0], there[-1] + 1) if len(there) else (0, chosen.shape[axis])
+        found.append(slice(max(int(low) - margin, 0), min(int(high) + margin, chosen.shape[axis])))
+    return tuple(found)
+
+
+def level_points(level: Any) -> Array:
+    """Return where the edges between neighbouring voxels pass a level of 0 (k, 3)."""
+    found = []
+    for axis in range(3):
+        lower, upper = (np.delete(np.arange(level.shape[axis]), end) for end in (-1, 0))
+        a, b = np.take(level, lower, axis), np.take(level, upper, axis)
+        at = np.nonzero((a > 0) != (b > 0))
+        crossing = np.stack(at, axis=1) + 0.5
+        crossing[:, axis] += a[at] / (a[at] - b[at])
+        found.append(crossing)
+    return np.concatenate(found)
+
+
+def divergence(share: Any) -> Any:
+    """Return the divergence of the outward normal of a smoothed solid (n, n, n) [1/voxel]."""
+    slope = np.gradient(share)
+    size = np.sqrt(sum(part**2 for part in slope)) + np.float32(1e-6)
+    return sum(np.gradient(-part / size, axis=axis) for axis, part in enumerate(slope))
+
+
+def at_points(parts: Any, points: Array) -> Array:
+    """Return fields (n, n, n) at points (k, 3), trilinear, as columns."""
+    columns = [ndimage.map_coordinates(p, (points - 0.5).T, order=1, mode="nearest") for p in parts]
+    return np.asarray(np.stack(columns, axis=1))

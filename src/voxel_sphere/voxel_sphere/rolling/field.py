@@ -1,0 +1,167 @@
+"""Distance and normal of the ground wherever the sphere's centre may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+
+from voxel_sphere.rolling.distance import NORMAL, Solid, Surfels, distance_and_gradient
+from voxel_sphere.rolling.sampling import CYLINDER, GRID, PLANE, SPHERE, WAVE, sample, turning
+from voxel_sphere.terrain.slices import Done, nothing
+
+NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)
+NO_PARAMS = np.zeros(7)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """Ground as a sphere of one radius meets it; lengths in voxels from the grid's corner.
+
+    Args:
+        radius: of the sphere [voxels].
+        size: edge of the workspace [voxels]; the centre stays within.
+        kind: GRID or a closed form, of sampling.py.
+        params: (7,) of a closed form.
+        grid: (n, n, n, 4) float32 of a GRID: distance, smoothed normal.
+        surface: its pieces of a GRID, to find single contacts.
+    """
+
+    radius: float
+    size: float
+    kind: int
+    params: Array
+    grid: Any
+    surface: Surfels | None = None
+
+    @classmethod
+    def build(
+        cls, solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = nothing
+    ) -> Field:
+        """Make the field of a solid (n, n, n), bool or grey 0 to 255, indexed [x, y, z].
+
+        Raises:
+            AccordError: if it is empty or full, or too small for the sphere.
+        """
+        n = solid.shape[0]
+        full = solid if solid.dtype == np.bool_ else solid >= 128
+        if not full.any() or full.all():
+            raise AccordError(f"the solid is {'full' if full.any() else 'empty'}: no surface")
+        if not 1.0 <= radius <= n / 2:
+            raise AccordError(
+                f"a radius of {radius:g} voxels: it must be from 1 to n/2 = {n / 2:g}"
+            )
+        distance, gradient, surface = distance_and_gradient(
+            solid, radius, smoothing=smoothing, done=done
+        )
+        grid = np.empty((*distance.shape, 4), dtype=np.float32)
+        grid[..., 0] = distance
+        for axis, part in enumerate(gradient):
+            grid[..., 1 + axis] = part
+        return cls(
+            radius=radius, size=float(n), kind=GRID, params=NO_PARAMS, grid=grid, surface=surface
+        )
+
+    @classmethod
+    def closed(cls, kind: int, params: Any, radius: float, size: float) -> Field:
+        """Make the field of a closed form with its params, of sampling.py."""
+        row = np.zeros(7)
+        row[: len(params)] = params
+        return cls(radius=radius, size=float(size), kind=kind, params=row, grid=NO_GRID)
+
+    @classmethod
+    def plane(cls, point: Any, normal: Any, *, radius: float, size: float) -> Field:
+        """Make a plane through a point with a normal upwards."""
+        unit = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
+        return cls.closed(PLANE, [*point, *unit], radius, size)
+
+    @classmethod
+    def bowl(cls, centre: Any, bowl_radius: float, *, radius: float, size: float) -> Field:
+        """Make the inside of a sphere."""
+        return cls.closed(SPHERE, [*centre, 0.0, 0.0, 0.0, bowl_radius], radius, size)
+
+    @classmethod
+    def cylinder(
+        cls, point: Any, axis: Any, cylinder_radius: float, *, radius: float, size: float
+    ) -> Field:
+        """Make the inside of a cylinder."""
+        unit = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
+        return cls.closed(CYLINDER, [*point, *unit, cylinder_radius], radius, size)
+
+    @classmethod
+    def wave(
+        cls, base: float, amplitude: float, wavelength: float, direction: float = 0.0,
+        *, radius: float, size: float,
+    ) -> Field:  # fmt: skip
+        """Make z = base + amplitude sin(2 pi s / wavelength), s along a direction in plan [rad]."""
+        params = [np.cos(direction), np.sin(direction), base, amplitude, 2 * np.pi / wavelength]
+        return cls.closed(WAVE, params, radius, size)
+
+    @property
+    def arrays(self) -> tuple[int, Array, Any]:
+        """What the kernels take."""
+        return self.kind, self.params, self.grid
+
+    def distance(self, point: Any) -> float:
+        """Return the distance of a point from the ground [voxels]."""
+        return float(sample(*self.arrays, *map(float, point))[0])
+
+    def normal(self, point: Any) -> Array:
+        """Return the ground's unit normal (3,) under a centre at a point."""
+        return np.array(sample(*self.arrays, *map(float, point))[1:])
+
+    def turn(self, point: Any, velocity: Any) -> Array:
+        """Return the rate of the normal (3,) for a centre that moves with a velocity (3,)."""
+        return np.array(turning(*self.arrays, *map(float, point), *map(float, velocity)))
+
+    def curvature(self, point: Any) -> Array:
+        """Return the ground's principal curvatures (2,) [1/voxel] below a centre, hollow positive.
+
+        The centre's own surface, at the distance r, has k / (1 - r k).
+        """
+        n = self.normal(point)
+        side = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
+        side /= np.linalg.norm(side)
+        frame = np.stack([side, np.cross(n, side)])
+        shape = -np.stack([frame @ self.turn(point, t) for t in frame], axis=1)
+        own = np.linalg.eigvalsh(0.5 * (shape + shape.T))
+        return np.asarray(own / (1.0 + self.radius * own))
+
+    def place(self, x: float, y: float, z: float | None = None) -> Array:
+        """Return the centre (3,) of the sphere when it is lowered onto the ground at (x, y).
+
+        Where there are several floors it is the lowest with room, unless a height z of the centre
+        [voxels] is given, which must then be within r/10, and never less than a voxel, of one.
+
+        Raises:
+            AccordError: if there is no ground, or z is in the air or inside the ground.
+        """
+        if not (0.0 < x < self.size and 0.0 < y < self.size):
+            raise AccordError(f"the start ({x:g}, {y:g}) is outside the workspace")
+        heights = self._floors(x, y)
+        if not heights:
+            raise AccordError(f"no ground under ({x:g}, {y:g}) with room for the sphere")
+        if z is None:
+            return np.array([x, y, heights[0]])
+        gap = self.distance((x, y, z)) - self.radius
+        if abs(gap) > max(1.0, 0.1 * self.radius):
+            where = "in the air" if gap > 0 else "inside the ground"
+            raise AccordError(f"the start ({x:g}, {y:g}, {z:g}) is {where}, {abs(gap):.3g} voxels")
+        return np.array([x, y, min(heights, key=lambda height: abs(height - z))])
+
+    def _floors(self, x: float, y: float) -> list[float]:
+        """Return the heights, from below, at which the distance grows through r."""
+        steps = np.linspace(0.0, self.size, 4 * int(self.size) + 1)
+        gaps = [self.distance((x, y, z)) - self.radius for z in steps]
+        found = []
+        for low, high, a, b in zip(steps, steps[1:], gaps, gaps[1:]):
+            if a < 0.0 <= b:
+                for _ in range(50):
+                    middle = 0.5 * (low + high)
+                    inside = self.distance((x, y, middle)) < self.radius
+                    low, high = (middle, high) if inside else (low, middle)
+                found.append(float(high))
+        return found

@@ -1,0 +1,271 @@
+"""Roll the sphere exactly: step by step under a command, or along a whole run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+
+from voxel_sphere.rolling import exact
+from voxel_sphere.rolling.contacts import contacts
+from voxel_sphere.rolling.field import Field
+from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, Path, RollEvent
+from voxel_sphere.rolling.walls import WallLaw, in_ground, reflected, spin_for, tangent
+
+STEP_ANGLE = 0.02  # rad that the sphere turns in a step, unless a step is given
+LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
+HITS = 50  # in one call without travel between them, after which the sphere is stuck
+SCHEMES = {"exact": exact.EXACT, "local_plane": exact.LOCAL_PLANE}
+
+Omega = Callable[[float], Any]
+
+
+class Roller:
+    """A sphere that rolls on a field, and is told its angular velocity.
+
+    A hit turns the velocity; the turn stays in force as long as the command is the same (`held`
+    as long as it lives), so that one call and a thousand short ones do the same.
+
+    Args:
+        field: the ground.
+        centre: of the sphere at the start (3,) [voxels], from `Field.place`.
+        orientation: x y z w (4,).
+        walls: a field of their own, or None.
+        law: what follows a hit.
+        step: of the integration [s]; None for 0.02 rad of turn.
+        scheme: `exact`, or `local_plane`: the source's, which drops the ground's curvature.
+        held: whether the turn of a hit outlasts a change of the command (for a script).
+    """
+
+    def __init__(
+        self, field: Field, *, centre: Any, orientation: Any = LEVEL, walls: Field | None = None,
+        law: WallLaw | None = None, step: float | None = None, held: bool = False,
+        scheme: str = "exact",
+    ) -> None:  # fmt: skip
+        self.field, self.walls, self.law = field, walls, law or WallLaw()
+        if step is not None and not 0 < step < math.inf:
+            raise AccordError(f"step is {step:g} s, and must be positive")
+        self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
+        self.omega = np.zeros(3)
+        self.events: list[RollEvent] = []
+        self._step, self._held, self._scheme = step, held, SCHEMES[check_scheme(scheme)]
+        self._state = np.array([*centre, *orientation, *np.zeros(6)], dtype=float)
+        self._state[3:7] /= np.linalg.norm(self._state[3:7])
+        self._command = np.full(3, np.nan)
+        self._turned = 1.0 + 0.0j  # the command times this is w in plan, as complex numbers
+        self._wall: Array | None = None  # the normal of the wall that the sphere rolls off from
+        self._second: Array | None = None  # the normal of a second one there
+        self._reach = math.inf  # travel at which it turns parallel
+        r = field.radius
+        self._lost = max(1.0, round(0.1 * r))  # the source's delta_move
+        self._guard = 0.5 * self._lost
+        self._check_start()
+
+    @property
+    def centre(self) -> Array:
+        """The sphere's centre (3,) [voxels]."""
+        return self._state[:3].copy()
+
+    @property
+    def orientation(self) -> Array:
+        """The sphere's orientation x y z w (4,)."""
+        return self._state[3:7].copy()
+
+    @property
+    def normal(self) -> Array:
+        """The ground's unit normal under the sphere (3,)."""
+        return self.field.normal(self._state[:3])
+
+    @property
+    def travel(self) -> float:
+        """Length of the centre's path so far [voxels]."""
+        return float(self._state[7])
+
+    def advance(self, omega: Any, duration: float) -> str:
+        """Roll with a world-frame angular velocity (3,) [rad/s] for a time [s]; return the status.
+
+        After a run has ended this does nothing.
+        """
+        self.take(omega)
+        end, hits, travel = self.time + duration, 0, self.travel
+        while self.status == DONE and self.time < end:
+            code = self._run(end - self.time)
+            if code == exact.DONE:
+                self.time = end
+            elif code == exact.TRAVELLED:
+                self._turn_parallel()
+            elif code == exact.HIT:
+                hits = hits + 1 if self.travel - travel < 0.01 * self.field.radius else 0
+                travel = self.travel
+                self._bounce(hits)
+            elif code == exact.HOLLOW:
+                self._say_hollow()
+            else:
+                self._end("contact_lost" if code == exact.LOST else LEFT)
+        return self.status
+
+    def _run(self, duration: float) -> int:
+        """Roll on in the kernel; return why it stopped."""
+        speed = float(np.linalg.norm(self.omega))
+        step = self._step or (STEP_ANGLE / speed if speed > 0 else duration)
+        walls = self.walls or self.field
+        code, passed = exact.advance(
+            self._scheme, self.field.arrays, walls.arrays, self.walls is not None,
+            self.field.radius, self.field.size, self._state, self.omega, step, duration,
+            self._reach, self._guard, self._lost,
+        )  # fmt: skip
+        self.time += passed
+        return int(code)
+
+    def take(self, omega: Any) -> None:
+        """Take a command (3,) [rad/s] over; a new one is not bound by what the last one ran into.
+
+        Raises:
+            AccordError: if it is not three finite numbers.
+        """
+        command = np.asarray(omega, dtype=float)
+        if command.shape != (3,) or not np.isfinite(command).all():
+            raise AccordError(f"an angular velocity is three finite numbers, not {omega}")
+        if not np.array_equal(command, self._command):
+            if not self._held:
+                self._turned, self._reach = 1.0 + 0.0j, math.inf
+            self._command = command.copy()
+        plan = complex(command[0], command[1]) * self._turned
+        self.omega = np.array([plan.real, plan.imag, command[2]])
+
+    def _set(self, v: Array) -> None:
+        """Roll with the centre's velocity v (3,) from here on."""
+        before = complex(*self.omega[:2])
+        self.omega = spin_for(v, self.normal, self.field.radius, self.omega)
+        if before != 0:
+            self._turned *= complex(*self.omega[:2]) / before
+
+    def _bounce(self, hits: int) -> None:
+        """Reflect the velocity at the walls that are touched."""
+        assert self.walls is not None
+        n, r = self.normal, self.field.radius
+        found = contacts(self.walls, self.centre)
+        if len(found) > 2:
+            self._end("too_many_contacts")
+            return
+        if hits > HITS:
+            self._end("stuck")
+            return
+        v = r * np.cross(self.omega, n)
+        normals = [m for m in (in_ground(contact.normal, n) for contact in found) if m is not None]
+        if not normals:
+            self._end("no_wall_normal")
+            return
+        after = reflected(v, normals)
+        if after is None:
+            self._end("stuck")
+            return
+        normals.sort(key=lambda m: float(v @ m))
+        self._set(after)
+        self._wall, self._second = normals[0], normals[1] if len(normals) > 1 else None
+        if self.law.after == "parallel":
+            self._reach = self.travel + self.law.move * r
+        kind = "wall" if len(normals) == 1 else "corner"
+        way = math.degrees(math.atan2(*normals[0][1::-1]))
+        self._say(kind, f"the wall faces {way:.1f} deg in plan")
+
+    def _turn_parallel(self) -> None:
+        """Turn parallel to the wall, after the way off it."""
+        assert self._wall is not None
+        n = self.normal
+        v = self.field.radius * np.cross(self.omega, n)
+        m = in_ground(self._wall, n)
+        self._reach = math.inf
+        if m is None:
+            self._end("no_wall_normal")
+            return
+        self._set(float(np.linalg.norm(v)) * tangent(v, m, n, self._away()))
+        self._say("parallel", "parallel to the wall")
+
+    def _away(self) -> Array | None:
+        """Return the normal (3,) of a second wall here, if there is one."""
+        return self._second
+
+    def _say_hollow(self) -> None:
+        sharp = self._state[8]
+        value = sharp / (1.0 + sharp)
+        self._say("curvature", f"r * curvature is {value:.2f} or more: two contacts change over")
+
+    def _say(self, kind: str, detail: str) -> None:
+        self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
+
+    def _end(self, status: str) -> None:
+        self.status, self.message = status, MESSAGES[status]
+        self._say(status, self.message)
+
+    def _check_start(self) -> None:
+        """Refuse a start off the ground or in a wall."""
+        r, centre = self.field.radius, self._state[:3]
+        gap = self.field.distance(centre) - r
+        if not abs(gap) <= self._lost:
+            where = "in the air" if gap > 0 else "inside the ground"
+            raise AccordError(f"the start is {where}, {abs(gap):.3g} voxels off")
+        if self.walls is not None and self.walls.distance(centre) < r - self._lost:
+            raise AccordError("the start is inside a wall")
+
+
+def roll(
+    field: Field, *, centre: Any, omega: Any, duration: float, orientation: Any = LEVEL,
+    walls: Field | None = None, law: WallLaw | None = None, step: float | None = None,
+    scheme: str = "exact", samples: int = 500, done: Callable[[int], Any] = lambda count: None,
+) -> Path:  # fmt: skip
+    """Roll for a time [s], and return the path in equal samples.
+
+    Args:
+        omega: (3,) or a function of the time [rad/s]; a function is held at its value in the
+            middle of each sample.
+        samples: number of intervals between samples.
+        done: is told of every sample.
+    """
+    check_run(duration, samples)
+    given: Omega = omega if callable(omega) else lambda time: omega
+    roller = Roller(
+        field, centre=centre, orientation=orientation, walls=walls, law=law, step=step,
+        held=callable(omega), scheme=scheme,
+    )  # fmt: skip
+    times = np.linspace(0.0, duration, samples + 1)
+    rows = []
+    for begin, end in pairwise(times):
+        command = given(0.5 * (begin + end))
+        roller.take(command)
+        rows.append(_row(roller))
+        roller.advance(command, end - roller.time)
+        done(1)
+        if roller.status != DONE:
+            break
+    rows.append(_row(roller))
+    time, centres, normals, orientations, omegas = map(np.array, zip(*rows))
+    return Path(
+        radius=field.radius, time=time, centre=centres, normal=normals, orientation=orientations,
+        omega=omegas, events=roller.events, travel=roller.travel, status=roller.status,
+        message=roller.message,
+    )  # fmt: skip
+
+
+def check_scheme(name: str, known: Iterable[str] = SCHEMES) -> str:
+    """Return the name of a scheme, or complain."""
+    if name not in known:
+        raise AccordError(f"no scheme {name}; there is {', '.join(known)}")
+    return name
+
+
+def check_run(duration: float, samples: int) -> None:
+    """Refuse a time or number of samples that makes no run."""
+    if not 0 < duration < math.inf:
+        raise AccordError(f"the time is {duration:g} s, and must be positive")
+    if not 1 <= samples <= 1_000_000:
+        raise AccordError(f"{samples} samples: 1 to 1000000")
+
+
+def _row(roller: Roller) -> tuple[Any, ...]:
+    return roller.time, roller.centre, roller.normal, roller.orientation, roller.omega

@@ -1,0 +1,1 @@
+"""Reference simulators of the ball, its engines, and figures of its runs."""

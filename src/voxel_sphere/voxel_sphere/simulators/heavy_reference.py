@@ -1,0 +1,121 @@
+"""The heavy ball as a simulator: weight, drive torque and dry friction on the field of its terrain.
+
+Inside it counts in voxels, outside in metres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.timing import count_steps
+from roboaccord.contract.trajectory import Event
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.scenario.setup import Setup
+
+from voxel_sphere.model.contact import BALL, GROUND
+from voxel_sphere.model.parameters import VoxelSphereParameters
+from voxel_sphere.rolling.heavy import HeavyParameters, HeavyRoller
+from voxel_sphere.rolling.path import DONE
+from voxel_sphere.simulators.reference import NO_JOINTS, VERSION
+from voxel_sphere.simulators.scene import Scene
+
+
+class HeavyReference:
+    """Roll the heavy ball over the field of its terrain; it may slip and lift off (Simulator).
+
+    Where its run ends, at the edge of the workspace say, it stays, and an event says why. Walls
+    take all of the speed towards them, as they do in the engines.
+
+    Args:
+        setup: robot and scenario.
+    """
+
+    name = "reference"
+    version = VERSION
+    order = 4
+
+    def __init__(self, setup: Setup) -> None:
+        scene: Scene = setup.terrain
+        p: VoxelSphereParameters = setup.parameters
+        assert setup.contact is not None
+        self.joints, self.effort_limits = setup.joints, setup.effort_limits
+        self.physics_step = setup.scenario.physics_step
+        self._voxel, self._p = scene.voxel, p
+        self._mu = setup.contact.mu((BALL, GROUND))
+        self._ground, self._walls = scene.fields
+        self._heavy = HeavyParameters(
+            mass=p.mass, inertia=p.inertia / scene.voxel**2, gravity=p.gravity / scene.voxel,
+            friction=self._mu, restitution=0.0,
+        )  # fmt: skip
+        self.reset(setup.initial)
+        self.step(Command(NO_JOINTS), self.physics_step)  # compiles the kernels
+        self.reset(setup.initial)
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Put the ball in `state`, on the ground; it rolls, or slides if it is as fast as that."""
+        rotation = quaternion_matrix(state.orientation)
+        centre, speed = state.position / self._voxel, rotation @ state.twist[:3] / self._voxel
+        spin = rotation @ state.twist[3:]
+        self._roller = HeavyRoller(
+            self._ground, centre=centre, orientation=state.orientation, omega=spin,
+            velocity=speed if self._slides(centre, speed, spin) else None,
+            walls=self._walls, parameters=self._heavy, step=self.physics_step,
+        )  # fmt: skip
+        self._start, self._told = state.time, 0
+        return self.state()
+
+    def _slides(self, centre: Array, speed: Array, spin: Array) -> bool:
+        """Return whether the contact slips by more than friction ends within a step."""
+        n, p = self._ground.normal(centre), self._p
+        slip = speed - (speed @ n) * n - self._ground.radius * np.cross(spin, n)
+        ends = self._mu * self._heavy.gravity * n[2] * (1.0 + 1.0 / p.inertia_ratio)
+        return bool(np.linalg.norm(slip) > ends * self.physics_step)
+
+    def state(self) -> RobotState:
+        """Return the present state."""
+        roller, runs = self._roller, self._roller.status == DONE
+        rotation = quaternion_matrix(roller.orientation)
+        speed = roller.velocity * self._voxel if runs else np.zeros(3)
+        spin = roller.omega if runs else np.zeros(3)
+        return RobotState(
+            time=round(self._start + roller.time, 9),  # free of the sum's round-off
+            q=NO_JOINTS,
+            qd=NO_JOINTS,
+            effort=NO_JOINTS,
+            position=roller.centre * self._voxel,
+            orientation=roller.orientation,
+            twist=np.concatenate([speed @ rotation, spin @ rotation]),
+        )
+
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Move for `duration` [s] under a held torque.
+
+        Raises:
+            AccordError: for a twist, which a heavy ball cannot be told, or a force.
+        """
+        count_steps(duration, self.physics_step, "control period over physics step")
+        if command.twist is not None:
+            raise AccordError("friction.law is contact: the heavy ball takes a wrench, no twist")
+        wrench = np.zeros(6) if command.wrench is None else command.wrench
+        if np.any(wrench[:3]):
+            raise AccordError("the heavy ball's reference takes torques, and no force")
+        self._roller.advance(wrench[3:] / self._voxel**2, duration)
+        return self.state()
+
+    def take_events(self) -> Sequence[Event]:
+        """Return slips, lift-offs, walls and the end of the run, since the last call."""
+        events = self._roller.events[self._told :]
+        self._told += len(events)
+        return [Event(self._start + e.time, e.kind, e.detail) for e in events]
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without contact: it falls."""
+        return Acceleration(np.array([0.0, 0.0, -self._p.gravity, 0.0, 0.0, 0.0]), NO_JOINTS)
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of the ball [kg]."""
+        return {"base_link": self._p.mass}

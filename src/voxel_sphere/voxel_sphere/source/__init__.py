@@ -1,0 +1,1 @@
+"""The source: the description's own method, its accuracy, and its pictures."""

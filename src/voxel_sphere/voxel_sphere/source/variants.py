@@ -1,0 +1,233 @@
+"""The source's scheme, as its description has it: voxels that match, slopes from them, Euler steps.
+
+Kept to show what it costs. Where the description as it stands stops or freezes the sphere it is
+read as the facts page says: patches are linked over 3 r/10, and the centre is carried, not the
+contact. A step is one voxel of travel, so `move`, r/5 steps, is r/5 of travel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.numerics.rotations import axis_angle_matrix, matrix_quaternion, quaternion_matrix
+from scipy.ndimage import binary_erosion
+from scipy.spatial import cKDTree
+
+from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
+from voxel_sphere.rolling.distance import Solid
+from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, Path, RollEvent
+from voxel_sphere.rolling.walls import in_ground, reflected, spin_for, tangent
+
+SLOPE_REACH, WALL_REACH, SHIFT_REACH, MOVE = 0.2, 0.1, 0.1, 0.2  # r
+LEAST_REACH = 1.5  # voxels, so that neighbours are reached at all
+STEP = 1.0  # voxel of travel
+TOUCH = 1.5  # voxels: how near the sphere's skin a voxel's centre matches
+
+
+@dataclass
+class _State:
+    """What the source carries from step to step."""
+
+    centre: Array
+    rotation: Array
+    omega: Array
+    contact: Array
+    slopes: Array = field(default_factory=lambda: np.zeros(2))
+    hit: Array | None = None
+    wall: Array | None = None
+    moves: int = 0
+    time: float = 0.0
+
+    @property
+    def normal(self) -> Array:
+        """The normal of the plane with the slopes."""
+        up = np.array([-self.slopes[0], -self.slopes[1], 1.0])
+        return np.asarray(up / np.linalg.norm(up))
+
+
+class AsDescribed:
+    """A sphere that rolls over voxels by the source's scheme.
+
+    Args:
+        solid: surface and walls in one (n, n, n), bool or grey.
+        radius: of the sphere [voxels].
+        centre: at the start (3,) [voxels], shifted to touch.
+        omega: world frame (3,) [rad/s].
+    """
+
+    def __init__(
+        self, solid: Solid, radius: float, *, centre: Any, omega: Any, orientation: Any
+    ) -> None:  # fmt: skip
+        full = solid if solid.dtype == np.bool_ else solid >= 128
+        self._size, self._r = float(full.shape[0]), radius
+        self._voxels = np.argwhere(full & ~binary_erosion(full, border_value=1)) + 0.5
+        self._tree = cKDTree(self._voxels)
+        start = np.array(centre, dtype=float)
+        self.state = _State(
+            start, quaternion_matrix(np.asarray(orientation)), np.array(omega, dtype=float),
+            start - [0.0, 0.0, radius],
+        )  # fmt: skip
+        self.status, self.events = DONE, list[RollEvent]()
+        self._match()
+        if self.status != DONE:
+            raise AccordError("the start is in the air: no voxel matches the sphere")
+        self._slopes()
+
+    def step(self) -> float:
+        """Make a step of a voxel of travel; return its time [s]."""
+        s, r = self.state, self._r
+        v = r * np.cross(s.omega, s.normal)
+        speed = float(np.linalg.norm(v))
+        return STEP / speed if speed > 0 else math.inf
+
+    def advance(self, dt: float) -> None:
+        """Make an Euler step, find the contacts anew, and bounce off or turn along a wall."""
+        s, r = self.state, self._r
+        s.centre = s.centre + dt * r * np.cross(s.omega, s.normal)
+        rate = float(np.linalg.norm(s.omega))
+        if rate > 0:
+            s.rotation = axis_angle_matrix(s.omega / rate, np.array(rate * dt)) @ s.rotation
+        s.time += dt
+        if not (np.all(s.centre >= 0.0) and np.all(s.centre <= self._size)):
+            self._end(LEFT)
+            return
+        self._match()
+        if self.status != DONE:
+            return
+        self._slopes()
+        if s.moves > 0:
+            s.moves -= 1
+            if s.moves == 0:
+                self._turn_parallel()
+        if s.hit is not None:
+            self._bounce(s.hit)
+
+    def _match(self) -> None:
+        """Find the patches that the sphere matches; shift it by up to r/10 where there is none."""
+        s, r = self.state, self._r
+        if self._tree.query(s.centre)[0] > r + TOUCH and not self._shift():
+            self._end("contact_lost")
+            return
+        near = np.array(self._tree.query_ball_point(s.centre, r + TOUCH))
+        points = self._voxels[near]
+        number = linked(points, max(LINKAGE * r, SHORTEST_LINK))
+        patches = [points[number == k] for k in range(number.max() + 1)]
+        if len(patches) > 2:
+            self._end("too_many_contacts")
+            return
+        nearest = [self._tip(patch) for patch in patches]
+        nearest.sort(key=lambda tip: float(np.linalg.norm(tip - s.contact)))
+        s.contact, s.hit = nearest[0], nearest[1] if len(nearest) > 1 else None
+        gap = s.centre - s.contact
+        s.centre = s.contact + gap * (r / np.linalg.norm(gap))  # carried, and put to touch
+
+    def _tip(self, patch: Array) -> Array:
+        """Return the voxel (3,) of a patch that is nearest to the centre."""
+        return np.asarray(patch[np.argmin(np.linalg.norm(patch - self.state.centre, axis=1))])
+
+    def _shift(self) -> bool:
+        """Shift the centre by whole voxels, the least that brings a match; tell whether it did."""
+        reach = max(1, round(SHIFT_REACH * self._r))
+        steps = np.arange(-reach, reach + 1)
+        shifts = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
+        found = self._tree.query(self.state.centre + shifts)[0] <= self._r + TOUCH
+        if not found.any():
+            return False
+        least = shifts[found][np.argmin(np.linalg.norm(shifts[found], axis=1))]
+        self.state.centre = self.state.centre + least
+        return True
+
+    def _near(self, point: Array, reach: float) -> Array:
+        near = self._tree.query_ball_point(point, max(reach * self._r, LEAST_REACH))
+        return np.asarray(self._voxels[near])
+
+    def _slopes(self) -> None:
+        """Take z_x, z_y from the voxels within r/5; an infinite slope keeps its last value."""
+        near = self._near(self.state.contact, SLOPE_REACH)
+        about = near - near.mean(axis=0)
+        plan = about[:, :2].T @ about[:, :2]
+        for axis in (0, 1):
+            if plan[axis, axis] > 0 and np.linalg.det(plan) > 1e-9:
+                slope = np.linalg.solve(plan, about[:, :2].T @ about[:, 2])[axis]
+                self.state.slopes[axis] = slope
+
+    def _bounce(self, hit: Array) -> None:
+        """Reflect at the wall that the voxels within r/10 of a hit show."""
+        s, r = self.state, self._r
+        near = self._near(hit, WALL_REACH)
+        _, sizes, axes = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)
+        m = in_ground(axes[-1], s.normal) if len(near) > 2 and sizes[1] > 1e-9 else None
+        if m is None:
+            self._end("no_wall_normal")
+            return
+        m = m if m @ (s.centre - hit) > 0 else -m
+        v = r * np.cross(s.omega, s.normal)
+        if v @ m >= 0:  # it leaves the wall already
+            return
+        after = reflected(v, [m])
+        assert after is not None
+        s.omega = spin_for(after, s.normal, r, s.omega)
+        s.wall, s.moves = m, max(1, round(MOVE * r))
+        self._say("wall", f"the wall faces {math.degrees(math.atan2(m[1], m[0])):.1f} deg in plan")
+
+    def _turn_parallel(self) -> None:
+        s, r = self.state, self._r
+        assert s.wall is not None
+        n = s.normal
+        v = r * np.cross(s.omega, n)
+        m = in_ground(s.wall, n)
+        if m is None:
+            self._end("no_wall_normal")
+            return
+        s.omega = spin_for(float(np.linalg.norm(v)) * tangent(v, m, n, None), n, r, s.omega)
+        self._say("parallel", "parallel to the wall")
+
+    def _say(self, kind: str, detail: str) -> None:
+        centre = tuple(self.state.centre.tolist())
+        self.events.append(RollEvent(self.state.time, kind, centre, detail))
+
+    def _end(self, status: str) -> None:
+        self.status = status
+        self._say(status, MESSAGES[status])
+
+
+def roll_as_described(
+    solid: Solid, radius: float, *, centre: Any, omega: Any, duration: float,
+    orientation: Any = (0.0, 0.0, 0.0, 1.0), done: Callable[[int], Any] = lambda count: None,
+    samples: int = 500,
+) -> Path:  # fmt: skip
+    """Roll by the source's scheme; omega is (3,) or a function of the time [rad/s].
+
+    Every step is a sample; `done` is told of `samples` parts of the time.
+    """
+    given = omega if callable(omega) else None
+    sphere = AsDescribed(
+        solid, radius, centre=centre, omega=given(0.0) if given else omega, orientation=orientation
+    )
+    rows, told, travel = [_row(sphere.state)], 0, 0.0
+    while sphere.status == DONE and sphere.state.time < duration:
+        if given:
+            sphere.state.omega = np.array(given(sphere.state.time), dtype=float)
+        before = sphere.state.centre
+        sphere.advance(min(sphere.step(), duration - sphere.state.time))
+        travel += float(np.linalg.norm(sphere.state.centre - before))
+        rows.append(_row(sphere.state))
+        part = int(samples * min(sphere.state.time / duration, 1.0))
+        done(part - told)
+        told = part
+    time, centres, normals, orientations, omegas = map(np.array, zip(*rows))
+    return Path(
+        radius=radius, time=time, centre=centres, normal=normals, orientation=orientations,
+        omega=omegas, events=sphere.events, travel=travel, status=sphere.status,
+        message=MESSAGES[sphere.status],
+    )  # fmt: skip
+
+
+def _row(s: _State) -> tuple[Any, ...]:
+    return s.time, s.centre, s.normal, matrix_quaternion(s.rotation), s.omega.copy()

@@ -1,0 +1,1 @@
+"""Terrain: voxel slices, their generation, workspaces and meshes."""

@@ -1,0 +1,201 @@
+"""Generate workspaces: fill the volumes, then put them in place whole or not at all."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+
+from voxel_sphere.terrain.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
+from voxel_sphere.terrain.shapes import fill_below, fill_inside, sphere
+from voxel_sphere.terrain.sheets import Sheet
+from voxel_sphere.terrain.slices import Done, Volume, nothing, write_volume
+from voxel_sphere.terrain.surfaces import Surface
+from voxel_sphere.terrain.workspace import (
+    LARGEST,
+    ROBOT,
+    SMALLEST,
+    Workspace,
+    grid_size,
+    open_workspace,
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A volume that goes into a workspace.
+
+    Args:
+        name: of its folder.
+        kind: surface, walls or workspace.
+        volume: (n, n, n), 0 empty to 255 solid.
+        recipe: what it was made from, as `workspace.yaml` keeps it; None where it cannot say.
+        grey: whether voxels are filled in part.
+    """
+
+    name: str
+    kind: str
+    volume: Volume
+    recipe: Mapping[str, Any] | None = None
+    grey: bool = True
+
+
+def surface_parts(
+    surface: Surface,
+    n: int,
+    *,
+    name: str | None = None,
+    recipe: Mapping[str, Any] | None = None,
+    binary: bool = False,
+    done: Done = nothing,
+) -> list[Part]:
+    """Return the ground of a surface and, where it has walls, those as NAME_walls.
+
+    Args:
+        surface: in closed form; of your own, `Surface(name=..., height=...)` is enough.
+        n: size of the grid [voxels].
+        name: of the folder; the surface's own if it is left out.
+        recipe: see `Part`.
+        binary: full or empty voxels only.
+        done: is told after each slice.
+    """
+    name = name or surface.name
+    ground = fill_below(surface.height, n, binary=binary, done=done)
+    parts = [Part(name, "surface", ground, recipe, not binary)]
+    if surface.walls is not None:
+        walls = fill_inside(surface.walls, n, binary=binary, done=done)
+        parts.append(Part(f"{name}_walls", "walls", walls, recipe, not binary))
+    return parts
+
+
+def sheet_part(
+    sheet: Sheet,
+    n: int,
+    *,
+    name: str,
+    kind: str = "surface",
+    recipe: Mapping[str, Any] | None = None,
+    binary: bool = False,
+    done: Done = nothing,
+) -> Part:
+    """Return a sheet (X, Y, Z)(s, t) as a surface, as walls or as a whole workspace."""
+    return Part(name, kind, sheet.fill(n, binary=binary, done=done), recipe, not binary)
+
+
+def place(
+    out: Path,
+    n: int,
+    parts: Sequence[Part],
+    *,
+    size_workspace: float = SIZE_WORKSPACE,
+    voxel_size: float = VOXEL_SIZE,
+    binary: bool = False,
+    replace: bool = False,
+    done: Done = nothing,
+) -> Workspace:
+    """Write volumes, and the robot if it is not there, to OUT/Bitmaps_n.
+
+    Args:
+        out: the folder, or the `Bitmaps_n` folder itself.
+        n: size of the grid [voxels].
+        parts: the volumes.
+        size_workspace: n / r.
+        voxel_size: edge of a voxel [m].
+        binary: write the robot so.
+        replace: put volumes in the place of those of the same name.
+        done: is told after each slice.
+
+    Raises:
+        AccordError: if a volume is empty, is there already, or the workspace that is there has
+            another sphere or voxel size; or if it cannot be written.
+    """
+    folder = check_place(
+        out, n, [part.name for part in parts],
+        size_workspace=size_workspace, voxel_size=voxel_size, replace=replace,
+    )  # fmt: skip
+    for part in parts:
+        if not part.volume.any():
+            raise AccordError(f"{part.name} has no solid voxel")
+    old = open_workspace(folder).settings if folder.exists() else Settings()
+    parts = [*parts]
+    if not (folder / ROBOT).exists():
+        robot = sphere(n, n / size_workspace, binary=binary, done=done)
+        parts.append(Part(ROBOT, "robot", robot, None, not binary))
+    volumes = {**old.volumes, **{part.name: _about(part) for part in parts}}
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as draft:
+            for part in parts:
+                write_volume(Path(draft, "new", part.name), part.volume, done)
+            write_settings(Path(draft, "new"), Settings(size_workspace, voxel_size, volumes))
+            _move_in(Path(draft), folder, [part.name for part in parts])
+    except OSError as error:
+        raise AccordError(f"cannot write {folder}: {error.strerror}") from None
+    return open_workspace(folder)
+
+
+def check_place(
+    out: Path,
+    n: int,
+    names: Sequence[str],
+    *,
+    size_workspace: float = SIZE_WORKSPACE,
+    voxel_size: float = VOXEL_SIZE,
+    replace: bool = False,
+) -> Path:
+    """Return the `Bitmaps_n` folder that volumes would go to; what is there fits to them.
+
+    Raises:
+        AccordError: as `place` does, before anything is computed.
+    """
+    if not SMALLEST <= n <= LARGEST:
+        raise AccordError(f"grids are of {SMALLEST} to {LARGEST} voxels, not of {n}")
+    if not 2 <= size_workspace <= n:
+        raise AccordError(
+            f"size_workspace is {size_workspace:g}; the sphere, of radius n / size_workspace, must "
+            "fit into the grid and be of a voxel at least: 2 to n"
+        )
+    if not 0 < voxel_size < np.inf:
+        raise AccordError(f"voxel_size is {voxel_size:g} m, and must be positive")
+    if grid_size(out) not in (0, n):
+        raise AccordError(f"{out} is a folder for another n than {n}")
+    folder = out if grid_size(out) else out / f"Bitmaps_{n}"
+    for name in names:
+        if not re.fullmatch(r"\w[\w.+-]*", name) or name == ROBOT:
+            raise AccordError(f"{name!r} is no name for a volume: letters, digits, _ . + -")
+        if (folder / name).exists() and not replace:
+            raise AccordError(f"{folder / name} is there already: use another --name, or --replace")
+    if folder.exists():
+        there = open_workspace(folder)
+        if (there.size_workspace, there.voxel_size) != (size_workspace, voxel_size):
+            raise AccordError(
+                f"{folder} has size_workspace {there.size_workspace:g} and voxel_size "
+                f"{there.voxel_size:g} m already: one sphere and one scale a workspace"
+            )
+    return folder
+
+
+def _about(part: Part) -> dict[str, Any]:
+    recipe = {} if part.recipe is None else {"recipe": deepcopy(dict(part.recipe))}
+    return {"kind": part.kind, "grey": part.grey, **recipe}
+
+
+def _move_in(draft: Path, folder: Path, names: Sequence[str]) -> None:
+    """Put a finished draft in place, by renaming alone."""
+    new = draft / "new"
+    if not folder.exists():
+        new.replace(folder)
+        return
+    for name in names:
+        if (folder / name).exists():
+            shutil.move(folder / name, draft / f"old_{name}")
+        (new / name).replace(folder / name)
+    (new / "workspace.yaml").replace(folder / "workspace.yaml")

@@ -1,0 +1,162 @@
+"""A terrain as a model and a world for Gazebo."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.run.output import make_folder
+
+from voxel_sphere.terrain.mesh import Mesh, write_mesh, write_whole
+
+DETECTORS = ("ode", "bullet")
+MODEL_CONFIG = """<?xml version="1.0"?>
+<model>
+  <name>{name}</name>
+  <version>1.0</version>
+  <sdf version="1.9">model.sdf</sdf>
+  <author>
+    <name>accord voxel-sphere world</name>
+  </author>
+  <description>Voxel terrain, {triangles} triangles, from the corner of the grid.</description>
+</model>
+"""
+MODEL = """<?xml version="1.0"?>
+<!-- Terrain of voxels, its origin in the corner of the grid. Contacts take the smaller friction of
+     both surfaces: mu = {friction:g} here. -->
+<sdf version="1.9">
+  <model name="{name}">
+    <static>true</static>
+    <link name="{name}_link">
+      <collision name="collision">
+        <geometry>
+          <mesh>
+            <uri>meshes/terrain.stl</uri>
+          </mesh>
+        </geometry>
+        <surface>
+          <friction>
+            <ode>
+              <mu>{friction:g}</mu>
+              <mu2>{friction:g}</mu2>
+            </ode>
+          </friction>
+        </surface>
+      </collision>
+      <visual name="visual">
+        <geometry>
+          <mesh>
+            <uri>meshes/terrain.stl</uri>
+          </mesh>
+        </geometry>
+        <material>
+          <ambient>0.55 0.53 0.48 1</ambient>
+          <diffuse>0.55 0.53 0.48 1</diffuse>
+          <specular>0.05 0.05 0.05 1</specular>
+        </material>
+      </visual>
+    </link>
+  </model>
+</sdf>
+"""
+WORLD = """<?xml version="1.0"?>
+<!-- A terrain of voxels: physics alone, without sensors, so that it needs no GPU.
+
+     export GZ_SIM_RESOURCE_PATH=$PWD/models
+     gz sim -s -r worlds/{name}.sdf
+
+     Physics: DART, steps of 1 ms, at most real time. Its ODE detector takes an outward mesh. -->
+<sdf version="1.9">
+  <world name="{name}">
+    <physics name="millisecond" type="dart">
+      <max_step_size>0.001</max_step_size>
+      <real_time_factor>1</real_time_factor>
+      <dart>
+        <collision_detector>{detector}</collision_detector>
+      </dart>
+    </physics>
+    <gravity>0 0 -9.81</gravity>
+
+    <plugin filename="gz-sim-physics-system" name="gz::sim::systems::Physics"/>
+    <plugin filename="gz-sim-user-commands-system" name="gz::sim::systems::UserCommands"/>
+    <plugin filename="gz-sim-scene-broadcaster-system" name="gz::sim::systems::SceneBroadcaster"/>
+    <plugin filename="gz-sim-apply-link-wrench-system" name="gz::sim::systems::ApplyLinkWrench"/>
+
+    <light type="directional" name="sun">
+      <pose>0 0 10 0 0 0</pose>
+      <direction>-0.4 0.2 -0.9</direction>
+      <diffuse>0.9 0.9 0.9 1</diffuse>
+      <specular>0.1 0.1 0.1 1</specular>
+      <cast_shadows>true</cast_shadows>
+    </light>
+
+    <include>
+      <uri>model://{name}</uri>
+    </include>
+  </world>
+</sdf>
+"""
+
+
+def world_name(terrain: str, name: str | None = None) -> str:
+    """Return the name of a model and its world: the terrain's, if none is given.
+
+    Raises:
+        AccordError: for a name that a world cannot have.
+    """
+    name = re.sub(r"\W+", "_", f"terrain_{terrain}", flags=re.ASCII) if name is None else name
+    if not re.fullmatch(r"[A-Za-z]\w*", name, flags=re.ASCII):
+        raise AccordError(f"{name!r} is no name for a world: letters, digits and _")
+    return name
+
+
+def write_world(
+    mesh: Mesh,
+    folder: Path,
+    name: str,
+    *,
+    voxel_size: float,
+    friction: float,
+    detector: str = "ode",
+    replace: bool = False,
+) -> tuple[Path, Path]:
+    """Write FOLDER/models/NAME and FOLDER/worlds/NAME.sdf, and return both.
+
+    Args:
+        mesh: of the terrain, outward.
+        folder: with models/ and worlds/.
+        name: of model and world, as `world_name` gives it.
+        voxel_size: edge of a voxel [m].
+        friction: coefficient of the terrain.
+        detector: of contacts, ode or bullet.
+        replace: a model and a world that are there.
+
+    Raises:
+        AccordError: for a wrong option, or if it is there already or cannot be written.
+    """
+    if detector not in DETECTORS:
+        raise AccordError(f"the detector is one of {', '.join(DETECTORS)}, not {detector}")
+    if not friction >= 0:
+        raise AccordError(f"friction is {friction:g}, and must not be negative")
+    model, world = folder / "models" / name, folder / "worlds" / f"{name}.sdf"
+    for path in (model, world):
+        if path.exists() and not replace:
+            raise AccordError(f"{path} is there already: use another --name, or --replace")
+    fields = {"name": name, "friction": friction, "detector": detector}
+    try:
+        with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(model.parent)) as draft:
+            new = Path(draft, "new")
+            write_mesh(mesh, new / "meshes" / "terrain.stl", voxel_size)
+            config = MODEL_CONFIG.format(**fields, triangles=len(mesh.faces))
+            (new / "model.config").write_text(config, encoding="utf-8")
+            (new / "model.sdf").write_text(MODEL.format(**fields), encoding="utf-8")
+            if model.exists():
+                shutil.move(model, Path(draft, "old"))
+            new.replace(model)
+    except OSError as error:
+        raise AccordError(f"cannot write {model}: {error.strerror}") from None
+    write_whole(world, WORLD.format(**fields).encode())
+    return model, world

@@ -1,0 +1,127 @@
+"""Volumes as folders of slices: n PNG files of n x n, checked before anything is unpacked."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+from roboaccord.contract.errors import AccordError
+
+Volume = npt.NDArray[np.uint8]
+Done = Callable[[int], Any]
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+PIXEL = 8  # bytes, of four 16-bit channels
+BESIDE = 1_000_000  # bytes, of what is no pixel
+SOLID = 255
+
+
+def nothing(count: int) -> None:
+    """Tell nobody how much is done."""
+
+
+def slice_files(folder: Path, n: int) -> list[Path]:
+    """Return the slices of a folder from the lowest to the highest, their sizes checked.
+
+    The number that ends a file's name is z. Slices that run from 1 to n, as MATLAB counts, are
+    taken as 0 to n - 1.
+
+    Raises:
+        AccordError: unless they are n PNG files of n x n pixels, numbered without a gap.
+    """
+    numbered: dict[int, Path] = {}
+    for path in sorted(folder.glob("*.[pP][nN][gG]")):
+        found = re.search(r"(\d+)$", path.stem)
+        if not found:
+            raise AccordError(f"{path}: the name of a slice ends with its number, as slice_000.png")
+        number = int(found[1])
+        if number in numbered:
+            raise AccordError(f"{folder}: {numbered[number].name} and {path.name} are one slice")
+        numbered[number] = path
+    if len(numbered) != n:
+        raise AccordError(f"{folder}: {len(numbered)} slices, and not {n}")
+    first = 1 if n in numbered else 0
+    missing = sorted(set(range(first, first + n)) - numbered.keys())
+    if missing:
+        raise AccordError(f"{folder}: slice {missing[0]} is missing")
+    files = [numbered[first + k] for k in range(n)]
+    for path in files:
+        check_header(path, n)
+    return files
+
+
+def check_header(path: Path, n: int) -> None:
+    """Look at a slice's size without unpacking it.
+
+    Raises:
+        AccordError: if it cannot be read, is no PNG, or is not of n x n pixels.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(24)
+        bytes_in_all = path.stat().st_size
+    except OSError as error:
+        raise AccordError(f"cannot read {path}: {error.strerror}") from None
+    if len(head) < 24 or head[:8] != SIGNATURE or head[12:16] != b"IHDR":
+        raise AccordError(f"{path}: this is no PNG")
+    width, height = struct.unpack(">II", head[16:24])
+    if (width, height) != (n, n):
+        raise AccordError(f"{path}: {width} x {height} pixels, and not {n} x {n}")
+    if bytes_in_all > PIXEL * n * n + BESIDE:
+        raise AccordError(f"{path}: {bytes_in_all} bytes are no slice of {n} x {n} pixels")
+
+
+def read_volume(folder: Path, n: int, done: Done = nothing) -> Volume:
+    """Read a volume.
+
+    Args:
+        folder: of n slices.
+        n: size of the grid [voxels].
+        done: is told after each slice.
+
+    Returns:
+        (n, n, n), indexed [x, y, z]: 0 is empty, 255 solid, between them partly filled.
+
+    Raises:
+        AccordError: if the slices are not as `slice_files` wants them, or cannot be read.
+    """
+    volume = np.empty((n, n, n), np.uint8)
+    for k, path in enumerate(slice_files(folder, n)):
+        volume[:, :, k] = _read_slice(path).T
+        done(1)
+    # MATLAB's logical arrays may have been saved as numbers: 1 is solid then.
+    return volume * np.uint8(SOLID) if volume.max() == 1 else volume
+
+
+def write_volume(folder: Path, volume: Volume, done: Done = nothing) -> None:
+    """Write a volume into a new folder as slice_000.png, slice_001.png, ..."""
+    folder.mkdir(parents=True)
+    grey = np.logical_and(volume > 0, volume < SOLID).any()
+    for k in range(volume.shape[2]):
+        picture = Image.fromarray(np.ascontiguousarray(volume[:, :, k].T))
+        (picture if grey else picture.convert("1", dither=Image.Dither.NONE)).save(
+            folder / f"slice_{k:03d}.png"
+        )
+        done(1)
+
+
+def _read_slice(path: Path) -> Volume:
+    """Return one slice, (rows, columns); its size has been checked."""
+    try:
+        with Image.open(path, formats=["PNG"]) as picture:
+            if picture.mode.startswith("I"):
+                return (np.asarray(picture).astype(np.uint32) >> 8).astype(np.uint8)
+            if picture.mode in ("1", "L"):
+                return np.asarray(picture.convert("L"))
+            colours = np.asarray(picture.convert("RGB"))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise AccordError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+    if (colours != colours[:, :, :1]).any():
+        raise AccordError(f"{path}: it has colours; a slice is black, white or grey")
+    return colours[:, :, 0]

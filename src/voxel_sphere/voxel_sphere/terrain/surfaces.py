@@ -1,0 +1,354 @@
+"""Named surfaces in closed form: height, gradient, Hessian, and the distance to their walls.
+
+Lengths in voxels from the grid's corner; parameters that are lengths are given in radii r of the
+sphere, so that they mean the same on every grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from roboaccord.contract.errors import AccordError
+
+Array = npt.NDArray[np.float64]
+Height = Callable[[Array, Array], Array]
+Gradient = Callable[[Array, Array], tuple[Array, Array]]
+Hessian = Callable[[Array, Array], tuple[Array, Array, Array]]
+Distance = Callable[[Array, Array, Array], Array]
+
+STEP = 1e-3  # voxels, of the differences where no derivative is given
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surface:
+    """Ground that is a graph z = f(x, y), solid below, and walls that stand on it.
+
+    Args:
+        name: of the surface.
+        height: f(x, y), of arrays of one shape [voxels].
+        gradient: (f_x, f_y); by differences where it is left out.
+        hessian: (f_xx, f_xy, f_yy) [1/voxel]; by differences where it is left out.
+        ground: signed distance (x, y, z) to the ground, negative inside [voxels]; where it is left
+            out, to first order (z - f) / sqrt(1 + |grad f|^2).
+        walls: the same to the walls; or None.
+        parameters: that it was made with, all of them.
+    """
+
+    name: str
+    height: Height
+    gradient: Gradient = None  # type: ignore[assignment]
+    hessian: Hessian = None  # type: ignore[assignment]
+    ground: Distance = None  # type: ignore[assignment]
+    walls: Distance | None = None
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.gradient is None:
+            object.__setattr__(self, "gradient", gradient_of(self.height))
+        if self.hessian is None:
+            object.__setattr__(self, "hessian", hessian_of(self.height))
+        if self.ground is None:
+            object.__setattr__(self, "ground", distance_of(self.height, self.gradient))
+
+    def distance(self, x: Array, y: Array, z: Array) -> Array:
+        """Return the signed distance to ground and walls, negative inside [voxels]."""
+        ground = self.ground(x, y, z)
+        return ground if self.walls is None else np.minimum(ground, self.walls(x, y, z))
+
+
+def gradient_of(height: Height) -> Gradient:
+    """Return the gradient of a height by central differences."""
+
+    def gradient(x: Array, y: Array) -> tuple[Array, Array]:
+        along_x = height(x + STEP, y) - height(x - STEP, y)
+        along_y = height(x, y + STEP) - height(x, y - STEP)
+        return along_x / (2 * STEP), along_y / (2 * STEP)
+
+    return gradient
+
+
+def hessian_of(height: Height) -> Hessian:
+    """Return the Hessian of a height by central differences."""
+    h = 10 * STEP
+
+    def hessian(x: Array, y: Array) -> tuple[Array, Array, Array]:
+        middle = 2 * height(x, y)
+        xx = height(x + h, y) - middle + height(x - h, y)
+        yy = height(x, y + h) - middle + height(x, y - h)
+        rising = height(x + h, y + h) + height(x - h, y - h)
+        falling = height(x + h, y - h) + height(x - h, y + h)
+        return xx / h**2, (rising - falling) / (4 * h**2), yy / h**2
+
+    return hessian
+
+
+def distance_of(height: Height, gradient: Gradient) -> Distance:
+    """Return the signed distance to a graph, to first order in the distance."""
+
+    def distance(x: Array, y: Array, z: Array) -> Array:
+        slope = np.hypot(*gradient(x, y))
+        return np.asarray((z - height(x, y)) / np.hypot(1.0, slope))
+
+    return distance
+
+
+def plane(n: int, r: float, *, base: float = 2.0) -> Surface:  # noqa: ARG001
+    """Return a level plane at the height `base` [r]."""
+    return Surface(
+        name="plane",
+        height=lambda x, y: np.full(np.broadcast(x, y).shape, base * r),
+        gradient=lambda x, y: (0.0 * (x + y), 0.0 * (x + y)),
+        hessian=lambda x, y: (0.0 * (x + y), 0.0 * (x + y), 0.0 * (x + y)),
+    )
+
+
+def incline(
+    n: int, r: float, *, angle_deg: float = 10.0, direction_deg: float = 0.0, base: float = 3.0
+) -> Surface:
+    """Return a plane that rises by an angle towards a direction; `base` [r] is its middle."""
+    slope = np.tan(np.deg2rad(angle_deg))
+    a, b = slope * np.cos(np.deg2rad(direction_deg)), slope * np.sin(np.deg2rad(direction_deg))
+    return Surface(
+        name="incline",
+        height=lambda x, y: base * r + a * (x - n / 2) + b * (y - n / 2),
+        gradient=lambda x, y: (a + 0.0 * (x + y), b + 0.0 * (x + y)),
+        hessian=lambda x, y: (0.0 * (x + y), 0.0 * (x + y), 0.0 * (x + y)),
+    )
+
+
+def sinusoid(
+    n: int,  # noqa: ARG001
+    r: float,
+    *,
+    amplitude: float = 0.3,
+    wavelength: float = 5.0,
+    direction_deg: float = 0.0,
+    base: float = 2.0,
+) -> Surface:
+    """Return waves along a direction: base + amplitude sin(2 pi s / wavelength), lengths [r]."""
+    k, a = 2 * np.pi / (_positive("wavelength", wavelength) * r), amplitude * r
+    c, s = np.cos(np.deg2rad(direction_deg)), np.sin(np.deg2rad(direction_deg))
+
+    def gradient(x: Array, y: Array) -> tuple[Array, Array]:
+        rate = a * k * np.cos(k * (c * x + s * y))
+        return c * rate, s * rate
+
+    def hessian(x: Array, y: Array) -> tuple[Array, Array, Array]:
+        rate = -a * k**2 * np.sin(k * (c * x + s * y))
+        return c * c * rate, c * s * rate, s * s * rate
+
+    return Surface(
+        name="sinusoid",
+        height=lambda x, y: base * r + a * np.sin(k * (c * x + s * y)),
+        gradient=gradient,
+        hessian=hessian,
+    )
+
+
+def bowl(
+    n: int, r: float, *, bowl_radius: float = 5.0, rim: float = 0.9, base: float = 1.0
+) -> Surface:
+    """Return a spherical bowl in the middle; the ball's centre moves on `bowl_radius` less 1 [r].
+
+    Its lowest point is at `base` [r]. Where the plan distance from the middle passes `rim` times
+    the radius, flat ground begins.
+    """
+    radius = _positive("bowl_radius", bowl_radius) * r
+    if not 0 < rim < 1:
+        raise AccordError(f"rim is {rim:g}, and must be between 0 and 1")
+
+    def inside(x: Array, y: Array) -> tuple[Array, Array]:
+        plan = np.hypot(x - n / 2, y - n / 2)
+        # Depth below the bowl's centre, and whether this is in the bowl.
+        depth = np.sqrt(radius**2 - np.minimum(plan, rim * radius) ** 2)
+        return np.asarray(depth, float), np.asarray(plan < rim * radius, float)
+
+    def gradient(x: Array, y: Array) -> tuple[Array, Array]:
+        depth, there = inside(x, y)
+        return there * (x - n / 2) / depth, there * (y - n / 2) / depth
+
+    def hessian(x: Array, y: Array) -> tuple[Array, Array, Array]:
+        (depth, there), u, v = inside(x, y), x - n / 2, y - n / 2
+        cube = there / depth**3
+        return cube * (depth**2 + u * u), cube * u * v, cube * (depth**2 + v * v)
+
+    middle, edge = base * r + radius, base * r + radius * (1 - np.sqrt(1 - rim**2))
+
+    def ground(x: Array, y: Array, z: Array) -> Array:
+        ball = radius - np.sqrt((x - n / 2) ** 2 + (y - n / 2) ** 2 + (z - middle) ** 2)
+        return np.asarray(np.maximum(ball, z - edge))
+
+    return Surface(
+        name="bowl",
+        height=lambda x, y: middle - inside(x, y)[0],
+        gradient=gradient,
+        hessian=hessian,
+        ground=ground,
+    )
+
+
+def saddle(n: int, r: float, *, saddle_radius: float = 8.0, base: float = 3.0) -> Surface:
+    """Return base + ((x - n/2)^2 - (y - n/2)^2) / (2 saddle_radius), lengths [r]."""
+    radius = _positive("saddle_radius", saddle_radius) * r
+    return Surface(
+        name="saddle",
+        height=lambda x, y: base * r + ((x - n / 2) ** 2 - (y - n / 2) ** 2) / (2 * radius),
+        gradient=lambda x, y: ((x - n / 2) / radius + 0.0 * y, (n / 2 - y) / radius + 0.0 * x),
+        hessian=lambda x, y: (
+            1 / radius + 0.0 * (x + y),
+            0.0 * (x + y),
+            -1 / radius + 0.0 * (x + y),
+        ),
+    )
+
+
+def ramp(
+    n: int,
+    r: float,
+    *,
+    rise: float = 1.5,
+    length: float = 6.0,
+    half_width: float = 3.0,
+    wall_height: float = 3.0,
+    base: float = 2.0,
+) -> Surface:
+    """Return a rise along +x between two walls parallel to x.
+
+    base + rise (1 - cos(pi s)) / 2, s from 0 to 1 over `length` in the middle; the walls end at
+    `wall_height` over the highest ground. Lengths [r].
+    """
+    top = (base + max(rise, 0.0) + wall_height) * r
+    span, up = _positive("length", length) * r, rise * r
+    k, begin = np.pi / span, (n - span) / 2
+
+    def along(x: Array) -> Array:
+        return k * np.clip(x - begin, 0.0, span)
+
+    def hessian(x: Array, y: Array) -> tuple[Array, Array, Array]:
+        on = (x > begin) & (x < begin + span)
+        zero = 0.0 * (x + y)
+        return up / 2 * k**2 * np.cos(along(x)) * on + zero, zero, zero
+
+    return Surface(
+        name="ramp",
+        height=lambda x, y: base * r + up / 2 * (1 - np.cos(along(x))) + 0.0 * y,
+        gradient=lambda x, y: (up / 2 * k * np.sin(along(x)) + 0.0 * y, 0.0 * (x + y)),
+        hessian=hessian,
+        walls=lambda x, y, z: np.maximum(half_width * r - np.abs(y - n / 2), z - top) + 0.0 * x,
+    )
+
+
+def tunnel(n: int, r: float, *, tunnel_radius: float = 3.0, base: float = 2.0) -> Surface:
+    """Return a round tunnel along x: the ground is its lower half, the walls are its upper half.
+
+    Its lowest line is at `base`, lengths [r]; at the sides the ground is upright.
+    """
+    radius = _positive("tunnel_radius", tunnel_radius) * r
+    axis = base * r + radius
+
+    def depth(y: Array) -> Array:
+        return np.sqrt(np.maximum(radius**2 - (y - n / 2) ** 2, 0.0))
+
+    def gradient(x: Array, y: Array) -> tuple[Array, Array]:
+        inside = np.abs(y - n / 2) < radius
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 0.0 * (x + y), np.where(inside, (y - n / 2) / depth(y), 0.0) + 0.0 * x
+
+    def hessian(x: Array, y: Array) -> tuple[Array, Array, Array]:
+        inside = np.abs(y - n / 2) < radius
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (
+                0.0 * (x + y),
+                0.0 * (x + y),
+                np.where(inside, radius**2 / depth(y) ** 3, 0.0) + 0.0 * x,
+            )
+
+    def tube(y: Array, z: Array) -> Array:
+        return np.asarray(radius - np.hypot(y - n / 2, z - axis))
+
+    return Surface(
+        name="tunnel",
+        height=lambda x, y: axis - depth(y) + 0.0 * x,
+        gradient=gradient,
+        hessian=hessian,
+        ground=lambda x, y, z: np.maximum(tube(y, z), z - axis) + 0.0 * x,
+        walls=lambda x, y, z: np.maximum(tube(y, z), axis - z) + 0.0 * x,
+    )
+
+
+def arena(
+    n: int,
+    r: float,
+    *,
+    half_width: float = 3.5,
+    turn_deg: float = 0.0,
+    wall_height: float = 3.0,
+    base: float = 2.0,
+) -> Surface:
+    """Return level ground in a square of walls, which may be turned in plan; lengths [r].
+
+    All that is outside the square is wall, so it is closed as long as its corners are in the grid.
+    """
+    top = (base + wall_height) * r
+    c, s = np.cos(np.deg2rad(turn_deg)), np.sin(np.deg2rad(turn_deg))
+    half = half_width * r
+    if half * (abs(c) + abs(s)) > n / 2:
+        raise AccordError(f"the corners of an arena of half_width {half_width:g} leave the grid")
+
+    def walls(x: Array, y: Array, z: Array) -> Array:
+        u = np.abs(c * (x - n / 2) + s * (y - n / 2))
+        v = np.abs(c * (y - n / 2) - s * (x - n / 2))
+        return np.asarray(np.maximum(half - np.maximum(u, v), z - top))
+
+    flat = plane(n, r, base=base)
+    return Surface(
+        name="arena",
+        height=flat.height,
+        gradient=flat.gradient,
+        hessian=flat.hessian,
+        walls=walls,
+    )
+
+
+SURFACES: dict[str, Callable[..., Surface]] = {
+    make.__name__: make for make in (plane, incline, sinusoid, bowl, saddle, ramp, tunnel, arena)
+}
+
+
+def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surface:
+    """Return a named surface on a grid of n voxels, for a sphere of a radius [voxels].
+
+    Args:
+        name: one of `SURFACES`.
+        n: size of the grid [voxels].
+        radius: of the sphere, the unit of the parameters [voxels].
+        **parameters: of the surface; the others have their defaults.
+
+    Raises:
+        AccordError: for an unknown name or parameter, or a surface that cannot be.
+    """
+    if name not in SURFACES:
+        raise AccordError(f"no surface {name}; there is {', '.join(SURFACES)}")
+    known = default_parameters(name)
+    for key in parameters.keys() - known.keys():
+        raise AccordError(f"{name} has no parameter {key}; it has {', '.join(known)}")
+    values = {**known, **{key: float(value) for key, value in parameters.items()}}
+    made = SURFACES[name](n, radius, **values)
+    return Surface(**{**vars(made), "parameters": values})
+
+
+def default_parameters(name: str) -> dict[str, float]:
+    """Return the parameters of a named surface with their defaults."""
+    given: dict[str, Any] = dict(signature(SURFACES[name]).parameters)
+    return {key: p.default for key, p in given.items() if p.kind is p.KEYWORD_ONLY}
+
+
+def _positive(name: str, value: float) -> float:
+    if not 0 < value < np.inf:
+        raise AccordError(f"{name} is {value:g}, and must be positive")
+    return value

@@ -1,0 +1,255 @@
+"""Workspaces: `Bitmaps_n` folders with the robot, surfaces, walls and whole workspaces as slices.
+
+Lengths are in voxels from the grid's corner: voxel i covers [i, i + 1], its centre is at i + 0.5.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+
+from voxel_sphere.terrain.recipes import distance_of, surface_of, union
+from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_settings
+from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing, read_volume
+from voxel_sphere.terrain.surfaces import Distance, Surface
+
+ROBOT = "Sphere_robot"
+SMALLEST, LARGEST = 8, 256  # voxels
+
+
+@dataclass(frozen=True)
+class Terrain:
+    """What the sphere rolls on.
+
+    Args:
+        n: size of the grid [voxels].
+        radius: of the sphere [voxels].
+        voxel_size: edge of a voxel [m].
+        surface: (n, n, n), indexed [x, y, z]; 0 empty, 255 solid.
+        walls: the same, or None.
+        name: of the volumes, for messages and files.
+        grey: whether the slices say how far a voxel is filled, or only whether it is.
+        exact: signed distance (x, y, z) to what the terrain was generated from, negative inside
+            [voxels]; None where that is not known.
+    """
+
+    n: int
+    radius: float
+    voxel_size: float
+    surface: Volume
+    walls: Volume | None = None
+    name: str = "terrain"
+    grey: bool = True
+    exact: Distance | None = None
+
+    @property
+    def solid(self) -> Volume:
+        """Surface and walls in one (n, n, n)."""
+        return self.surface if self.walls is None else np.maximum(self.surface, self.walls)
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A `Bitmaps_n` folder; volumes are read when they are asked for.
+
+    Args:
+        path: the folder.
+        n: size of the grid [voxels].
+        settings: of its `workspace.yaml`.
+    """
+
+    path: Path
+    n: int
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def voxel_size(self) -> float:
+        """Edge of a voxel [m]."""
+        return self.settings.voxel_size
+
+    @property
+    def size_workspace(self) -> float:
+        """The source's n / r: as `workspace.yaml` states it, or 10."""
+        return self.settings.size_workspace or SIZE_WORKSPACE
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """What each volume is: robot, surface, walls or workspace.
+
+        A volume is a folder with PNG files, at any depth; its name is its path. The kind is as
+        `workspace.yaml` states it, or else as the name tells.
+        """
+        folders = sorted({path.parent for path in self.path.rglob("*.[pP][nN][gG]")})
+        names = [folder.relative_to(self.path).as_posix() for folder in folders]
+        return {
+            name: self.settings.volumes.get(name, {}).get("kind") or _kind(name)
+            for name in names
+            if name != "." and "/." not in f"/{name}"
+        }
+
+    def names(self, kind: str | None = None) -> list[str]:
+        """Return the names of the volumes, of one kind or of all."""
+        return [name for name, found in self.kinds.items() if kind in (None, found)]
+
+    def volume(self, name: str, done: Done = nothing) -> Volume:
+        """Return a volume, (n, n, n) indexed [x, y, z]; 0 is empty, 255 solid.
+
+        Raises:
+            AccordError: if there is none of this name, its slices are not right, or it is empty.
+        """
+        if name not in self.kinds:
+            there = ", ".join(self.kinds) or "nothing"
+            raise AccordError(f"{self.path}: no volume {name}; there is {there}")
+        volume = read_volume(self.path / name, self.n, done)
+        if not volume.any():
+            raise AccordError(f"{self.path / name}: all slices are black, so it is empty")
+        return volume
+
+    @cached_property
+    def radius(self) -> float:
+        """Radius of the sphere [voxels], from the volume of `Sphere_robot`.
+
+        Raises:
+            AccordError: if that is no sphere within one voxel, is larger than the grid, or is not
+                of the size that `workspace.yaml` states.
+        """
+        robots = self.names("robot")
+        if len(robots) != 1:
+            raise AccordError(
+                f"{self.path}: {len(robots)} robots; one folder {ROBOT} must be there"
+            )
+        radius = sphere_radius(self.volume(robots[0]), self.path / robots[0])
+        stated = self.settings.size_workspace
+        if stated and abs(radius - self.n / stated) > 1.0:
+            raise AccordError(
+                f"{self.path}: {robots[0]} has a radius of {radius:.2f} voxels, where "
+                f"size_workspace {stated:g} in workspace.yaml makes it {self.n / stated:.2f}"
+            )
+        return radius
+
+    def terrain(
+        self, *, surface: str | None = None, walls: str | None = None, workspace: str | None = None
+    ) -> Terrain:
+        """Return a surface with or without walls, or a whole workspace.
+
+        Where nothing is named, it is the only whole workspace, or the only surface with, if there
+        are any, the only walls.
+
+        Raises:
+            AccordError: if the choice is not clear, or what is chosen cannot be read.
+        """
+        names = [name for name in self._choice(surface, walls, workspace) if name]
+        volumes = [self.volume(name) for name in names]
+        return Terrain(
+            n=self.n,
+            radius=self.radius,
+            voxel_size=self.voxel_size,
+            surface=volumes[0],
+            walls=volumes[1] if len(volumes) > 1 else None,
+            name="+".join(names),
+            grey=all(map(self.is_grey, names, volumes)),
+            exact=union([self._distance(name) for name in names]),
+        )
+
+    def find_surface(self, name: str) -> Surface | None:
+        """Return the closed form behind a volume, None where it has none.
+
+        Raises:
+            AccordError: if its recipe cannot be made.
+        """
+        recipe = self.settings.recipe(name)
+        if not {"surface", "height"} & recipe.keys():
+            return None
+        return surface_of(recipe, self.n, self.n / self.size_workspace)
+
+    def is_grey(self, name: str, volume: Volume) -> bool:
+        """Return whether the slices of a volume are grey, or were made so and are just even."""
+        stated = self.settings.volumes.get(name, {}).get("grey")
+        return bool(((volume > 0) & (volume < SOLID)).any()) if stated is None else bool(stated)
+
+    def _distance(self, name: str) -> Distance | None:
+        recipe, radius = self.settings.recipe(name), self.n / self.size_workspace
+        return distance_of(recipe, self.kinds[name], self.n, radius)
+
+    def _choice(
+        self, surface: str | None, walls: str | None, workspace: str | None
+    ) -> tuple[str, str | None]:
+        if workspace is not None:
+            if surface is not None or walls is not None:
+                raise AccordError("a workspace has its walls: name it alone, or surface and walls")
+            return workspace, None
+        if surface is not None:
+            return surface, walls
+        wholes, surfaces, all_walls = map(self.names, ("workspace", "surface", "walls"))
+        if walls is None and len(wholes) == 1 and not surfaces:
+            return wholes[0], None
+        if len(surfaces) != 1 or wholes or (walls is None and len(all_walls) > 1):
+            there = ", ".join(name for name in self.kinds if self.kinds[name] != "robot")
+            raise AccordError(
+                f"{self.path}: which one? Name a surface, walls or workspace of {there or 'none'}"
+            )
+        return surfaces[0], walls or next(iter(all_walls), None)
+
+
+def open_workspace(path: Path) -> Workspace:
+    """Open a `Bitmaps_n` folder, or the only one in a folder.
+
+    Raises:
+        AccordError: if there is none, or several, or n is out of range.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        raise AccordError(f"{path}: no such folder")
+    found = [path] if grid_size(path) else sorted(p for p in path.iterdir() if grid_size(p))
+    found = [folder for folder in found if folder.is_dir()]
+    if not found:
+        raise AccordError(f"{path}: no folder Bitmaps_n in it, n the size of the grid")
+    if len(found) > 1:
+        raise AccordError(f"{path}: which one of {', '.join(p.name for p in found)}?")
+    n = grid_size(found[0])
+    if not SMALLEST <= n <= LARGEST:
+        raise AccordError(f"{found[0]}: grids are of {SMALLEST} to {LARGEST} voxels, not of {n}")
+    return Workspace(found[0], n, read_settings(found[0]))
+
+
+def grid_size(path: Path) -> int:
+    """Return n of a path that ends with `Bitmaps_n`, or 0."""
+    found = re.fullmatch(r"Bitmaps_(\d{1,9})", path.absolute().name)
+    return int(found[1]) if found else 0
+
+
+def sphere_radius(volume: Volume, place: Path) -> float:
+    """Return the radius of the sphere that has a volume's content [voxels].
+
+    Raises:
+        AccordError: if the surface of the volume is farther than one voxel from that sphere.
+    """
+    n = volume.shape[0]
+    content = volume.sum() / 255
+    radius = float(np.cbrt(0.75 * content / np.pi))
+    solid = np.argwhere(volume >= 128) + 0.5
+    if not len(solid):
+        raise AccordError(f"{place}: no voxel is filled to more than a half, so it is empty")
+    if 2 * radius > n + 0.1:
+        raise AccordError(f"{place}: the sphere is larger than the grid of {n} voxels")
+    centre = solid.mean(axis=0)
+    axes = [(np.arange(n) + 0.5 - middle) ** 2 for middle in centre]
+    distance = np.sqrt(axes[0][:, None, None] + axes[1][:, None] + axes[2])
+    wrong = (distance > radius + 1) & (volume >= 128) | (distance < radius - 1) & (volume < 128)
+    if wrong.any():
+        raise AccordError(f"{place}: this is no sphere within one voxel")
+    return radius
+
+
+def _kind(name: str) -> str:
+    """Return what the name of a volume says it is."""
+    if name.rpartition("/")[2] == ROBOT:
+        return "robot"
+    if "workspace" in name.lower():
+        return "workspace"
+    return "walls" if "wall" in name.lower() else "surface"
