@@ -16,11 +16,11 @@ from monkeybot.gaits.gait import evaluate, wrap
 from monkeybot.gaits.kinds import CLOCKED, PASSIVE
 from monkeybot.gaits.orbits import find_orbit, gait_of
 from monkeybot.gaits.shipped import clocked_gait, shipped_gait
-from monkeybot.variational import variational_slope
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE
 from roboaccord import AccordError
 from typer.testing import CliRunner
+from variational import variational_slope
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from monkeybot.gaits.kinds import SINKING
 from monkeybot.gaits.shipped import shipped_data, shipped_gait
 from monkeybot.model.events import VERTICAL, level
 from monkeybot.model.hybrid import Phase, Then
-from monkeybot.variational import variational_slope
 from monkeybots import REPORT as ROBOT
+from variational import variational_slope
 
 hy = pytest.importorskip("heyoka", reason="heyoka, a Taylor integrator, has no wheel here")
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import lagrangian
+import linearised as lin
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from monkeybot import linearised as lin
 from monkeybot.gaits.collisionless import find_collisionless, start_of
 from monkeybot.gaits.gait import Gait, evaluate, horizontal
 from monkeybot.gaits.return_map import map_slope
@@ -14,10 +14,10 @@ from monkeybot.gaits.search import refine
 from monkeybot.gaits.shipped import shipped_data, shipped_gait
 from monkeybot.model.events import NO_EVENT, VERTICAL, energy_restored, level, linear
 from monkeybot.model.hybrid import Phase, Then
-from monkeybot.variational import passage, variational_slope
 from monkeybots import REPORT as ROBOT
 from monkeybots import ROUGH, UNLIKE, oracle, states
 from roboaccord import AccordError
+from variational import passage, variational_slope
 
 NEAR = np.array([-0.95, -1.25, 0.4, 0.45])
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packbot.contact.complementarity import FAILED, SOLVED, check_lcp, solve_lcp
 from roboaccord.contract.state import Array
+from roboaccord.numerics.complementarity import FAILED, SOLVED, check_lcp, solve_by_lemke
 from scipy.optimize import nnls
 
 sizes = st.integers(1, 10)
@@ -19,7 +19,7 @@ seeds = st.integers(0, 2**32 - 1)
 def solve(w: Array, b: Array, guess: Array | None = None) -> Array:
     x = np.full(len(b), np.nan)
     active = np.zeros(len(b), dtype=np.bool_) if guess is None else guess
-    assert solve_lcp(w, b, active, x) == SOLVED
+    assert solve_by_lemke(w, b, active, x) == SOLVED
     return x
 
 
@@ -79,7 +79,7 @@ def test_one_row_has_the_closed_form() -> None:
 
 def test_it_says_where_there_is_no_solution() -> None:
     x = np.zeros(1)
-    assert solve_lcp(np.array([[-1.0]]), np.array([-1.0]), np.zeros(1, np.bool_), x) == FAILED
+    assert solve_by_lemke(np.array([[-1.0]]), np.array([-1.0]), np.zeros(1, np.bool_), x) == FAILED
 
 
 def test_the_check_finds_what_is_wrong() -> None:

@@ -6,12 +6,12 @@ import numpy as np
 import oracle
 import pytest
 from roboaccord import Command, make_simulator
+from roboaccord.numerics.complementarity import solve_by_pivoting
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from snake.model.coordinates import PlanarSnake
-from snake.model.stops import solve_lcp
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_lcp_solutions_are_complementary():
         A = rng.normal(size=(k, k))
         W = A @ A.T + 1e-3 * np.eye(k)
         b = rng.normal(size=k)
-        x = solve_lcp(W, b)
+        x = solve_by_pivoting(W, b)
         slack = W @ x - b
         assert x.min() >= 0
         assert slack.min() > -1e-9

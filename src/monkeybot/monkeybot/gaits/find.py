@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-import joblib
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.numerics.parallel import in_processes
 
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.landscape import cores
 from monkeybot.gaits.orbits import Kind, Orbit, find_orbit, gait_of
 from monkeybot.model.parameters import MonkeyBotParameters
 
@@ -59,11 +58,10 @@ def find_gaits(
         raise AccordError(f"samples is {samples}, and must be 1 at least")
     guesses = random_starts(kind, controls, samples, seed)
     blocks = np.array_split(guesses, math.ceil(samples / BLOCK))
-    work = joblib.Parallel(n_jobs=cores(), return_as="generator")
     found: list[Orbit] = []
     for block, orbits in zip(
         blocks,
-        work(joblib.delayed(_search)(kind, parameters, controls, b, rise) for b in blocks),
+        in_processes(_search, ((kind, parameters, controls, b, rise) for b in blocks)),
         strict=True,
     ):
         for orbit in orbits:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.numerics.parallel import in_threads
 
 from monkeybot.gaits.gait import Evaluation, Gait, evaluate
 from monkeybot.model.hybrid import TOLERANCE
@@ -100,15 +99,11 @@ def landscape(
     starts = np.stack(np.meshgrid(w1, w2, indexing="ij"), axis=-1).reshape(-1, 2)
     blocks = np.array_split(starts, -(-len(starts) // BLOCK))
     work = partial(evaluate, gait, parameters, tolerance=tolerance)
-    with ThreadPoolExecutor(threads or cores()) as pool:
-        waiting = [pool.submit(work, block) for block in blocks]
-        try:
-            for future in as_completed(waiting):
-                if done:
-                    done(len(future.result().error))
-        finally:
-            pool.shutdown(cancel_futures=True)
-    found = [future.result() for future in waiting]
+    found = in_threads(
+        [partial(work, block) for block in blocks],
+        threads=threads,
+        done=lambda part: done(len(part.error)) if done else None,
+    )
     shape = len(w1), len(w2)
     fields = (
         _joined(found, name).reshape(shape) for name in ("error", "switch_time", "motor_time")
@@ -118,11 +113,6 @@ def landscape(
 
 def _joined(found: list[Evaluation], name: str) -> Array:
     return np.concatenate([getattr(part, name) for part in found])
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def span(low: float, high: float, count: int, name: str) -> Array:

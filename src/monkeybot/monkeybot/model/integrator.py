@@ -7,22 +7,44 @@ from __future__ import annotations
 
 import math
 
+from roboaccord.numerics.dormand_prince import (
+    A21,
+    A31,
+    A32,
+    A41,
+    A42,
+    A43,
+    A51,
+    A52,
+    A53,
+    A54,
+    A61,
+    A62,
+    A63,
+    A64,
+    A65,
+    B1,
+    B3,
+    B4,
+    B5,
+    B6,
+    E1,
+    E3,
+    E4,
+    E5,
+    E6,
+    E7,
+    GROW,
+    SAFETY,
+    SHRINK,
+    dense_rows,
+    dense_state,
+)
 from roboaccord.numerics.jit import kernel
 
 from monkeybot.model.dynamics import derivative
 from monkeybot.model.events import rate, value
 
-A21 = 1 / 5
-A31, A32 = 3 / 40, 9 / 40
-A41, A42, A43 = 44 / 45, -56 / 15, 32 / 9
-A51, A52, A53, A54 = 19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729
-A61, A62, A63, A64, A65 = 9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656
-B1, B3, B4, B5, B6 = 35 / 384, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84
-E1, E3, E4, E5, E6, E7 = 71 / 57600, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40
-D1, D3, D4 = -12715105075 / 11282082432, 87487479700 / 32700410799, -10690763975 / 1880347072
-D5, D6, D7 = 701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423
-
-SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 MAX_STEPS = 100_000
 FAILED, TIME, EVENT, STOP = -1, 0, 1, 2
 SCRATCH = 14  # rows of the work space: 7 slopes, 5 of dense output, 2 states
@@ -64,39 +86,19 @@ def _step(p, flight, torque, u, n, h, k, new, tolerance):  # type: ignore[no-unt
 
 
 @kernel
-def _prepare(u, n, h, k, new, r):  # type: ignore[no-untyped-def]
-    """Fill the five rows of the dense output of a step."""
-    for i in range(n):
-        change = new[i] - u[i]
-        bend = h * k[0, i] - change
-        r[0, i], r[1, i], r[2, i], r[3, i] = u[i], change, bend, change - h * k[6, i] - bend
-        r[4, i] = h * (
-            D1 * k[0, i] + D3 * k[2, i] + D4 * k[3, i] + D5 * k[4, i] + D6 * k[5, i] + D7 * k[6, i]
-        )
-
-
-@kernel
-def _dense(r, n, part, out):  # type: ignore[no-untyped-def]
-    """Fill `out` with the state at a part (0 to 1) of a step."""
-    rest = 1.0 - part
-    for i in range(n):
-        out[i] = r[0, i] + part * (r[1, i] + rest * (r[2, i] + part * (r[3, i] + rest * r[4, i])))
-
-
-@kernel
 def _locate(p, event, base, r, n, low, high, out):  # type: ignore[no-untyped-def]
     """Return the part of a step where an event's value rises through 0.
 
     By the Illinois variant of regula falsi, which keeps the root between `low` and `high`.
     """
-    _dense(r, n, low, out)
+    dense_state(r, n, low, out)
     g_low = value(p, event, base, out)
-    _dense(r, n, high, out)
+    dense_state(r, n, high, out)
     g_high = value(p, event, base, out)
     side, part, scale = 0, high, g_high - g_low
     for _ in range(60):
         part = (low * g_high - high * g_low) / (g_high - g_low)
-        _dense(r, n, part, out)
+        dense_state(r, n, part, out)
         g = value(p, event, base, out)
         if abs(g) < 1e-15 * scale:
             break
@@ -120,9 +122,9 @@ def _peak(p, event, base, r, n, out):  # type: ignore[no-untyped-def]
     low, high = 0.0, 1.0
     for _ in range(50):
         left, right = high - golden * (high - low), low + golden * (high - low)
-        _dense(r, n, left, out)
+        dense_state(r, n, left, out)
         g_left = value(p, event, base, out)
-        _dense(r, n, right, out)
+        dense_state(r, n, right, out)
         if g_left > value(p, event, base, out):
             high = right
         else:
@@ -145,13 +147,13 @@ def _crossing(p, flight, torque, event, base, before, after, u, new, n, h, k, r,
             return 2.0
         if rate(p, flight, torque, event, u, k, 0) <= 0.0:
             return 2.0
-        _prepare(u, n, h, k, new, r)
+        dense_rows(u, n, h, k, new, r)
         top = _peak(p, event, base, r, n, out)
-        _dense(r, n, top, out)
+        dense_state(r, n, top, out)
         if value(p, event, base, out) < 0.0:
             return 2.0
     else:
-        _prepare(u, n, h, k, new, r)
+        dense_rows(u, n, h, k, new, r)
     return _locate(p, event, base, r, n, 0.0, top, out)
 
 

@@ -10,13 +10,14 @@ from functools import partial
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.numerics.parallel import in_threads
 from scipy.stats import binomtest
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.events import VERTICAL
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.rollouts import BLOCK, Feedback, Walks, in_threads, joined, walk
+from monkeybot.stability.rollouts import BLOCK, Feedback, Walks, joined, walk
 
 
 @dataclass(frozen=True)

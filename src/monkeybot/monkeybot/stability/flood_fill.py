@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
-from monkeybot.gaits.landscape import Done, cores
+from roboaccord.numerics.parallel import in_threads
+
+from monkeybot.gaits.landscape import Done
 
 SIDES = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
@@ -44,18 +46,17 @@ def flood(
         tries = (go(found[way], way, cell) for way in ways)
         return next((reached for reached in tries if reached is not None), None)
 
-    with ThreadPoolExecutor(threads or cores()) as pool:
-        while ring:
-            if done:
-                done(len(ring))
-            ways = _ways(ring, shape, found)
-            # The ring is finished before any of it is entered: `found` stands still meanwhile.
-            values = list(pool.map(reach, ways, ways.values()))
-            ring = []
-            for cell, reached in zip(ways, values, strict=True):
-                if reached is not None:
-                    found[cell] = reached
-                    ring.append(cell)
+    while ring:
+        if done:
+            done(len(ring))
+        ways = _ways(ring, shape, found)
+        # The ring is finished before any of it is entered: `found` stands still meanwhile.
+        values = in_threads([partial(reach, *item) for item in ways.items()], threads=threads)
+        ring = []
+        for cell, reached in zip(ways, values, strict=True):
+            if reached is not None:
+                found[cell] = reached
+                ring.append(cell)
     return found
 
 

@@ -9,12 +9,13 @@ from functools import partial
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.numerics.parallel import in_threads
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.basin import check_counts, cycles_of, share_of
-from monkeybot.stability.rollouts import Feedback, Walks, in_threads, joined, walk
+from monkeybot.stability.rollouts import Feedback, Walks, joined, walk
 
 SPREADS = ("uniform", "normal")
 DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")

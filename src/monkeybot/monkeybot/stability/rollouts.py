@@ -8,8 +8,7 @@ hand that grips is not further forwards. It is still on the orbit's way if at th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,7 +18,6 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 
 from monkeybot.gaits.gait import full_starts, wrap
-from monkeybot.gaits.landscape import cores
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.hybrid import LIMIT, TOLERANCE, run
 from monkeybot.model.integrator import SCRATCH
@@ -166,28 +164,3 @@ def joined(parts: Sequence[Walks]) -> Walks:
             for name in ("cycles", "final", "way", "survived")
         )
     )
-
-
-def in_threads(
-    jobs: Sequence[Callable[[], T]],
-    *,
-    threads: int | None = None,
-    done: Callable[[T], None] | None = None,
-) -> list[T]:
-    """Return what jobs return, in their order; the kernels that they call run side by side.
-
-    Args:
-        jobs: to be done, which do not depend on each other.
-        threads: as many as there are cores by default.
-        done: called with each result as it comes.
-    """
-    with ThreadPoolExecutor(threads or cores()) as pool:
-        waiting = [pool.submit(job) for job in jobs]
-        try:
-            for future in as_completed(waiting):
-                result = future.result()
-                if done:
-                    done(result)
-        finally:
-            pool.shutdown(cancel_futures=True)
-    return [future.result() for future in waiting]

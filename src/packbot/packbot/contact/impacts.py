@@ -14,40 +14,14 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.contract.errors import DivergedError
 from roboaccord.contract.state import Array
+from roboaccord.numerics.cholesky import factor, solve
+from roboaccord.numerics.complementarity import SOLVED, solve_by_lemke
 from roboaccord.numerics.jit import kernel
-
-from packbot.contact.complementarity import SOLVED, solve_lcp
 
 SOFT = 1e-9  # part of its diagonal that is added to J M^-1 J^T: redundant contacts leave no rank
 # The same at rest: dJ/dt v has 1e-10 m/s^2 of rounding in it, of which redundant contacts at 1e-9
 # would make 0.1 N, and their friction steps of microseconds. It opens gaps by 1e-11 m a step.
 GIVE = 1e-7
-
-
-@kernel
-def factor(mass, root):  # type: ignore[no-untyped-def]
-    """Fill `root` with the Cholesky factor of a mass matrix (n, n)."""
-    n = len(mass)
-    for i in range(n):
-        for k in range(i + 1):
-            total = mass[i, k]
-            for m in range(k):
-                total -= root[i, m] * root[k, m]
-            root[i, k] = np.sqrt(total) if i == k else total / root[k, k]
-
-
-@kernel
-def divide(root, y):  # type: ignore[no-untyped-def]
-    """Solve M x = y (n,) in place, by the Cholesky factor of M."""
-    n = len(y)
-    for i in range(n):
-        for k in range(i):
-            y[i] -= root[i, k] * y[k]
-        y[i] /= root[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            y[i] -= root[k, i] * y[k]
-        y[i] /= root[i, i]
 
 
 @kernel
@@ -73,7 +47,7 @@ def push(root, rows, ways, bounds, soft, active, pushes, change):  # type: ignor
     for i in range(m):
         for k in range(n):
             moves[i, k] = ways[i, k]
-        divide(root, moves[i])
+        solve(root, moves[i])
     for i in range(m):
         for j in range(m):
             w[i, j] = 0.0
@@ -81,7 +55,7 @@ def push(root, rows, ways, bounds, soft, active, pushes, change):  # type: ignor
                 w[i, j] += rows[i, k] * moves[j, k]
     for i in range(m):
         w[i, i] *= 1.0 + soft
-    answer = solve_lcp(w, bounds, active, pushes)
+    answer = solve_by_lemke(w, bounds, active, pushes)
     for k in range(n):
         change[k] = 0.0
         for i in range(m):
@@ -97,7 +71,7 @@ def accelerate(mass, efforts, rows, ways, bias, soft, active, forces, accelerati
     factor(mass, root)
     for k in range(n):
         acceleration[k] = efforts[k]
-    divide(root, acceleration)
+    solve(root, acceleration)
     for i in range(m):
         bounds[i] = bias[i]
         for k in range(n):

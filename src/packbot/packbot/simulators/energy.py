@@ -9,10 +9,10 @@ from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 from roboaccord.engines.model import JointFriction
 from roboaccord.mechanics.losses import CHANNELS, DAMPING, FRICTION, IMPACTS, STOPS, LossAccount
+from roboaccord.numerics.dormand_prince import Step
 
 from packbot.contact.features import LOWER
 from packbot.model.arm import Arm
-from packbot.simulators.integrator import Step
 
 # Lobatto's rule with four points on (0, 1): exact for polynomials of degree 5.
 POINTS = (0.0, 0.5 - 0.1 * math.sqrt(5.0), 0.5 + 0.1 * math.sqrt(5.0), 1.0)

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 from roboaccord.contract.state import Array
+from roboaccord.numerics.dormand_prince import Step
 from scipy.optimize import minimize_scalar
-
-from packbot.simulators.integrator import Step
 
 Gaps = Callable[[Array], Array]
 SAMPLES = 8  # of a step in which a gap may close and open again

@@ -6,8 +6,8 @@ import numpy as np
 from roboaccord.contract.errors import DivergedError
 from roboaccord.contract.state import Array
 from roboaccord.engines.model import JointFriction
+from roboaccord.numerics.complementarity import SOLVED
 
-from packbot.contact.complementarity import SOLVED
 from packbot.contact.gaps import Closed, Touch
 from packbot.contact.impacts import GIVE, SOFT, accelerate
 from packbot.contact.sliding import Sliding

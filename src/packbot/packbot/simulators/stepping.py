@@ -11,13 +11,13 @@ from roboaccord.contract.errors import DivergedError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines.touch import APART
+from roboaccord.numerics.dormand_prince import Step, take_step
 
 from packbot.contact.features import LOWER
 from packbot.contact.gaps import Closed, same
 from packbot.contact.impacts import impact
 from packbot.simulators.energy import EnergyBook
 from packbot.simulators.events import first_closing
-from packbot.simulators.integrator import Step, take_step
 from packbot.simulators.motion import STILL, JammedError, Motion
 
 LEAST_STEP = 1e-12  # s

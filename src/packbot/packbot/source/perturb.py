@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.parameters import parameter_file
+from roboaccord.numerics.parallel import in_processes
 
 from packbot.source.collapse import LINKS, Collapse, collapse_setup, run_collapse
 
@@ -45,13 +46,8 @@ def run_draws(
 
     What `changes` set stays as they set it, whatever is drawn.
     """
-    from joblib import Parallel, delayed
-
-    tasks = (
-        delayed(_run)([*drawn, *changes], engine, contact, duration)
-        for drawn in draw_changes(count, seed)
-    )
-    yield from Parallel(n_jobs=-1, return_as="generator")(tasks)
+    tasks = (([*drawn, *changes], engine, contact, duration) for drawn in draw_changes(count, seed))
+    yield from in_processes(_run, tasks)
 
 
 def _run(changes: Sequence[str], engine: str, contact: str, duration: float) -> Draw:

@@ -19,13 +19,13 @@ from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
+from roboaccord.numerics.dormand_prince import Step, take_step
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.law import ClampContact
 from packbot.model.chain import Chain
 from packbot.simulators.arm_simulator import ArmSimulator
-from packbot.simulators.integrator import Step, take_step
 from packbot.simulators.reference import read_reference_options
 from packbot.simulators.start import check_start
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from joblib import Parallel, delayed
 from rich.markup import escape
 from rich.table import Table
 
@@ -18,6 +16,7 @@ from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
+from roboaccord.numerics.parallel import cores, in_processes
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.run.versions import versions
 from roboaccord.scenario.files import make_scenario
@@ -69,11 +68,11 @@ def sensitivity_command(
     done = read_done(place / FILE, setup, duration)
     todo = [(e, k) for e in chosen for k in asked if f"{e} {k}" not in done]
     data = setup.scenario.data()
-    calls = (delayed(_find)(data, e, k, wheres[k], duration) for e, k in todo)
+    calls = ((data, e, k, wheres[k], duration) for e, k in todo)
     with progress(as_json) as bar:
         task = bar.add_task("sensitivity", total=len(todo) + len(done), completed=len(done))
-        workers = min(os.cpu_count() or 1, max(len(todo), 1))
-        for found in Parallel(n_jobs=workers, return_as="generator_unordered")(calls):
+        workers = min(cores(), max(len(todo), 1))
+        for found in in_processes(_find, calls, workers=workers, ordered=False):
             done[f"{found.engine} {found.kind}"] = asdict(found)
             write_done(place / FILE, setup, duration, done)
             bar.update(task, advance=1, description=f"{found.engine} {found.kind}")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -18,6 +17,7 @@ from roboaccord.crosscheck.extrapolation import (
     remainder_over_time,
 )
 from roboaccord.description.tree import Tree
+from roboaccord.numerics.parallel import in_processes
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
@@ -115,9 +115,9 @@ def run_all(
         workers: processes.
     """
     data = {**setup.scenario.data(), "duration": duration}
-    calls = (delayed(run_job)(data, job, tuple(perturbations)) for job in jobs)
+    calls = ((data, job, tuple(perturbations)) for job in jobs)
     found = {}
-    for job, trajectory in Parallel(n_jobs=workers, return_as="generator_unordered")(calls):
+    for job, trajectory in in_processes(run_job, calls, workers=workers, ordered=False):
         found[job] = trajectory
         done(job)
     return found

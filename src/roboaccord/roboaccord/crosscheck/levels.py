@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
-
-from joblib import Parallel, delayed
 
 from roboaccord.contract.outcome import Finding, excuse
 from roboaccord.contract.trajectory import Trajectory
@@ -25,6 +22,7 @@ from roboaccord.crosscheck.one_step import OneStepCheck, check_one_steps
 from roboaccord.crosscheck.runs import REFERENCE, Engines, Runs
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.description.tree import Tree
+from roboaccord.numerics.parallel import cores, in_processes
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 
@@ -41,9 +39,10 @@ def check_engines(
     spec, seed = setup.scenario.crosscheck, setup.scenario.seed
     steps: dict[str, OneStepCheck] = {}
     if floor is not None:
-        calls = [delayed(check_steps)(setup, engines.order(e), runs.of(e)) for e in engines.others]
-        workers = min(os.cpu_count() or 1, max(len(calls), 1))
-        steps = dict(zip(engines.others, Parallel(n_jobs=workers)(calls), strict=True))
+        calls = [(setup, engines.order(e), runs.of(e)) for e in engines.others]
+        workers = min(cores(), max(len(calls), 1))
+        found = in_processes(check_steps, calls, workers=workers)
+        steps = dict(zip(engines.others, found, strict=True))
     return [
         EngineChecks(
             engine,

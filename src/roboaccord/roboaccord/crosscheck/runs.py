@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from roboaccord.crosscheck.chaotic import steps_of
 from roboaccord.crosscheck.convergence import Floor, Job, measure_floor, run_all
 from roboaccord.description.tree import Tree
 from roboaccord.engines import ENGINES
+from roboaccord.numerics.parallel import cores
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.perturbation import Perturbations, of_engine
 from roboaccord.scenario.setup import Setup
@@ -124,7 +124,7 @@ def run_jobs(
         truth = steps[-1] / 2
         jobs[:0] = [Job(REFERENCE, truth, fine=True, bit=bit) for bit in (False, True)]
     started(len(jobs) + samples)
-    workers = min(os.cpu_count() or 1, len(jobs))
+    workers = min(cores(), len(jobs))
     found = run_all(
         setup,
         jobs,

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from joblib import Parallel, delayed
-
 from roboaccord.contract.errors import AccordError, DivergedError, did_you_mean
+from roboaccord.numerics.parallel import cores, in_processes
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
@@ -87,10 +85,10 @@ def sweep(
         make_simulator(setup, engine)
     data = setup.scenario.data()
     jobs = [_Job(e, dt, seed) for e in engines for dt in steps for seed in range(seeds)]
-    calls = (delayed(_run)(data, job, figure, tuple(perturbations)) for job in jobs)
+    calls = ((data, job, figure, tuple(perturbations)) for job in jobs)
     found: dict[_Job, tuple[float, str]] = {}
-    count = min(workers or os.cpu_count() or 1, len(jobs))
-    for job, value, reason in Parallel(n_jobs=count, return_as="generator_unordered")(calls):
+    count = min(workers or cores(), len(jobs))
+    for job, value, reason in in_processes(_run, calls, workers=count, ordered=False):
         found[job] = value, reason
         done(job.engine, job.physics_step, job.seed)
     return [_cell(engine, step, found) for engine in engines for step in steps]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from rich.table import Table
 from roboaccord.cli.console import out, print_json, progress
 from roboaccord.cli.gathering import numbers
 from roboaccord.contract.errors import AccordError
+from roboaccord.numerics.parallel import cores
 
 from roller_sphere.cli.options import Json
 from roller_sphere.source.contact_check import Finding, cases, check, data_of
@@ -44,7 +44,7 @@ def contact_command(
     chosen = cases(names, numbers(alphas, "--alpha-deg"))
     with progress(as_json) as bar:
         task = bar.add_task("12 headings each", total=len(chosen))
-        found = check(chosen, lambda: bar.update(task, advance=1), workers=os.cpu_count() or 1)
+        found = check(chosen, lambda: bar.update(task, advance=1), workers=cores())
     if as_json:
         print_json({"findings": data_of(found)})
     else:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
 
 RATES = 8
@@ -164,19 +165,6 @@ def rub(friction, load, slip, force, slope):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve(L, b):  # type: ignore[no-untyped-def]
-    """Put the solution of L L' x = b in b."""
-    for i in range(RATES):
-        for j in range(i):
-            b[i] -= L[i, j] * b[j]
-        b[i] /= L[i, i]
-    for i in range(RATES - 1, -1, -1):
-        for j in range(i + 1, RATES):
-            b[i] -= L[j, i] * b[j]
-        b[i] /= L[i, i]
-
-
-@kernel
 def relax(M, slope, pull, step, change):  # type: ignore[no-untyped-def]
     """Fill the change of rates in a step, of M y' = pull + slope (y - y_0).
 
@@ -184,13 +172,7 @@ def relax(M, slope, pull, step, change):  # type: ignore[no-untyped-def]
     friction may be as stiff as it likes.
     """
     L = M - GAMMA * step * slope
-    for j in range(RATES):  # Cholesky's
-        for i in range(j, RATES):
-            for m in range(j):
-                L[i, j] -= L[i, m] * L[j, m]
-        L[j, j] = math.sqrt(L[j, j])
-        for i in range(j + 1, RATES):
-            L[i, j] /= L[j, j]
+    factor(L, L)
     first, second = pull.copy(), pull.copy()
     solve(L, first)
     for i in range(RATES):

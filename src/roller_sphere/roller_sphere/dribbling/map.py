@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from roboaccord.contract.contact import Contact
+from roboaccord.numerics.parallel import in_processes
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
@@ -95,11 +95,13 @@ def coefficients(contact: Contact) -> tuple[float, float]:
 
 
 def run_map(
-    setup: Setup, engine: str, speeds: Sequence[float], turn_rates: Sequence[float], jobs: int = -1
+    setup: Setup,
+    engine: str,
+    speeds: Sequence[float],
+    turn_rates: Sequence[float],
+    jobs: int | None = None,
 ) -> Iterator[Cell]:
     """Run every speed at every turn rate, side by side, and yield the cells in that order."""
     data = setup.scenario.data()
-    calls = (
-        delayed(run_cell)(data, engine, speed, rate) for speed in speeds for rate in turn_rates
-    )
-    yield from Parallel(n_jobs=jobs, return_as="generator")(calls)
+    cells = ((data, engine, speed, rate) for speed in speeds for rate in turn_rates)
+    yield from in_processes(run_cell, cells, workers=jobs)

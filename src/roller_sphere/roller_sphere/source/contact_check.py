@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.numerics.parallel import in_processes
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
@@ -100,8 +100,7 @@ def check(chosen: Sequence[Case], done: Callable[[], None], *, workers: int = 2)
         workers: processes.
     """
     found = []
-    calls = (delayed(run_case)(case) for case in chosen)
-    for finding in Parallel(n_jobs=workers, return_as="generator")(calls):
+    for finding in in_processes(run_case, ((case,) for case in chosen), workers=workers):
         found.append(finding)
         done()
     return found

@@ -12,79 +12,10 @@ not driven back: the coefficient of restitution is 0.
 from __future__ import annotations
 
 import numpy as np
+from roboaccord.numerics.complementarity import solve_by_pivoting
 from roboaccord.numerics.jit import kernel
 
 from snake.model.dynamics import solve_headings
-
-
-@kernel
-def solve_lcp(W, b):  # type: ignore[no-untyped-def]
-    """Return lambda of a linear complementarity problem with W (k, k) positive definite.
-
-    Block principal pivoting (Judice and Pires, 1994), which starts from all held: all that are
-    wrong change at once, and the last of them alone (Murty, which ends for such W) after ten
-    rounds in which they did not get fewer.
-    """
-    k = b.shape[0]
-    held = np.ones(k, dtype=np.bool_)
-    wrong = np.zeros(k, dtype=np.bool_)
-    result = np.zeros(k)
-    scale = 1e-300
-    for i in range(k):
-        scale = max(scale, abs(b[i]))
-    fewest, patience = k + 1, 10
-    for _ in range(50 * k + 50):
-        solve_held(W, b, held, result)
-        count, last = 0, -1
-        for i in range(k):
-            rate = -b[i]
-            for j in range(k):
-                rate += W[i, j] * result[j]
-            wrong[i] = result[i] < 0.0 if held[i] else rate < -1e-12 * scale
-            if wrong[i]:
-                count += 1
-                last = i
-        if count == 0:
-            break
-        if count < fewest:
-            fewest, patience = count, 10
-        else:
-            patience -= 1
-        for i in range(k):
-            if wrong[i] and (patience > 0 or i == last):
-                held[i] = not held[i]
-    for i in range(k):
-        result[i] = max(result[i], 0.0)
-    return result
-
-
-@kernel
-def solve_held(W, b, held, x):  # type: ignore[no-untyped-def]
-    """Fill x (k,) with the solution of W x = b on the rows and columns held, and 0 elsewhere.
-
-    Cholesky, in which a row that is not held is that of the identity.
-    """
-    k = b.shape[0]
-    L = np.zeros((k, k))
-    for i in range(k):
-        x[i] = b[i] if held[i] else 0.0
-        for j in range(i + 1):
-            both = held[i] and held[j]
-            value = W[i, j] if both else (1.0 if i == j else 0.0)
-            for m in range(j):
-                value -= L[i, m] * L[j, m]
-            if i == j:
-                L[i, i] = np.sqrt(value)
-            else:
-                L[i, j] = value / L[j, j]
-    for i in range(k):
-        for m in range(i):
-            x[i] -= L[i, m] * x[m]
-        x[i] /= L[i, i]
-    for i in range(k - 1, -1, -1):
-        for m in range(i + 1, k):
-            x[i] -= L[m, i] * x[m]
-        x[i] /= L[i, i]
 
 
 @kernel
@@ -122,7 +53,7 @@ def hold(body, c, s, factor, x, side):  # type: ignore[no-untyped-def]
         j = joints[r]
         for i in range(k):
             W[r, i] = side[j] * (response[i, j] - response[i, j + 1])
-    force = solve_lcp(W, b)
+    force = solve_by_pivoting(W, b)
     total = np.zeros(links - 1)
     for r in range(k):
         total[joints[r]] = force[r]

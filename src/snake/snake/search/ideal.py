@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
+from roboaccord.numerics.runge_kutta import rk4_stage
 
 from snake.model.coordinates import PlanarSnake
 from snake.model.dynamics import ground_forces
@@ -73,8 +74,7 @@ def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums
                 sums[0] += h * base[2]
                 sums[1] += h * np.abs(tau * qd).sum()
                 sums[2] = max(sums[2], np.abs(tau).max())
-            end += (h / 6.0 if k in (0, 3) else h / 3.0) * slope
-            stage[:] = base + (h if k == 2 else 0.5 * h) * slope
+            rk4_stage(k, h, base, slope, stage, end)
         base[:] = end
         stage[:] = end
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.numerics.jit import kernel
+from roboaccord.numerics.runge_kutta import rk4_stage
 
 from snake.model.dynamics import accelerations
 from snake.model.stops import hold
@@ -30,16 +31,10 @@ def derivative(body, y, tau, friction, points, side, dy):  # type: ignore[no-unt
 @kernel
 def rk4(body, y, tau, h, friction, points, side):  # type: ignore[no-untyped-def]
     """Return y after h [s]."""
-    size = y.shape[0]
-    slope = np.empty(size)
+    slope = np.empty(y.shape[0])
     stage = y.copy()
     end = y.copy()
-    # One call in a loop over the stages: written out, it takes four times as long to compile.
     for k in range(4):
         derivative(body, stage, tau, friction, points, side, slope)
-        weight = h / 6.0 if k in (0, 3) else h / 3.0
-        reach = h if k == 2 else 0.5 * h
-        for i in range(size):
-            end[i] += weight * slope[i]
-            stage[i] = y[i] + reach * slope[i]
+        rk4_stage(k, h, y, slope, stage, end)
     return end

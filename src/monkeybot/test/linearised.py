@@ -17,9 +17,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.state import Array
-
 from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.contract.state import Array
 
 SIZE = 8
 ANGLES, RATES, HAND, SPEED = slice(0, 2), slice(4, 6), slice(2, 4), slice(6, 8)

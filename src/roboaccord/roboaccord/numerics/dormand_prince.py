@@ -1,4 +1,6 @@
-"""One error-controlled step of Dormand and Prince's 5(4), with dense output.
+"""Dormand and Prince's 5(4) with error control and dense output: coefficients, and a step.
+
+Kernels write the stages out with the coefficients; `take_step` takes any function.
 
 Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4 to II.6.
 """
@@ -9,25 +11,33 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
 from roboaccord.contract.state import Array
+from roboaccord.numerics.jit import kernel
 
 Slope = Callable[[Array], Array]
 
+A21 = 1 / 5
+A31, A32 = 3 / 40, 9 / 40
+A41, A42, A43 = 44 / 45, -56 / 15, 32 / 9
+A51, A52, A53, A54 = 19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729
+A61, A62, A63, A64, A65 = 9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656
+B1, B3, B4, B5, B6 = 35 / 384, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84
+E1, E3, E4, E5, E6, E7 = 71 / 57600, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40
+D1, D3, D4 = -12715105075 / 11282082432, 87487479700 / 32700410799, -10690763975 / 1880347072
+D5, D6, D7 = 701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423
+
+
 NODES = (
-    np.array([1 / 5]),
-    np.array([3 / 40, 9 / 40]),
-    np.array([44 / 45, -56 / 15, 32 / 9]),
-    np.array([19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729]),
-    np.array([9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656]),
-    np.array([35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]),
+    np.array([A21]),
+    np.array([A31, A32]),
+    np.array([A41, A42, A43]),
+    np.array([A51, A52, A53, A54]),
+    np.array([A61, A62, A63, A64, A65]),
+    np.array([B1, 0, B3, B4, B5, B6]),
 )
-ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
-DENSE = np.array(
-    [
-        -12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072,
-        701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
-    ]
-)  # fmt: skip
+ERROR = np.array([E1, 0, E3, E4, E5, E6, E7])
+DENSE = np.array([D1, 0, D3, D4, D5, D6, D7])
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 
 
@@ -87,3 +97,23 @@ def take_step(slope: Slope, start: Array, first: Array, size: float, tolerance: 
     scale = tolerance * (1.0 + np.maximum(np.abs(start), np.abs(end)))
     error = size * (ERROR @ slopes) / scale
     return Step(start, end, slopes, size, float(np.sqrt(error @ error / len(error))))
+
+
+@kernel
+def dense_rows(u, n, h, k, new, r):  # type: ignore[no-untyped-def]
+    """Fill the five rows of the dense output of a step."""
+    for i in range(n):
+        change = new[i] - u[i]
+        bend = h * k[0, i] - change
+        r[0, i], r[1, i], r[2, i], r[3, i] = u[i], change, bend, change - h * k[6, i] - bend
+        r[4, i] = h * (
+            D1 * k[0, i] + D3 * k[2, i] + D4 * k[3, i] + D5 * k[4, i] + D6 * k[5, i] + D7 * k[6, i]
+        )
+
+
+@kernel
+def dense_state(r, n, part, out):  # type: ignore[no-untyped-def]
+    """Fill `out` with the state at a part (0 to 1) of a step."""
+    rest = 1.0 - part
+    for i in range(n):
+        out[i] = r[0, i] + part * (r[1, i] + rest * (r[2, i] + part * (r[3, i] + rest * r[4, i])))

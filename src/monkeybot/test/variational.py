@@ -13,13 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from scipy.integrate import DOP853
-from scipy.optimize import brentq
-
-from monkeybot.gaits.gait import Gait
-from monkeybot.linearised import (
+from linearised import (
     ANGLES,
     FROM_LINKS,
     HAND,
@@ -33,9 +27,14 @@ from monkeybot.linearised import (
     links,
     motion,
 )
+from monkeybot.gaits.gait import Gait
 from monkeybot.model.events import ENERGY, LEVEL, NO_EVENT, Event, direction
 from monkeybot.model.hybrid import Phase, Then
 from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from scipy.integrate import DOP853
+from scipy.optimize import brentq
 
 TOLERANCE = 1e-13  # of each step, relative and absolute
 GRAZING = 1e-9  # rate of an event over the size of its gradient times the motion's
