@@ -75,7 +75,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         request = RunRequest(setup=setup, engine="still", bag=Path(folder) / "bag")
         if options.processes:
-            commands = {name: [sys.executable, "-m", f"roboaccord_ros.{name}"] for name in NODES}
+            commands = {
+                name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES
+            }
             commands["simulator"] = [sys.executable, __file__, "--simulator"]
             result = run_commands(request, commands)
         else:

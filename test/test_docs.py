@@ -11,7 +11,7 @@ import pytest
 import typer
 import yaml
 from roboaccord.cli.main import add_robot_groups, app
-from roboaccord.scenario.robot import robot_names
+from roboaccord.scenario.setup import robot_names
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -103,7 +103,9 @@ def test_launch_arguments_and_node_parameters_are_documented() -> None:
     """docs/ros.md has a row for each."""
     page = (ROOT / "docs" / "ros.md").read_text(encoding="utf-8")
     launch = (ROOT / "launch" / "simulate.launch.py").read_text(encoding="utf-8")
-    nodes = (ROOT / "src/roboaccord_ros/roboaccord_ros/parameters.py").read_text(encoding="utf-8")
+    nodes = (ROOT / "src/roboaccord_ros/roboaccord_ros/graph/parameters.py").read_text(
+        encoding="utf-8"
+    )
     names = re.findall(r'^    "(\w+)": \(', launch + nodes, re.MULTILINE)
     assert len(names) > 20
     for name in names:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from roboaccord.description.resources import share
 from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.robot import find_robot, robot_names
 from roboaccord.scenario.scenario import Allowance, CrosscheckSpec
+from roboaccord.scenario.setup import find_robot, robot_names
 
 EXCUSED = {
     "packbot collapse, one_step of dart": "five impacts",

@@ -10,8 +10,7 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.robot import find_robot
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, find_robot
 
 ENGINES = ("reference", "dart", "mujoco")
 SCENARIOS = {

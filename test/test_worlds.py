@@ -15,7 +15,7 @@ from roboaccord.gazebo import check_file, check_robot
 from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
-from roboaccord.scenario.robot import find_robot, robot_names
+from roboaccord.scenario.setup import find_robot, robot_names
 from workspace import ROOT
 
 MODELS = [ROOT / "models"]

@@ -13,8 +13,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.solids import Faces
 from roboaccord.scenario.perturbation import Perturbations
-from roboaccord.scenario.robot import Robot
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Robot, Setup
 
 from packbot.contact.contact_points import contact_points
 from packbot.contact.law import ClampContact, joint_clamp, normal

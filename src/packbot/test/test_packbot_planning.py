@@ -29,7 +29,7 @@ def planner(shelf):
 def goal(shelf, planner):
     spec = shelf.scenario.controller
     goal = Goal.read(spec["target"], "", spec["pitch"], look=spec["look"])
-    return goal.angles(shelf, planner, shelf.initial.q)
+    return goal.angles(shelf, planner.clearance, planner.margin, shelf.initial.q)
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +206,7 @@ def test_no_way_is_said_in_one_line(monkeypatch):
     }
     setup = Setup.of(load_scenario("packbot", "packbot", "reach", [f"terrain.boxes={boxes}"]))
     caged = Planner(setup)
-    goal = Goal.read([1.3, 0.0, 0.2]).angles(setup, caged, setup.initial.q)
+    goal = Goal.read([1.3, 0.0, 0.2]).angles(setup, caged.clearance, caged.margin, setup.initial.q)
     with pytest.raises(AccordError, match="no way found in 200 tries that keeps 20 mm"):
         caged.plan(setup.initial.q, goal)
 

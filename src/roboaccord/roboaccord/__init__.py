@@ -11,9 +11,8 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.robot import Robot, find_robot, robot_names
 from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Robot, Setup, find_robot, robot_names
 
 __version__ = "0.1.0"
 

@@ -17,9 +17,8 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.numerics.rotations import yaw_quaternion
 from roboaccord.scenario.controllers import Passive
-from roboaccord.scenario.robot import Robot
 from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Robot, Setup
 
 PERIOD = 0.01
 JOINTS = ("turn", "slide")

@@ -16,7 +16,7 @@ from roboaccord.run import runner
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_ros.nodes.pacing import SimulatorOptions
+from roboaccord_ros.nodes.simulation import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.runner import run_nodes
 

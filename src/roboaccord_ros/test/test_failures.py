@@ -27,7 +27,7 @@ from roboaccord_ros.run import processes
 from roboaccord_ros.run.processes import NODES, run_commands, run_ros_processes
 from roboaccord_ros.run.runner import run_ros
 
-COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.{name}"] for name in NODES}
+COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES}
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,7 @@ from roboaccord_ros.run.domain import private_domain
 from roboaccord_ros.run.processes import NODES, run_commands
 from roboaccord_ros.run.runner import run_nodes, run_ros
 
-COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.{name}"] for name in NODES}
+COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES}
 
 
 class FirstLook:

@@ -11,8 +11,7 @@ from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.scenario.perturbation import Perturbations
-from roboaccord.scenario.robot import Robot
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Robot, Setup
 
 from roller_sphere.controllers.drive import (
     DriveController,

@@ -9,8 +9,7 @@ import numpy as np
 from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.scenario.robot import Robot
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Robot, Setup
 
 from snake.controllers.serpenoid import SerpenoidController
 from snake.model.friction import ellipse

@@ -14,8 +14,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.solids import Faces
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.perturbation import Perturbations
-from roboaccord.scenario.robot import Robot
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Robot, Setup
 
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.model.contact import is_kinematic, rolling, touching

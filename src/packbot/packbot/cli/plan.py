@@ -64,7 +64,9 @@ def figures_of(
     from packbot.planning.trajectories import in_time
 
     planner = Planner(setup, margin=margin)
-    corners = planner.plan(start, goal.angles(setup, planner, start), seed)
+    corners = planner.plan(
+        start, goal.angles(setup, planner.clearance, planner.margin, start), seed
+    )
     way = in_time(setup, corners, speed)
     return {
         "joints": list(JOINTS),

@@ -56,8 +56,9 @@ class ReachController:
 
         if seed not in self._motions:
             start = self._setup.initial.q
-            goal = self._goal.angles(self._setup, self._planner, start)
-            corners = self._planner.plan(start, goal, seed)
+            planner = self._planner
+            goal = self._goal.angles(self._setup, planner.clearance, planner.margin, start)
+            corners = planner.plan(start, goal, seed)
             self._motions[seed] = in_time(self._setup, corners, self._speed)
         self.motion = self._motions[seed]
 

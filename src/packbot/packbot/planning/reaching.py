@@ -14,9 +14,10 @@ from roboaccord.scenario.setup import Setup
 from packbot.model.poses import pose
 
 if TYPE_CHECKING:
-    from packbot.planning.rrt import Planner
+    from packbot.contact.clearance import Clearance
 
-MARGIN = 0.02  # m that a way keeps from touching
+
+MARGIN = 0.02  # m that a path keeps from touching
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,12 @@ class Goal:
             raise AccordError(f"target: three numbers are needed, not {target!r}")
         return cls(values[:3], "", pitch, look)
 
-    def angles(self, setup: Setup, planner: Planner, near: Array) -> Array:
-        """Return the angles (7,) [rad] to go to, near to others."""
+    def angles(self, setup: Setup, clearance: Clearance, margin: float, near: Array) -> Array:
+        """Return the angles (7,) [rad] to go to, near to others, that keep a margin [m]."""
         if self.target is None:
             return pose(self.pose)
         from packbot.planning.inverse import Inverse, looking
 
-        clearance, margin = planner.clearance, planner.margin
         inverse = Inverse(setup.parameters, clearance)
         q = inverse.solve(self.target, near=near, pitch=self.pitch, margin=margin)
         return looking(setup, clearance, q, self.target, margin) if self.look else q

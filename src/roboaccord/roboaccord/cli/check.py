@@ -17,8 +17,7 @@ from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.robot import find_robot, robot_names
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
 
 def check_command(

@@ -16,7 +16,7 @@ from roboaccord.cli.console import out, print_json
 from roboaccord.engines import available
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.runner import transports
-from roboaccord.scenario.robot import robot_names
+from roboaccord.scenario.setup import robot_names
 
 OPTIONAL = {
     "rclpy": "transport ros; from ROS 2 Jazzy, or make",

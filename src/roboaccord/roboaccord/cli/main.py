@@ -24,7 +24,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
 from roboaccord.scenario.files import scenario_names
-from roboaccord.scenario.robot import find_robot, robot_names
+from roboaccord.scenario.setup import find_robot, robot_names
 
 app = typer.Typer(
     name="accord",

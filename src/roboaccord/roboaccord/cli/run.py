@@ -16,8 +16,7 @@ from roboaccord.run.metrics import UNITS, metrics_of
 from roboaccord.run.output import fresh, make_folder
 from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.robot import find_robot
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.scenario.watch import TIMEOUT
 
 RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help="See `accord list`.")]

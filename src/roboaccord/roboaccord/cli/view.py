@@ -13,8 +13,7 @@ import typer
 from roboaccord.cli.console import log, progress
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.scenario.files import load_scenario, make_scenario, scenario_names
-from roboaccord.scenario.robot import find_robot, robot_names
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, find_robot, robot_names
 from roboaccord.view.stage import HOST
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.acceleration import draw_states
-from roboaccord.engines.properties import WORLD, Modelled, Properties, intended_properties
+from roboaccord.engines.base import Modelled
+from roboaccord.engines.properties import WORLD, Properties, intended_properties
 from roboaccord.scenario.setup import Setup
 
 ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -237,3 +238,11 @@ class EngineSimulator(ABC):
         if command.wrench is not None and self.base == "fixed":
             raise AccordError(f"{self.name}: a wrench moves nothing where the base is fixed")
         return command.wrench
+
+
+@runtime_checkable
+class Modelled(Protocol):
+    """A simulator made of models in an engine, one for each mode perhaps."""
+
+    def parts(self) -> Sequence[EngineSimulator]:
+        """Return the simulators of its models."""

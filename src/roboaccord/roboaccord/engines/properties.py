@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Tree
 from roboaccord.engines.model import EngineModel
-
-if TYPE_CHECKING:
-    from roboaccord.engines.base import EngineSimulator
-
 
 WORLD = "world"
 
@@ -59,14 +54,6 @@ class Properties:
     links: Mapping[str, LinkProperties]
     joints: Mapping[str, JointProperties]
     gravity: Array
-
-
-@runtime_checkable
-class Modelled(Protocol):
-    """A simulator made of models in an engine, one for each mode perhaps."""
-
-    def parts(self) -> Sequence[EngineSimulator]:
-        """Return the simulators of its models."""
 
 
 def axis_in_parent(joint: Joint) -> Array:

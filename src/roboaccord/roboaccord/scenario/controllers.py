@@ -14,7 +14,8 @@ import numpy as np
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.scenario.setup import Setup, build
+from roboaccord.scenario.build import build
+from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, line_of, starting
 
 

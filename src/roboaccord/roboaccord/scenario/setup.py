@@ -1,31 +1,161 @@
-"""Setup: a robot and a scenario brought together, with all data that follow from the two."""
+"""Robot and Setup: a mechanism as its package registers it, and a scenario of it.
+
+The two know each other, and nothing else in the workspace knows a robot by name.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array, RobotState, freeze
 from roboaccord.description.parameters import load_parameters
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.description.xacro_file import expand_xacro
-from roboaccord.numerics.rotations import rpy_quaternion
-from roboaccord.scenario.robot import Robot, find_robot
+from roboaccord.scenario.build import build
+from roboaccord.scenario.initial import initial_state
 from roboaccord.scenario.scenario import Scenario
 
-NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.random import Generator
+
+    from roboaccord.contract.contact import ContactPoint
+    from roboaccord.contract.interfaces import Controller, ForceLaw, Odometry, Simulator
+    from roboaccord.contract.trajectory import Trajectory
+    from roboaccord.description.solids import Faces
+    from roboaccord.scenario.perturbation import Perturbations
+
+GROUP = "roboaccord.robots"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Robot:
+    """Base class of robots: everything the core needs, and all it sees of a package.
+
+    A package derives from it, sets `name`, `summary` and `parameters`, writes `joints`,
+    `effort_limits` and `reference`, and overrides what its mechanism needs beyond that.
+
+    Attributes:
+        name: of the robot; topics start with it.
+        package: ROS package with `urdf/NAME.urdf.xacro`, `config/parameters.yaml`, `scenarios/`;
+            that of the robot's name if empty.
+        summary: one line.
+        parameters: frozen dataclass of the physical parameters.
+        controllers: by name; a controller is made with `(setup, **parameters)`.
+        friction_laws: by name; a force law is made with `(setup, **parameters)`.
+        contacts: by name, beside the laws: what an engine's own contact solver is to deal with.
+        effort_topics: teleoperation: topics `/R/NAME` with a number, and the joint whose effort
+            it is; they make `Target.effort`.
+        velocity_topic: teleoperation: the topic `/R/NAME` with velocities of some of the joints,
+            `joint_velocity_command`, or ""; it makes `Target.velocity`.
+        switches: names of what commands can switch, a magnet say, with the state to start from.
+        cli: `module:attribute` of the Typer group that `accord` adds, or "".
+    """
+
+    name: str
+    package: str = ""
+    summary: str
+    parameters: type[Any]
+    controllers: Mapping[str, Callable[..., Controller]] = NOTHING
+    friction_laws: Mapping[str, Callable[..., ForceLaw]] = NOTHING
+    contacts: Mapping[str, Callable[..., Contact]] = NOTHING
+    effort_topics: Mapping[str, str] = NOTHING
+    velocity_topic: str = ""
+    switches: Mapping[str, bool] = NOTHING
+    cli: str = ""
+
+    def __init__(self) -> None:
+        self.package = self.package or self.name
+
+    def joints(self, setup: Setup) -> tuple[str, ...]:
+        """Return the names of the n joints of a setup, in the order of every array."""
+        raise NotImplementedError
+
+    def effort_limits(self, setup: Setup) -> Array:
+        """Return what the efforts are clipped to (n,) [N m or N]."""
+        raise NotImplementedError
+
+    def reference(self, setup: Setup) -> Simulator:
+        """Make the analytical simulator."""
+        raise NotImplementedError
+
+    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator | None:
+        """Make the simulator of an engine, for a robot that is more than one model.
+
+        None, the default, takes the description for all there is.
+        """
+        return None
+
+    def initial(self, setup: Setup, state: RobotState) -> RobotState:
+        """Complete the initial state that the scenario gives; by default it stays as given."""
+        return state
+
+    def terrain(self, setup: Setup) -> Any:
+        """Make what stands around the robot, with the scenario's keys `terrain` as arguments.
+
+        None, the default, is level ground, and knows no keys.
+        """
+        return None
+
+    def relief(self, setup: Setup) -> tuple[Array, Faces] | None:
+        """Return vertices (v, 3) [m] and faces of the terrain, to be drawn; None for none."""
+        return None
+
+    def surroundings(self, setup: Setup) -> Sequence[tuple[Array, Faces]]:
+        """Return the convex solids that stand around on level ground, to be drawn.
+
+        Each is given by its vertices (v, 3) [m] and faces; by default there are none.
+        """
+        return ()
+
+    def world(self, setup: Setup) -> Path | None:
+        """Make the world of a setup for Gazebo, with its terrain, and return its file.
+
+        Models are in ../models of that. None, the default, takes the scenario's `world`.
+        """
+        return None
+
+    def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]] | None:
+        """Make what finds contacts by geometry alone, where a simulator tells of none.
+
+        None, the default: contacts that a simulator does not tell are not known.
+        """
+        return None
+
+    def odometry(self, setup: Setup) -> Odometry | None:
+        """Make what places `base_link` where the simulated one stays, a ball in a bearing say.
+
+        None, the default: the base really moves.
+        """
+        return None
+
+    def draw_state(
+        self, setup: Setup, rng: Generator, index: int
+    ) -> tuple[RobotState, Array] | None:
+        """Draw a random state and efforts (n,) [N m] for the cross-check.
+
+        Args:
+            setup: robot and scenario.
+            rng: to draw from.
+            index: of the draw, counted from 0.
+
+        None, the default, has every joint drawn within its limits, and the base where it can go.
+        """
+        return None
+
+    def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
+        """Return figures of a trajectory beside the general ones; by default there are none."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -64,18 +194,8 @@ class Setup:
     @cached_property
     def initial(self) -> RobotState:
         """The state to start from."""
-        given = self.scenario.initial
-        state = RobotState(
-            time=0.0,
-            q=self._by_joint(given.q, "initial.q") + self._spread(given.spread_q),
-            qd=self._by_joint(given.qd, "initial.qd"),
-            effort=np.zeros(len(self.joints)),
-            position=np.array(given.position),
-            orientation=rpy_quaternion(given.roll, given.pitch, given.yaw),
-            twist=np.array(given.twist),
-            switches=self._switches(given.switches),
-        )
-        return self.robot.initial(self, state)
+        given = initial_state(self.scenario, self.joints, self.robot.switches)
+        return self.robot.initial(self, given)
 
     @cached_property
     def terrain(self) -> Any:
@@ -98,7 +218,7 @@ class Setup:
         *,
         base: str = "",
         root: str = "base_link",
-        more: Mapping[str, str] = NOTHING_MORE,
+        more: Mapping[str, str] = NOTHING,
     ) -> str:
         """Return the robot's xacro as URDF, with the scenario's base and parameters.
 
@@ -168,47 +288,41 @@ class Setup:
         made: ForceLaw | Contact = build(laws[law], self, spec, "friction")
         return made
 
-    def _spread(self, width: float) -> Array:
-        if not width:
-            return np.zeros(len(self.joints))
-        rng = np.random.default_rng(self.scenario.seed)
-        return rng.uniform(-width, width, len(self.joints))
 
-    def _switches(self, given: Mapping[str, bool]) -> dict[str, bool]:
-        known = self.robot.switches
-        for name in given:
-            if name not in known:
-                hint = did_you_mean(name, known)
-                raise AccordError(f"unknown key initial.switches.{name}{hint}")
-        return {**known, **given}
-
-    def _by_joint(self, values: Mapping[str, float], key: str) -> Array:
-        for name in values:
-            if name not in self.joints:
-                raise AccordError(f"unknown key {key}.{name}{did_you_mean(name, self.joints)}")
-            if not math.isfinite(values[name]):
-                raise AccordError(f"{key}.{name}: {values[name]} is no angle or rate")
-        return np.array([values.get(name, 0.0) for name in self.joints])
+def robot_names() -> list[str]:
+    """Return the names of the robots that are installed."""
+    return sorted(_entries())
 
 
-def build(factory: Callable[..., Any], setup: Setup, spec: Mapping[str, Any], key: str) -> Any:
-    """Call `factory(setup, **spec)` with keys and numbers checked against its signature.
+def find_robot(name: str) -> Robot:
+    """Return a robot by name; a hyphen stands for an underscore.
 
     Raises:
-        AccordError: for a key that it does not take, or a value that it refuses.
+        AccordError: if there is none of that name, or its package cannot be imported.
     """
-    accepted = [p for p in inspect.signature(factory).parameters if p != "setup"]
-    for name in spec:
-        if name not in accepted:
-            raise AccordError(f"unknown key {key}.{name}{did_you_mean(name, accepted)}")
-        default = inspect.signature(factory).parameters[name].default
-        number = isinstance(default, (int, float)) and not isinstance(default, bool)
-        if number and (isinstance(spec[name], bool) or not isinstance(spec[name], (int, float))):
-            raise AccordError(f"{key}.{name}: {spec[name]!r} is no number")
+    key = name.replace("-", "_")
+    entry = _entries().get(key)
+    if entry is None:
+        raise AccordError(f"unknown robot {name}{did_you_mean(key, robot_names())}")
     try:
-        return factory(setup, **spec)
+        robot = entry.load()
     except AccordError:
         raise
     except Exception as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise AccordError(f"{key}: {reason}") from error
+        reason = (str(error).splitlines() or [""])[0]
+        raise AccordError(
+            f"robot {key} cannot be loaded: {type(error).__name__}: {reason}"
+        ) from error
+    if not isinstance(robot, Robot):
+        raise AccordError(f"entry point {GROUP}:{key} gives {type(robot).__name__}, not a Robot")
+    return robot
+
+
+@cache
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def parameter_names(robot: Robot) -> list[str]:
+    """Return the names of a robot's physical parameters."""
+    return [f.name for f in dataclasses.fields(robot.parameters)]

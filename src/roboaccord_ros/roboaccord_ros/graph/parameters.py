@@ -9,8 +9,7 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.robot import find_robot
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 
 from roboaccord_ros.graph.shell import set_log_level

@@ -1,117 +1,123 @@
-"""When the simulator node steps: in lockstep or real time, from start to timeout, with pauses."""
+"""Pacing of a simulation: in lockstep or real time, from start to timeout, with pauses."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from roboaccord.cdr import EffortCodec
 from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.state import Array
 from roboaccord.run.loop import no_command
-from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
+from roboaccord.scenario.setup import Setup
 from std_srvs.srv import SetBool, Trigger
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.outlet import Outlet
+from roboaccord_ros.graph.extras import ExtraInputs
 from roboaccord_ros.graph.shell import POLL, Run
-
-if TYPE_CHECKING:
-    from roboaccord_ros.nodes.simulator import SimulatorShell
+from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions
 
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
 
 
-@dataclass(frozen=True, kw_only=True)
-class SimulatorOptions:
-    """Hold how a simulator is run; see the parameters of the node."""
-
-    engine: str
-    lockstep: bool = True
-    duration: float = 0.0
-    timeout: float = TIMEOUT
-    start_timeout: float = START_TIMEOUT
-    peers: Sequence[str] = ("controller",)
-    transport: str = "ros"
-
-
 class Pacing:
-    """Start when the peers are there, watch for silence, and step in real time where asked."""
+    """Start when the peers are there, step when commands or the clock say so, watch for silence."""
 
     def __init__(
-        self,
-        node: Node,
-        shell: SimulatorShell,
-        run: Run,
-        options: SimulatorOptions,
-        outlet: Outlet,
-        commands: Any,
+        self, node: Node, setup: Setup, simulation: Simulation, run: Run, options: SimulatorOptions
     ) -> None:
         self.started = False
-        self.in_step = False  # whether the controller has answered since the start or a reset
         self.held = False
-        self.recorded = graph.RECORDER not in options.peers
+        self._answered = False  # whether the controller has, since the start or a reset
+        self._recorded = graph.RECORDER not in options.peers
         """Whether the first state is on disk, where somebody records."""
-        self._node, self._shell, self._options = node, shell, options
-        self._outlet, self._commands = outlet, commands
-        self._effort = np.zeros(len(shell.stepper.state.q))
-        self._looks = 0
-        self._seen = -1
-        self._due = 0.0
+        self._simulation, self._stepper, self._options = simulation, simulation.stepper, options
+        self._waiting: Array | None = None  # efforts that answer the present state
+        self._effort = np.zeros(len(setup.joints))  # held in real time
+        self._looks, self._seen, self._due = 0, -1, 0.0
+        robot = setup.robot.name
+        self._extras = ExtraInputs(node, robot, run, setup.initial.switches, self._resume)
+        self._efforts = EffortCodec(self._stepper.joints)
+        self._commands = graph.subscribe(node, robot, graph.EFFORTS, run.guard(self._on_command))
         node.create_timer(POLL, run.guard(self._look))
         if not options.lockstep:
-            period = shell.stepper.period
-            node.create_timer(period, run.guard(self._keep_pace))
-
-    def hold(self, effort: Array) -> None:
-        """Take the effort to hold in real time."""
-        self._effort = effort
+            node.create_timer(self._stepper.period, run.guard(self._keep_pace))
 
     def pause(self, held: bool) -> None:
         """Stop or go on."""
         self.held = held
         self._due = time.monotonic()
         if not held and self._options.lockstep:
-            self._shell.resume()
+            self._resume()
 
     def restart(self) -> None:
         """Go back to the start."""
-        self.in_step = False
-        self._shell.extras.switches.take()  # asked of the run that is over
+        self._answered = False
+        self._extras.switches.take()  # asked of the run that is over
         self._effort = np.zeros_like(self._effort)
+        self._start()
+
+    def _start(self) -> None:
         self._due = time.monotonic()
-        self._shell.start()
+        self._waiting = None
+        self._extras.start()
+        self._simulation.start()
+
+    def _on_command(self, data: bytes) -> None:
+        stamp, effort = self._efforts.decode(data)
+        now = self._stepper.state.time
+        if not self._options.lockstep:
+            self._effort = effort
+        elif stamp == now and self.started:
+            self._answered = True
+            self._waiting = effort
+            self._resume()
+        elif stamp > now and self._answered:
+            raise LockstepError(
+                f"the controller answered t = {stamp:.6f} s, the simulator is at t = {now:.6f} s"
+            )
+
+    def _resume(self) -> None:
+        """Step if everything that answers the present state is there."""
+        effort = self._waiting
+        if effort is None or self.held or not self._recorded:
+            return
+        if self._simulation.result:  # the last state is answered, too, while others have yet to end
+            return
+        if not self._extras.ready(self._stepper.state.time):
+            return
+        self._waiting = None
+        self._simulation.step(self._extras.complete(effort))
 
     def _look(self) -> None:
         """Count looks, not seconds: whatever blocks the whole process is not a silent peer."""
         self._looks += 1
         if not self.started:
             self._try_to_start()
-        elif not self.recorded:
+        elif not self._recorded:
             self._wait_for_recorder()
-        elif self._shell.stepper.tick != self._seen or self.held or not self._options.lockstep:
-            self._seen, self._looks = self._shell.stepper.tick, 0
+        elif self._stepper.tick != self._seen or self.held or not self._options.lockstep:
+            self._seen, self._looks = self._stepper.tick, 0
         elif self._looks * POLL > self._options.timeout:
-            raise no_command(self._shell.stepper.state.time, self._options.timeout)
+            raise no_command(self._stepper.state.time, self._options.timeout)
 
     def _try_to_start(self) -> None:
         missing = self._missing()
         if not missing:
-            self.started, self._looks, self._due = True, 0, time.monotonic()
-            self._shell.start()
+            self.started, self._looks = True, 0
+            self._start()
         elif self._looks * POLL > self._options.start_timeout:
             raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
 
     def _wait_for_recorder(self) -> None:
         """Let the first step wait until the bag can be read."""
-        self.recorded = self._outlet.recorded()
-        if self.recorded:
+        self._recorded = self._simulation.outlet.recorded()
+        if self._recorded:
             self._looks, self._due = 0, time.monotonic()
             if self._options.lockstep:
-                self._shell.resume()
+                self._resume()
         elif self._looks * POLL > self._options.start_timeout:
             raise LockstepError(
                 f"the recorder has not written the first state within "
@@ -121,16 +127,17 @@ class Pacing:
     def _missing(self) -> str:
         if self._options.lockstep and not self._commands.get_publisher_count():
             return f"no controller publishes {self._commands.topic_name}"
-        return self._outlet.missing(self._options.peers)
+        return self._simulation.outlet.missing(self._options.peers)
 
     def _keep_pace(self) -> None:
-        if not self.started or self.held or not self.recorded:
+        if not self.started or self.held or not self._recorded:
             return
-        late = int((time.monotonic() - self._due) / self._shell.stepper.period)
+        period = self._stepper.period
+        late = int((time.monotonic() - self._due) / period)
         for _ in range(min(late, MAX_CATCH_UP)):
-            if not self._shell.result:
-                self._shell.step(self._shell.extras.complete(self._effort))
-        self._due += late * self._shell.stepper.period
+            if not self._simulation.result:
+                self._simulation.step(self._extras.complete(self._effort))
+        self._due += late * period
 
 
 def add_services(node: Node, pacing: Pacing, run: Run) -> None:

@@ -38,7 +38,7 @@ def run_ros_processes(request: RunRequest) -> RunResult:
     Raises:
         AccordError: whatever ends the run early, in one line.
     """
-    commands = {name: [sys.executable, "-m", f"roboaccord_ros.{name}"] for name in NODES}
+    commands = {name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES}
     return run_commands(request, commands)
 
 

@@ -12,8 +12,8 @@ from roboaccord.run.runner import RunRequest, RunResult
 
 from roboaccord_ros.graph.shell import Run, session, spin
 from roboaccord_ros.nodes.controller import ControllerShell
-from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.recorder import RecorderShell
+from roboaccord_ros.nodes.simulation import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.domain import private_domain
 

@@ -1,0 +1,32 @@
+"""Calls of factories with the keys of a scenario, checked against their signatures."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from roboaccord.contract.errors import AccordError, did_you_mean
+
+
+def build(factory: Callable[..., Any], setup: Any, spec: Mapping[str, Any], key: str) -> Any:
+    """Call `factory(setup, **spec)` with keys and numbers checked against its signature.
+
+    Raises:
+        AccordError: for a key that it does not take, or a value that it refuses.
+    """
+    accepted = [p for p in inspect.signature(factory).parameters if p != "setup"]
+    for name in spec:
+        if name not in accepted:
+            raise AccordError(f"unknown key {key}.{name}{did_you_mean(name, accepted)}")
+        default = inspect.signature(factory).parameters[name].default
+        number = isinstance(default, (int, float)) and not isinstance(default, bool)
+        if number and (isinstance(spec[name], bool) or not isinstance(spec[name], (int, float))):
+            raise AccordError(f"{key}.{name}: {spec[name]!r} is no number")
+    try:
+        return factory(setup, **spec)
+    except AccordError:
+        raise
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise AccordError(f"{key}: {reason}") from error

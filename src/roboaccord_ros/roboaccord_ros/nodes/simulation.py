@@ -1,0 +1,85 @@
+"""A simulation in the graph: commands step it, and its states, events and result are published."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rclpy.node import Node
+from roboaccord.contract.interfaces import Observer, Simulator
+from roboaccord.contract.state import Command
+from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
+
+from roboaccord_ros.graph.outlet import Outlet, contact_markers
+from roboaccord_ros.graph.shell import Run
+from roboaccord_ros.nodes.stepper import Stepper
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatorOptions:
+    """Hold how a simulator is run; see the parameters of the node."""
+
+    engine: str
+    lockstep: bool = True
+    duration: float = 0.0
+    timeout: float = TIMEOUT
+    start_timeout: float = START_TIMEOUT
+    peers: Sequence[str] = ("controller",)
+    transport: str = "ros"
+
+
+class Simulation:
+    """Step a simulator, and publish the state, what happens, and at the end the result."""
+
+    def __init__(
+        self,
+        node: Node,
+        setup: Setup,
+        simulator: Simulator,
+        run: Run,
+        options: SimulatorOptions,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self._run = run
+        seen = contact_markers(node, setup, simulator)
+        self.stepper = Stepper(setup, simulator, options.duration, (*seen, *observers))
+        version = simulator.version
+        self.outlet = Outlet(node, setup, options.engine, version, options.transport, clock=True)
+        self._started, self.wall_time = time.perf_counter(), 0.0
+        self.result: dict[str, object] = {}
+
+    def start(self) -> None:
+        """Go to the start, and publish the initial state."""
+        self._started = time.perf_counter()
+        self.stepper.start()
+        self.outlet.state(self.stepper.state)
+
+    def step(self, command: Command) -> None:
+        """Advance by one control period, and publish the state; at the end, the result."""
+        if not self.stepper.tick:  # what was before is waiting
+            self._started = time.perf_counter()
+        self.outlet.events(self.stepper.step(command))
+        self.outlet.state(self.stepper.state)
+        if self.stepper.over:
+            self.finish()
+
+    def finish(self, error: str = "") -> None:
+        """Publish the result, once."""
+        self.wall_time = time.perf_counter() - self._started
+        self.result = {
+            "trajectory_sha256": self.stepper.trajectory.sha256() if self.stepper.over else "",
+            "steps": self.stepper.tick,
+            "wall_time": self.wall_time,
+            "error": error,
+        }
+        self.outlet.result(self.result)
+        if not error:
+            self._run.done()
+
+    def close(self) -> None:
+        """Say how it ended, if that is not said, and see the result delivered."""
+        if not self.result:
+            self.finish(str(self._run.error or "interrupted"))
+        self.outlet.deliver()
