@@ -86,9 +86,15 @@ def crawl(scenario: Scenario, folder: Path, lockstep: str = "true") -> BagRun:
     file.write_text(yaml.safe_dump(json.loads(json.dumps(scenario.data()))), encoding="utf-8")
     run = ["-p", f"robot:={scenario.robot}", "-p", f"scenario:={file}"]
     parameters = {
-        "recorder": ["-p", f"robot:={scenario.robot}", "-p", f"bag:={bag}"],
-        "controller": [*run, "-p", f"lockstep:={lockstep}", "-p", "peers:=[recorder, gz_adapter]"],
-        "gz_adapter": [
+        "nodes.recorder": ["-p", f"robot:={scenario.robot}", "-p", f"bag:={bag}"],
+        "nodes.controller": [
+            *run,
+            "-p",
+            f"lockstep:={lockstep}",
+            "-p",
+            "peers:=[recorder, gz_adapter]",
+        ],
+        "gazebo.gz_adapter": [
             *run,
             "-p",
             f"lockstep:={lockstep}",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.numerics.newton import bounded_step
 from roboaccord.numerics.parallel import in_processes
 
 from monkeybot.gaits.gait import evaluate, wrap
@@ -146,6 +147,5 @@ def _coarse(
             return None
         if np.linalg.norm(r) < NEAR:
             return z
-        step = -np.asarray(np.linalg.lstsq(slope, r, rcond=None)[0], dtype=np.float64)
-        z = z + step * min(1.0, LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
+        z = z + bounded_step(slope, r, LONGEST_STEP)
     return None

@@ -7,12 +7,14 @@ it an orbit, and the eigenvalues of dP/dx, the multipliers, say whether disturba
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.numerics.newton import newton
 
 from monkeybot.gaits.gait import Gait, evaluate, wrap
 from monkeybot.gaits.return_map import Multipliers, map_slope
@@ -24,7 +26,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 FINE = 1e-13  # tolerance of the integrator
 NEWTON_STEPS = 40
 LONGEST_STEP = 0.2  # rad, rad/s, s and N m alike
-CLOSED = 1e-9  # what a residual must be below
+CLOSED, EXACT = 1e-9, 1e-12  # what a residual must be below, and is wanted to be
 SMALL = 1e-6  # of the differences of the search
 ROUND_OFF = 1e-12  # s
 INSTANT = 1e-6  # s
@@ -127,21 +129,20 @@ def find_orbit(
     """
     z = np.concatenate([start, [controls[name] for name in kind.solved]])
     problem = _Problem(kind, parameters, dict(controls), rise)
-    residual = problem.residual(z[None])[0]
-    for _ in range(NEWTON_STEPS):
-        if not np.isfinite(residual).all() or np.linalg.norm(residual) < 1e-12:
+    size = math.inf
+    for found, residual in newton(
+        lambda x: problem.residual(x[None])[0],
+        problem.slope,
+        z,
+        longest=LONGEST_STEP,
+        steps=NEWTON_STEPS,
+    ):
+        off = float(np.linalg.norm(residual))
+        if size < CLOSED and not off < size:
             break
-        slope = problem.slope(z)
-        if not np.isfinite(slope).all():
+        z, size = found, off
+        if size < EXACT:
             break
-        step = -np.asarray(np.linalg.lstsq(slope, residual, rcond=None)[0], dtype=np.float64)
-        new = z + step * min(1.0, LONGEST_STEP / max(float(np.linalg.norm(step)), 1e-300))
-        residual_new = problem.residual(new[None])[0]
-        settled = np.linalg.norm(residual) < CLOSED
-        if settled and not np.linalg.norm(residual_new) < np.linalg.norm(residual):
-            break
-        z, residual = new, residual_new
-    size = float(np.linalg.norm(residual))
     if not size < CLOSED:
         raise AccordError(
             f"no gait of kind {kind.name} was found near the guess: {_text(controls)}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.numerics.newton import newton
 from scipy.optimize import minimize
 
 from monkeybot.gaits.gait import Evaluation, Gait, evaluate, wrap
@@ -103,21 +104,20 @@ def _newton(
     gait: Gait, parameters: MonkeyBotParameters, x: Array, tolerance: float
 ) -> tuple[Array, float]:
     """Return where Newton's steps lead, and the residual there."""
-    r = _residual(gait, parameters, x, tolerance)
-    best, least = x, float(np.linalg.norm(r)) if np.isfinite(r).all() else math.inf
-    for _ in range(NEWTON_STEPS):
-        slope = _slope(gait, parameters, x, tolerance)
-        if not np.isfinite(slope).all() or not np.isfinite(r).all():
-            break
-        step = -np.asarray(np.linalg.lstsq(slope, r, rcond=None)[0], dtype=np.float64)
-        # Steps are bounded, and may lead uphill: downhill alone never leaves the valley's floor.
-        x = x + step * min(1.0, LONGEST_STEP / float(np.linalg.norm(step)))
-        r = _residual(gait, parameters, x, tolerance)
+    best, least = x, math.inf
+    # Steps may lead uphill: downhill alone never leaves the valley's floor.
+    for found, r in newton(
+        lambda x: _residual(gait, parameters, x, tolerance),
+        lambda x: _slope(gait, parameters, x, tolerance),
+        x,
+        longest=LONGEST_STEP,
+        steps=NEWTON_STEPS,
+    ):
         residual = float(np.linalg.norm(r))
         if least < PERIODIC and not residual < least:
             break
         if residual < least:
-            best, least = x, residual
+            best, least = found, residual
     return best, least
 
 

@@ -1,0 +1,48 @@
+"""Newton's method for small systems, square or not, with bounded least-squares steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from roboaccord.contract.state import Array
+
+
+def newton(
+    residual: Callable[[Array], Array],
+    jacobian: Callable[[Array], Array],
+    x: Array,
+    *,
+    longest: float,
+    steps: int,
+) -> Iterator[tuple[Array, Array]]:
+    """Yield the iterates x (n,) and their residuals (m,), the guess first.
+
+    It ends after a number of steps, or where a residual or Jacobian is not finite. Steps may lead
+    uphill: whether an iterate is good enough, or better than the one before, is for the caller.
+
+    Args:
+        residual: gives r (m,) of x.
+        jacobian: gives dr/dx (m, n).
+        x: guess.
+        longest: length of a step at most.
+        steps: most that are taken.
+    """
+    r = residual(x)
+    yield x, r
+    for _ in range(steps):
+        if not np.isfinite(r).all():
+            return
+        slope = jacobian(x)
+        if not np.isfinite(slope).all():
+            return
+        x = x + bounded_step(slope, r, longest)
+        r = residual(x)
+        yield x, r
+
+
+def bounded_step(jacobian: Array, r: Array, longest: float) -> Array:
+    """Return the least-squares step (n,) of Newton's method, no longer than `longest`."""
+    step = -np.asarray(np.linalg.lstsq(jacobian, r, rcond=None)[0], dtype=np.float64)
+    return step * min(1.0, longest / max(float(np.linalg.norm(step)), 1e-300))
