@@ -9,6 +9,7 @@ from roboaccord.contract.contact import Fixture, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.gazebo.meshes import cache, write_faceted
+from roboaccord.gazebo.world import world_text
 from roboaccord.run.output import make_folder
 from roboaccord.scenario.setup import Setup
 
@@ -20,34 +21,11 @@ NAME = "packbot"  # of the world
 GROUND_MASK, MASK = 0x00F, 0x10F
 # Gazebo takes the smaller friction of two surfaces: the links' own is the one that counts.
 FRICTION = 100.0
-WORLD = """<?xml version="1.0"?>
-<!-- What stands around the Packbot in a scenario: physics alone, without sensors.
+COMMENT = """What stands around the Packbot in a scenario: physics alone, without sensors.
 
      gz sim -s -r worlds/{name}.sdf
 
-     Physics: DART, steps of the scenario, at most real time. -->
-<sdf version="1.9">
-  <world name="{name}">
-    <physics name="scenario" type="dart">
-      <max_step_size>{step!r}</max_step_size>
-      <real_time_factor>1</real_time_factor>
-    </physics>
-    <gravity>0 0 {fall!r}</gravity>
-
-    <plugin filename="gz-sim-physics-system" name="gz::sim::systems::Physics"/>
-    <plugin filename="gz-sim-user-commands-system" name="gz::sim::systems::UserCommands"/>
-    <plugin filename="gz-sim-scene-broadcaster-system" name="gz::sim::systems::SceneBroadcaster"/>
-
-    <light type="directional" name="sun">
-      <pose>0 0 10 0 0 0</pose>
-      <direction>-0.4 0.2 -0.9</direction>
-      <diffuse>0.9 0.9 0.9 1</diffuse>
-      <specular>0.1 0.1 0.1 1</specular>
-      <cast_shadows>true</cast_shadows>
-    </light>
-{models}  </world>
-</sdf>
-"""
+     Physics: DART, steps of the scenario, at most real time."""
 MODEL = """
     <model name="{name}">
       <static>true</static>
@@ -88,8 +66,9 @@ def make_world(setup: Setup) -> Path:
     refuse_bad_start(setup)
     environment: Environment = setup.terrain
     models = "".join(_model(fixture) for fixture in environment.fixtures)
-    fall = -float(setup.parameters.gravity)
-    text = WORLD.format(name=NAME, step=setup.scenario.physics_step, fall=fall, models=models)
+    step, gravity = setup.scenario.physics_step, setup.parameters.gravity
+    comment = COMMENT.format(name=NAME)
+    text = world_text(NAME, comment, models, step=step, gravity=gravity)
     digest = hashlib.sha256(text.encode())
     hulls = [fixture for fixture in environment.fixtures if isinstance(fixture, MeshFixture)]
     for hull in hulls:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from roboaccord.contract.state import Array
 from roboaccord.description.solids import Faces
+from roboaccord.gazebo.meshes import cache
 from roboaccord.scenario.setup import Setup
 
 from voxel_sphere.simulators.engines import contact_mesh
@@ -19,13 +19,7 @@ from voxel_sphere.terrain.sdf_model import world_name, write_world
 
 FRICTION = 100.0  # of the terrain; Gazebo takes the smaller one, which is the ball's
 CELLS = 40  # of what is drawn, along an edge
-VERSION = 1  # of what is made; a new one makes all worlds anew
-
-
-def cache() -> Path:
-    """Return where worlds are kept."""
-    root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "roboaccord" / "voxel_sphere"
+VERSION = 2  # of what is made; a new one makes all worlds anew
 
 
 def make_world(setup: Setup) -> Path:
@@ -41,7 +35,7 @@ def make_world(setup: Setup) -> Path:
     name = world_name(scene.terrain.name)
     key = [VERSION, setup.parameters.radius, dict(setup.scenario.terrain)]
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()
-    folder = cache() / digest[:12]
+    folder = cache("voxel_sphere") / digest[:12]
     world = folder / "worlds" / f"{name}.sdf"
     if not world.is_file() or setup.scenario.terrain.get("folder"):
         write_world(

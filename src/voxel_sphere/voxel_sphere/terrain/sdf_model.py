@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.gazebo.world import world_text
 from roboaccord.run.output import make_folder
 
 from voxel_sphere.terrain.mesh import Mesh, write_mesh, write_whole
@@ -62,43 +63,18 @@ MODEL = """<?xml version="1.0"?>
   </model>
 </sdf>
 """
-WORLD = """<?xml version="1.0"?>
-<!-- A terrain of voxels: physics alone, without sensors, so that it needs no GPU.
+COMMENT = """A terrain of voxels: physics alone, without sensors, so that it needs no GPU.
 
      export GZ_SIM_RESOURCE_PATH=$PWD/models
      gz sim -s -r worlds/{name}.sdf
 
-     Physics: DART, steps of 1 ms, at most real time. Its ODE detector takes an outward mesh. -->
-<sdf version="1.9">
-  <world name="{name}">
-    <physics name="millisecond" type="dart">
-      <max_step_size>0.001</max_step_size>
-      <real_time_factor>1</real_time_factor>
-      <dart>
-        <collision_detector>{detector}</collision_detector>
-      </dart>
-    </physics>
-    <gravity>0 0 -9.81</gravity>
-
-    <plugin filename="gz-sim-physics-system" name="gz::sim::systems::Physics"/>
-    <plugin filename="gz-sim-user-commands-system" name="gz::sim::systems::UserCommands"/>
-    <plugin filename="gz-sim-scene-broadcaster-system" name="gz::sim::systems::SceneBroadcaster"/>
-    <plugin filename="gz-sim-apply-link-wrench-system" name="gz::sim::systems::ApplyLinkWrench"/>
-
-    <light type="directional" name="sun">
-      <pose>0 0 10 0 0 0</pose>
-      <direction>-0.4 0.2 -0.9</direction>
-      <diffuse>0.9 0.9 0.9 1</diffuse>
-      <specular>0.1 0.1 0.1 1</specular>
-      <cast_shadows>true</cast_shadows>
-    </light>
-
+     Physics: DART, steps of 1 ms, at most real time. Its ODE detector takes an outward mesh."""
+CONTENTS = """
     <include>
       <uri>model://{name}</uri>
     </include>
-  </world>
-</sdf>
 """
+WRENCH = {"apply-link-wrench": "ApplyLinkWrench"}
 
 
 def world_name(terrain: str, name: str | None = None) -> str:
@@ -145,7 +121,7 @@ def write_world(
     for path in (model, world):
         if path.exists() and not replace:
             raise AccordError(f"{path} is there already: use another --name, or --replace")
-    fields = {"name": name, "friction": friction, "detector": detector}
+    fields = {"name": name, "friction": friction}
     try:
         with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(model.parent)) as draft:
             new = Path(draft, "new")
@@ -158,5 +134,7 @@ def write_world(
             new.replace(model)
     except OSError as error:
         raise AccordError(f"cannot write {model}: {error.strerror}") from None
-    write_whole(world, WORLD.format(**fields).encode())
+    comment, contents = (text.format(name=name) for text in (COMMENT, CONTENTS))
+    text = world_text(name, comment, contents, detector=detector, systems=WRENCH)
+    write_whole(world, text.encode())
     return model, world
