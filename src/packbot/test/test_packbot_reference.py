@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import LOWER
-from packbot.contact.gaps import Touch
+from packbot.contact.gaps import GapFunctions
 from packbot.contact.impacts import impact
 from packbot.contact.proximity import Proximity
 from packbot.contact.sliding import Sliding
@@ -27,7 +27,7 @@ from scipy.integrate import solve_ivp
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
 MARGIN = 5e-4  # m: the law's own
-Near = tuple[Touch, Array, np.ndarray]
+Near = tuple[GapFunctions, Array, np.ndarray]
 GAP = 1e-9  # m: tolerance of a gap, the reference's own
 LOSSLESS = [f"parameters.viscous_{name}=0" for name in JOINTS]
 
@@ -69,7 +69,7 @@ def near(setup: Setup) -> list[Near]:
             continue
         proximity = Proximity(clearance, near=0.02)
         proximity.restart(distances)
-        touch = Touch(proximity, np.zeros(len(distances)), np.array([q - 9.0, q + 9.0]))
+        touch = GapFunctions(proximity, np.zeros(len(distances)), np.array([q - 9.0, q + 9.0]))
         poses.append((touch, q, touch.features(q)))
     return poses
 
@@ -200,7 +200,7 @@ def test_bounds_stay_below_distances_while_contacts_press(
 ) -> None:
     """Of a pair that comes near nothing is missed, though most were last measured long ago."""
     simulator, trajectory = fall
-    bounds = simulator._stepper.motion.touch.proximity.bounds
+    bounds = simulator._stepper.motion.gap_functions.proximity.bounds
     distances = simulator.clearance.distances(trajectory.q[-1])
     assert (bounds <= distances + 1e-7).all()
 
@@ -265,20 +265,20 @@ def test_friction_takes_what_coulomb_says(near: list[Near], arm: Arm) -> None:
         proximity = touch.proximity
         mu = np.full(len(touch.margins), 0.4)
         sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, slow)
-        _, rows, spots = touch.measure(features, q)
-        ways = sliding.ways(features, q, v, rows, spots)
+        _, rows, witnesses = touch.measure(features, q)
+        ways = sliding.force_directions(features, q, v, rows, witnesses)
         pin.forwardKinematics(arm.model, arm.data, q, v)
-        for feature, row, way, spot in zip(features, rows, ways, spots, strict=True):
+        for feature, row, way, witness in zip(features, rows, ways, witnesses, strict=True):
             if feature[0] >= LOWER:
                 assert (row == way).all()
                 continue
             speeds = []
-            for hull, x in ((feature[1], spot[:3]), (feature[3], spot[3:6])):
+            for hull, x in ((feature[1], witness[:3]), (feature[3], witness[3:6])):
                 body = int(proximity.owner[hull])
                 twist = pin.getVelocity(arm.model, arm.data, body, pin.LOCAL_WORLD_ALIGNED)
                 arms = x - arm.data.oMi[body].translation
                 speeds.append(twist.linear + np.cross(twist.angular, arms) if body else 0.0 * x)
-            relative, normal = speeds[1] - speeds[0], spot[6:]
+            relative, normal = speeds[1] - speeds[0], witness[6:]
             square = relative @ relative - (relative @ normal) ** 2
             power = (way - row) @ v
             assert power == pytest.approx(-0.4 * square / np.sqrt(square + slow**2), abs=1e-9)
@@ -291,20 +291,24 @@ def test_friction_at_impacts_takes_energy_alone(near: list[Near], arm: Arm) -> N
         features = features[features[:, 0] < LOWER]
         mu = np.full(len(touch.margins), 0.4)
         sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, 0.01)
-        _, rows, spots = touch.measure(features, q)
+        _, rows, witnesses = touch.measure(features, q)
         mass = arm.mass_matrix(q)
         impulses, parted = impact(mass, rows, v)
-        more, braked = sliding.brake(mass, features, q, parted, spots, rows, impulses)
+        more, braked = sliding.friction_impulses(
+            mass, features, q, parted, witnesses, rows, impulses
+        )
         assert braked @ mass @ braked <= parted @ mass @ parted + 1e-12
         assert (rows @ braked).min() > -1e-7
         assert more.min() >= 0.0
 
 
-def past_each_other(touch: Touch, arm: Arm, feature: Array, spot: Array, q: Array) -> Array:
+def past_each_other(
+    touch: GapFunctions, arm: Arm, feature: Array, witness: Array, q: Array
+) -> Array:
     """Return how fast the second point of a feature moves past the first (3, 7), by pinocchio."""
     pin.computeJointJacobians(arm.model, arm.data, q)
     total = np.zeros((3, 7))
-    for hull, x, sign in ((feature[1], spot[:3], -1.0), (feature[3], spot[3:6], 1.0)):
+    for hull, x, sign in ((feature[1], witness[:3], -1.0), (feature[3], witness[3:6], 1.0)):
         if body := int(touch.proximity.owner[hull]):
             rows = pin.getJointJacobian(arm.model, arm.data, body, pin.LOCAL_WORLD_ALIGNED)
             offset = x - arm.data.oMi[body].translation
@@ -324,12 +328,14 @@ def test_friction_of_an_impact_is_mu_times_its_whole_impulse(near: list[Near], a
     for touch, q, features in near:
         feature, pairs, fixed = features[:1], len(touch.margins), touch.proximity
         sliding = Sliding(fixed.chain.arrays, fixed.owner, np.full(pairs, mu), 0.01)
-        _, rows, spots = touch.measure(feature, q)
-        mass, v, n = arm.mass_matrix(q), rng.normal(size=7), spots[0, 6:]
+        _, rows, witnesses = touch.measure(feature, q)
+        mass, v, n = arm.mass_matrix(q), rng.normal(size=7), witnesses[0, 6:]
         v *= -np.sign(rows[0] @ v)
         first, parted = impact(mass, rows, v)
-        (whole,), braked = sliding.brake(mass, feature, q, parted, spots, rows, first)
-        moves = past_each_other(touch, arm, feature[0], spots[0], q)
+        (whole,), braked = sliding.friction_impulses(
+            mass, feature, q, parted, witnesses, rows, first
+        )
+        moves = past_each_other(touch, arm, feature[0], witnesses[0], q)
         if np.linalg.svd(moves)[1].min() < 0.01:
             continue  # joints too few for an impulse in each direction
         momentum = mass @ (braked - v)
@@ -355,10 +361,10 @@ def test_what_jams_is_stopped_with_a_loss(near: list[Near], arm: Arm) -> None:
         features = features[features[:, 0] < LOWER][:3]
         mu = np.full(len(touch.margins), 0.4)
         sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, 1e-9)
-        _, rows, spots = touch.measure(features, q)
+        _, rows, witnesses = touch.measure(features, q)
         mass = arm.mass_matrix(q)
-        after = sliding.stop(mass, features, q, v, spots, rows)
-        ways = sliding.ways(features, q, after, rows, spots)
+        after = sliding.stop(mass, features, q, v, witnesses, rows)
+        ways = sliding.force_directions(features, q, after, rows, witnesses)
         assert np.abs(rows @ after).max() < 1e-7
         assert np.abs((ways - rows) @ after).max() < 1e-7
         lost = 0.5 * (v @ mass @ v - after @ mass @ after)

@@ -74,7 +74,9 @@ def edge_gap(shape, owner, turn, place, a, edge_a, b, edge_b, work, on_a, on_b, 
 
 
 @kernel
-def measure(chain, shape, owner, limits, margins, features, q, v, shifts, gaps, rows, spots, bias):  # type: ignore[no-untyped-def]
+def measure(  # type: ignore[no-untyped-def]
+    chain, shape, owner, limits, margins, features, q, v, shifts, gaps, rows, witnesses, bias
+):
     """Fill in the gaps (m,) of features, how joints change them (m, n), and where they are.
 
     With `shifts` of `TURNING` also the change of the rows with time, times v, by a central
@@ -90,7 +92,7 @@ def measure(chain, shape, owner, limits, margins, features, q, v, shifts, gaps, 
         q, v: joint angles [rad] and their rates [rad/s] (n,).
         shifts: `PLAIN` or `TURNING`: times from now, the last 0, in parts of `LOOK_AHEAD`.
         gaps, rows: filled.
-        spots: filled with the points on a and b and the normal from a to b (m, 9).
+        witnesses: filled with the points on a and b and the normal from a to b (m, 9).
         bias: filled with dJ/dt v (m,); 0 with `PLAIN`.
     """
     bodies = len(chain[0])
@@ -110,7 +112,7 @@ def measure(chain, shape, owner, limits, margins, features, q, v, shifts, gaps, 
             if kind == UPPER:
                 gaps[f], rows[f, a] = limits[1, a] - q[a], -1.0
                 continue
-            on_a, on_b, normal = spots[f, :3], spots[f, 3:6], spots[f, 6:]
+            on_a, on_b, normal = witnesses[f, :3], witnesses[f, 3:6], witnesses[f, 6:]
             if kind == VERTEX:
                 distance = vertex_gap(shape, owner, turn, place, a, i, b, work, on_a, on_b, normal)
             else:

@@ -14,7 +14,7 @@ from packbot.contact.proximity import Proximity
 
 
 @dataclass
-class Closed:
+class ClosedGaps:
     """Hold gaps that are closed.
 
     Args:
@@ -26,7 +26,7 @@ class Closed:
     active: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
 
 
-class Touch:
+class GapFunctions:
     """Measure gaps.
 
     Args:
@@ -54,18 +54,28 @@ class Touch:
     def measure_turning(
         self, features: Index, q: Array, v: Array
     ) -> tuple[Array, Array, Array, Array]:
-        """Return gaps, rows and spots, and dJ/dt v (m,) [m/s^2, rad/s^2]."""
+        """Return gaps, rows and witnesses, and dJ/dt v (m,) [m/s^2, rad/s^2]."""
         return self._measure(features, q, v, TURNING)
 
     def _measure(
         self, features: Index, q: Array, v: Array, shifts: Array
     ) -> tuple[Array, Array, Array, Array]:
         m, n = len(features), len(q)
-        gaps, rows, spots, bias = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
+        gaps, rows, witnesses, bias = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
         measure(
-            *self._fixed, self.limits, self.margins, features, q, v, shifts, gaps, rows, spots, bias
+            *self._fixed,
+            self.limits,
+            self.margins,
+            features,
+            q,
+            v,
+            shifts,
+            gaps,
+            rows,
+            witnesses,
+            bias,
         )
-        return gaps, rows, spots, bias
+        return gaps, rows, witnesses, bias
 
     def name(self, feature: Array) -> str:
         """Return what touches: `link/hull link/hull`, or the joint at its limit."""
@@ -75,19 +85,19 @@ class Touch:
             return str(clearance.model.names[int(a) + 1])
         return " ".join(f"{clearance.links[h]}/{clearance.names[h]}" for h in sorted((a, b)))
 
-    def points(self, closed: Closed, q: Array, forces: Array) -> list[ContactPoint]:
+    def points(self, closed: ClosedGaps, q: Array, forces: Array) -> list[ContactPoint]:
         """Return closed features of hulls as contact points."""
-        gaps, _, spots = self.measure(closed.features, q)
+        gaps, _, witnesses = self.measure(closed.features, q)
         links = self.proximity.clearance.links
         return [
             ContactPoint(
                 (links[f[1]], links[f[3]]),
-                0.5 * (spot[:3] + spot[3:6]),
-                spot[6:].copy(),
+                0.5 * (witness[:3] + witness[3:6]),
+                witness[6:].copy(),
                 float(force),
                 -float(gap + self.margins[f[5]]),
             )
-            for f, gap, spot, force in zip(closed.features, gaps, spots, forces, strict=True)
+            for f, gap, witness, force in zip(closed.features, gaps, witnesses, forces, strict=True)
             if f[0] in (VERTEX, EDGE)
         ]
 

@@ -26,42 +26,56 @@ SETTLED = 1e-9  # m/s: change of the joint rates in a round that ends them
 
 
 @kernel
-def across(chain, owner, features, q, spots, rows):  # type: ignore[no-untyped-def]
+def across(chain, owner, features, q, witnesses, jacobian):  # type: ignore[no-untyped-def]
     """Fill in how the joints move the points of features past each other.
 
     Args:
         chain, owner, features: as `features.measure` takes them.
         q: joint angles (n,) [rad].
-        spots: points and normals, as `measure` fills them in (m, 9).
-        rows: filled, along two directions across each normal (m, 2, n); 0 for limits.
+        witnesses: points and normals, as `measure` fills them in (m, 9).
+        jacobian: filled, along two directions across each normal (m, 2, n); 0 for limits.
     """
     bodies = len(chain[0])
     turn, place, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
-    ways = np.empty((2, 3))
+    directions = np.empty((2, 3))
     place_bodies(chain, q, turn, place, axis)
     for f in range(len(features)):
         for d in range(2):
             for k in range(len(q)):
-                rows[f, d, k] = 0.0
+                jacobian[f, d, k] = 0.0
         if features[f, 0] >= LOWER:
             continue
-        normal = spots[f, 6:]
+        normal = witnesses[f, 6:]
         least = 0
         for k in range(1, 3):
             if abs(normal[k]) < abs(normal[least]):
                 least = k
         size = np.sqrt(1.0 - normal[least] ** 2)
         for k in range(3):
-            ways[0, k] = ((1.0 if k == least else 0.0) - normal[least] * normal[k]) / size
+            directions[0, k] = ((1.0 if k == least else 0.0) - normal[least] * normal[k]) / size
         for k in range(3):
             i, j = (k + 1) % 3, (k + 2) % 3
-            ways[1, k] = normal[i] * ways[0, j] - normal[j] * ways[0, i]
+            directions[1, k] = normal[i] * directions[0, j] - normal[j] * directions[0, i]
         for d in range(2):
             add_row(
-                chain, place, axis, owner[features[f, 3]], spots[f, 3:6], ways[d], 1.0, rows[f, d]
+                chain,
+                place,
+                axis,
+                owner[features[f, 3]],
+                witnesses[f, 3:6],
+                directions[d],
+                1.0,
+                jacobian[f, d],
             )
             add_row(
-                chain, place, axis, owner[features[f, 1]], spots[f, :3], ways[d], -1.0, rows[f, d]
+                chain,
+                place,
+                axis,
+                owner[features[f, 1]],
+                witnesses[f, :3],
+                directions[d],
+                -1.0,
+                jacobian[f, d],
             )
 
 
@@ -86,59 +100,65 @@ class Sliding:
         """Whether there is friction at all."""
         return bool(self.mu.any())
 
-    def ways(self, features: Index, q: Array, v: Array, rows: Array, spots: Array) -> Array:
+    def force_directions(
+        self, features: Index, q: Array, v: Array, jacobian: Array, witnesses: Array
+    ) -> Array:
         """Return how each feature pushes the joints per force along its normal (m, n)."""
-        past = self._across(features, q, spots)
-        slip = past @ v
+        tangential = self._across(features, q, witnesses)
+        slip = tangential @ v
         share = self._coefficients(features) / np.sqrt((slip**2).sum(axis=1) + self._slip_speed**2)
-        return np.asarray(rows - np.einsum("m,md,mdn->mn", share, slip, past))
+        return np.asarray(jacobian - np.einsum("m,md,mdn->mn", share, slip, tangential))
 
-    def brake(
-        self, mass: Array, features: Index, q: Array, v: Array, spots: Array, rows: Array,
+    def friction_impulses(
+        self, mass: Array, features: Index, q: Array, v: Array, witnesses: Array, jacobian: Array,
         impulses: Array,
     ) -> tuple[Array, Array]:  # fmt: skip
         """Return impulses along the normals (m,) and velocities (n,) after an impact's friction."""
-        past = self._across(features, q, spots)
-        moves = np.linalg.solve(mass, past.reshape(-1, len(q)).T).T.reshape(past.shape)
+        tangential = self._across(features, q, witnesses)
+        responses = np.linalg.solve(mass, tangential.reshape(-1, len(q)).T).T.reshape(
+            tangential.shape
+        )
         mu = self._coefficients(features)
         spent = np.zeros(len(features))
         for _ in range(ROUNDS):
             before = v
             for i in range(len(features)):
-                slip = past[i] @ v
+                slip = tangential[i] @ v
                 speed = float(np.linalg.norm(slip))
                 left = mu[i] * impulses[i] - spent[i]
                 if speed == 0.0 or left <= 0.0:
                     continue
-                way = slip / speed
-                pull = min(left, speed / float(way @ (past[i] @ (way @ moves[i]))))
+                direction = slip / speed
+                pull = min(
+                    left, speed / float(direction @ (tangential[i] @ (direction @ responses[i])))
+                )
                 spent[i] += pull
-                v = v - pull * (way @ moves[i])
-            more, v = impact(mass, rows, v)
+                v = v - pull * (direction @ responses[i])
+            more, v = impact(mass, jacobian, v)
             impulses = impulses + more
             if np.abs(v - before).max() < SETTLED:
                 break
         return impulses, v
 
     def stop(
-        self, mass: Array, features: Index, q: Array, v: Array, spots: Array, rows: Array
+        self, mass: Array, features: Index, q: Array, v: Array, witnesses: Array, jacobian: Array
     ) -> Array:  # fmt: skip
         """Return the velocities (n,) next to v, in the metric of M, without slip.
 
         Where friction turns the push of a contact into its closing, no finite force holds it
         [Painleve 1895]; the impulse that arises ends with the slip [Genot, Brogliato 1999].
         """
-        past = self._across(features, q, spots)[self._coefficients(features) > 0.0]
-        held = np.concatenate([rows, past.reshape(-1, len(q))])
-        moves = np.linalg.solve(mass, held.T)
+        tangential = self._across(features, q, witnesses)[self._coefficients(features) > 0.0]
+        held = np.concatenate([jacobian, tangential.reshape(-1, len(q))])
+        responses = np.linalg.solve(mass, held.T)
         return np.asarray(
-            v - moves @ (np.linalg.pinv(held @ moves, RANK, hermitian=True) @ held @ v)
+            v - responses @ (np.linalg.pinv(held @ responses, RANK, hermitian=True) @ held @ v)
         )
 
     def _coefficients(self, features: Index) -> Array:
         return np.where(features[:, 0] < LOWER, self.mu[features[:, 5]], 0.0)
 
-    def _across(self, features: Index, q: Array, spots: Array) -> Array:
-        rows = np.empty((len(features), 2, len(q)))
-        across(self._chain, self._owner, features, q, spots, rows)
-        return rows
+    def _across(self, features: Index, q: Array, witnesses: Array) -> Array:
+        jacobian = np.empty((len(features), 2, len(q)))
+        across(self._chain, self._owner, features, q, witnesses, jacobian)
+        return jacobian

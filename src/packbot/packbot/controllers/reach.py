@@ -12,7 +12,7 @@ from packbot.model.libraries import compiled
 from packbot.planning.reaching import MARGIN, Goal
 
 if TYPE_CHECKING:
-    from packbot.planning.trajectories import TimedWay
+    from packbot.planning.trajectories import TimedPath
 
 
 class ReachController:
@@ -48,7 +48,7 @@ class ReachController:
         self._goal = Goal.read(target, pose, pitch, look=look)
         self._planner = Planner(setup, margin=margin)
         self._control = ComputedTorque(setup, bandwidth)
-        self._motions: dict[int, TimedWay] = {}
+        self._motions: dict[int, TimedPath] = {}
 
     def reset(self, seed: int) -> None:
         """Plan the way; `seed` draws what the search tries."""

@@ -25,7 +25,7 @@ SLOWER = 1.1  # factor on the times of a line that asks for too much effort
 
 
 @dataclass(frozen=True)
-class TimedWay:
+class TimedPath:
     """Hold a way with its times.
 
     Args:
@@ -64,7 +64,7 @@ class TimedWay:
         return self.corners[i] + s * line, rate * line, change * line
 
 
-def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedWay:
+def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedPath:
     """Return the motion along a way that keeps the limits of speed and of effort.
 
     Efforts are those of rigid bodies (RNEA) and of viscous and Coulomb friction.
@@ -89,7 +89,7 @@ def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedWay:
             rate, rise = rate / SLOWER, rise * SLOWER
         cruise.append(rate)
         ramp.append(rise)
-    return TimedWay(np.asarray(corners), np.array(cruise), np.array(ramp))
+    return TimedPath(np.asarray(corners), np.array(cruise), np.array(ramp))
 
 
 def _part(time: float, cruise: float, ramp: float) -> tuple[float, float, float]:

@@ -71,17 +71,17 @@ class EnergyBook:
         self.losses.add(FRICTION, 0.5 * step.size * sum(slides))
 
     def note_impact(
-        self, features: Index, rows: Array, impulses: Array, before: Array, after: Array
+        self, features: Index, jacobian: Array, impulses: Array, before: Array, after: Array
     ) -> None:
         """Take an impact: each impulse takes itself times the mean of the rates around it.
 
         Args:
             features: that were hit.
-            rows: of their gaps (m, n).
+            jacobian: of their gaps (m, n).
             impulses: along the normals (m,) [N s].
             before, after: velocities (n,), friction apart.
         """
-        taken = -0.5 * impulses * (rows @ (before + after))
+        taken = -0.5 * impulses * (jacobian @ (before + after))
         stops = features[:, 0] >= LOWER
         self.losses.add(STOPS, float(taken[stops].sum()))
         self.losses.add(IMPACTS, float(taken[~stops].sum()))

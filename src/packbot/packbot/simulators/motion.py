@@ -8,7 +8,7 @@ from roboaccord.contract.state import Array
 from roboaccord.engines.model import JointFriction
 from roboaccord.numerics.complementarity import SOLVED
 
-from packbot.contact.gaps import Closed, Touch
+from packbot.contact.gaps import ClosedGaps, GapFunctions
 from packbot.contact.impacts import GIVE, SOFT, accelerate
 from packbot.contact.sliding import Sliding
 from packbot.model.arm import Arm
@@ -26,7 +26,7 @@ class Motion:
     Args:
         arm: dynamics.
         friction: of the joints.
-        touch: measures the gaps.
+        gap_functions: measures the gaps.
         sliding: friction where hulls touch.
 
     Attributes:
@@ -35,10 +35,17 @@ class Motion:
         efforts: held by the joints (n,) [N m].
     """
 
-    def __init__(self, arm: Arm, friction: JointFriction, touch: Touch, sliding: Sliding) -> None:
-        self.arm, self.friction, self.touch, self.sliding = arm, friction, touch, sliding
+    def __init__(
+        self, arm: Arm, friction: JointFriction, gap_functions: GapFunctions, sliding: Sliding
+    ) -> None:
+        self.arm, self.friction, self.gap_functions, self.sliding = (
+            arm,
+            friction,
+            gap_functions,
+            sliding,
+        )
         self.efforts = np.zeros(arm.model.nv)
-        self.closed = Closed()
+        self.closed = ClosedGaps()
         self.forces = np.zeros(0)
 
     def slope(self, x: Array) -> Array:
@@ -53,14 +60,18 @@ class Motion:
             self.forces = np.zeros(0)
             out[n:] = self.arm.acceleration(q, v, total)
             return out
-        _, rows, spots, bias = self.touch.measure_turning(closed.features, q, v)
+        _, jacobian, witnesses, bias = self.gap_functions.measure_turning(closed.features, q, v)
         sliding = self.sliding
-        ways = sliding.ways(closed.features, q, v, rows, spots) if sliding.any else rows
+        directions = (
+            sliding.force_directions(closed.features, q, v, jacobian, witnesses)
+            if sliding.any
+            else jacobian
+        )
         total = total - self.arm.bias(q, v)
-        self.forces = np.empty(len(rows))
+        self.forces = np.empty(len(jacobian))
         answer = accelerate(
-            self.arm.mass_matrix(q), total, rows, ways, bias, GIVE, closed.active, self.forces,
-            out[n:],
+            self.arm.mass_matrix(q), total, jacobian, directions, bias, GIVE, closed.active,
+            self.forces, out[n:],
         )  # fmt: skip
         if answer != SOLVED:
             raise JammedError("no contact forces were found: the contacts contradict each other")
@@ -73,8 +84,8 @@ class Motion:
             return 0.0
         n = len(x) // 2
         q, v = x[:n], x[n:]
-        _, rows, spots = self.touch.measure(features, q)
-        across = self.sliding.ways(features, q, v, rows, spots) - rows
+        _, jacobian, witnesses = self.gap_functions.measure(features, q)
+        across = self.sliding.force_directions(features, q, v, jacobian, witnesses) - jacobian
         return -float(self.forces @ (across @ v))
 
     def stop(self, x: Array) -> Array:
@@ -82,8 +93,8 @@ class Motion:
         n = len(x) // 2
         q, v = x[:n], x[n:]
         features, mass = self.closed.features, self.arm.mass_matrix(q)
-        _, rows, spots = self.touch.measure(features, q)
-        return np.concatenate([q, self.sliding.stop(mass, features, q, v, spots, rows)])
+        _, jacobian, witnesses = self.gap_functions.measure(features, q)
+        return np.concatenate([q, self.sliding.stop(mass, features, q, v, witnesses, jacobian)])
 
     def project(self, x: Array, tolerance: float) -> Array:
         """Return a state whose pressing gaps are 0, and stay so.
@@ -98,20 +109,20 @@ class Motion:
         n = len(x) // 2
         q, v = x[:n], x[n:]
         features = self.closed.features
-        gaps, rows, _ = self.touch.measure(features, q)
+        gaps, jacobian, _ = self.gap_functions.measure(features, q)
         if np.abs(gaps[hold]).max() > 0.5 * tolerance:
-            q = q + self._least(q, rows[hold], -gaps[hold])
-            _, rows, _ = self.touch.measure(features, q)
+            q = q + self._least(q, jacobian[hold], -gaps[hold])
+            _, jacobian, _ = self.gap_functions.measure(features, q)
         while True:
-            held = v + self._least(q, rows[hold], -(rows[hold] @ v))
-            closing = ~hold & (rows @ held < -STILL)
+            held = v + self._least(q, jacobian[hold], -(jacobian[hold] @ v))
+            closing = ~hold & (jacobian @ held < -STILL)
             if not closing.any():
                 return np.concatenate([q, held])
             hold |= closing
 
-    def _least(self, q: Array, rows: Array, wanted: Array) -> Array:
+    def _least(self, q: Array, jacobian: Array, wanted: Array) -> Array:
         """Return the change (n,), least in the metric of M, that changes the gaps as wanted."""
-        moves = np.linalg.solve(self.arm.mass_matrix(q), rows.T)
-        w = rows @ moves
-        w[np.diag_indices_from(w)] *= 1.0 + SOFT
-        return np.asarray(moves @ np.linalg.solve(w, wanted))
+        responses = np.linalg.solve(self.arm.mass_matrix(q), jacobian.T)
+        delassus = jacobian @ responses
+        delassus[np.diag_indices_from(delassus)] *= 1.0 + SOFT
+        return np.asarray(responses @ np.linalg.solve(delassus, wanted))

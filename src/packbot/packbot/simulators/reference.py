@@ -20,7 +20,7 @@ from roboaccord.contract.trajectory import Event
 from roboaccord.engines.options import read_options
 from roboaccord.scenario.setup import Setup
 
-from packbot.contact.gaps import Touch
+from packbot.contact.gaps import GapFunctions
 from packbot.contact.law import LEAST_MARGIN, ArmContact
 from packbot.contact.proximity import Proximity
 from packbot.contact.separation import part
@@ -72,14 +72,17 @@ class PackbotReference(ArmSimulator):
         p = setup.parameters
         self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
         proximity = Proximity(self.clearance, options["near"])
-        touch = Touch(proximity, np.zeros(len(self.clearance.pairs)), self._limits)
+        gap_functions = GapFunctions(proximity, np.zeros(len(self.clearance.pairs)), self._limits)
         contact = self._contact
-        links = map(self.clearance.pair_links, range(len(touch.margins)))
+        links = map(self.clearance.pair_links, range(len(gap_functions.margins)))
         mu = np.array([contact.mu(pair) if contact else 0.0 for pair in links])
         sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, options["slip_speed"])
         restitution = self._contact.restitution if self._contact else 0.0
         self._stepper = Stepper(
-            Motion(self.arm, self.joint_friction, touch, sliding), self.energy, options, restitution
+            Motion(self.arm, self.joint_friction, gap_functions, sliding),
+            self.energy,
+            options,
+            restitution,
         )
         if self._contact:
             check_start(setup, self.clearance)
@@ -92,17 +95,19 @@ class PackbotReference(ArmSimulator):
         joint outside of its limits its angle as its limit: another simulator's states can be so.
         Hulls that overlap, or are closer than `LEAST_MARGIN`, are first moved apart that far.
         """
-        touch = self._stepper.motion.touch
+        gap_functions = self._stepper.motion.gap_functions
         if self._contact:
             state = replace(state, q=part(self.arm, self.clearance, state.q, LEAST_MARGIN))
             distances = self.clearance.distances(state.q)
-            touch.margins = np.minimum(self._contact.margin, distances)
+            gap_functions.margins = np.minimum(self._contact.margin, distances)
             lower, upper = self._limits
-            touch.limits = np.array([np.minimum(lower, state.q), np.maximum(upper, state.q)])
+            gap_functions.limits = np.array(
+                [np.minimum(lower, state.q), np.maximum(upper, state.q)]
+            )
         else:
-            distances = np.full(len(touch.margins), np.inf)
-            touch.limits = np.outer([-1.0, 1.0], np.full(len(self.joints), np.inf))
-        touch.proximity.restart(distances)
+            distances = np.full(len(gap_functions.margins), np.inf)
+            gap_functions.limits = np.outer([-1.0, 1.0], np.full(len(self.joints), np.inf))
+        gap_functions.proximity.restart(distances)
         self._state = state
         self._stepper.start(state.q, state.qd, state.time)
         return state
@@ -146,4 +151,4 @@ class PackbotReference(ArmSimulator):
         """Return the contacts in force at the present state."""
         motion, x = self._stepper.motion, self._stepper.x
         motion.slope(x)
-        return motion.touch.points(motion.closed, x[: len(self.joints)], motion.forces)
+        return motion.gap_functions.points(motion.closed, x[: len(self.joints)], motion.forces)

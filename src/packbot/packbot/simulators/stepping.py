@@ -14,7 +14,7 @@ from roboaccord.engines.touch import APART
 from roboaccord.numerics.dormand_prince import Step, take_step
 
 from packbot.contact.features import LOWER
-from packbot.contact.gaps import Closed, same
+from packbot.contact.gaps import ClosedGaps, same
 from packbot.contact.impacts import impact
 from packbot.simulators.energy import EnergyBook
 from packbot.simulators.events import first_closing
@@ -52,7 +52,7 @@ class Stepper:
         restitution: float,
     ) -> None:
         self.motion, self.energy = motion, energy
-        self._touch = motion.touch
+        self._gap_functions = motion.gap_functions
         self._options, self._restitution = options, restitution
 
     def start(self, q: Array, v: Array, time: float) -> None:
@@ -61,7 +61,7 @@ class Stepper:
         self.events, self.deepest, self.steps = list[Event](), 0.0, 0
         self._touched = dict[str, float]()  # when things touched last, by what is told of them [s]
         self.energy.start(q, v)
-        self.motion.closed, self.motion.forces = Closed(), np.zeros(0)
+        self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
         self._size = self._options["max_step"]
         self._looked = np.zeros(0), np.zeros((0, 6), dtype=np.int64), np.zeros(0)
         self._features = self._look(q)
@@ -91,7 +91,7 @@ class Stepper:
         if energy.metered:
             after = self.motion.sliding_power(step.end) if sliding else 0.0
             energy.note_step(step, self.motion.friction, (slides, after))
-        self._touch.proximity.move(self._angles(step))
+        self._gap_functions.proximity.move(self._angles(step))
         self.time += step.size
         self.steps += 1
         x = self.motion.project(step.end, self._options["gap_tolerance"])
@@ -129,7 +129,7 @@ class Stepper:
                     raise
                 size *= 0.5
                 continue
-            far = self._touch.proximity.fastest(self._angles(step))
+            far = self._gap_functions.proximity.fastest(self._angles(step))
             if step.error <= 1.0 and far <= near:
                 return step
             size = step.next_size if not step.error <= 1.0 else 0.8 * size * near / far
@@ -145,7 +145,7 @@ class Stepper:
 
     def _closing(self, step: Step) -> float:
         """Return the part of a step after which a gap closes, 2 if none does."""
-        proximity, n = self._touch.proximity, self.n
+        proximity, n = self._gap_functions.proximity, self.n
         bounds = proximity.bounds.copy()
         proximity.move(self._angles(step))
         after = self._look(step.end[:n])
@@ -154,62 +154,69 @@ class Stepper:
         watch = watch[~same(watch, self.motion.closed.features)]
         if not len(watch):
             return 2.0
-        (before, rows, _), (then, later, _) = (
-            self._touch.measure(watch, x[:n]) for x in (step.start, step.end)
+        (before, jacobian, _), (then, later, _) = (
+            self._gap_functions.measure(watch, x[:n]) for x in (step.start, step.end)
         )
         return first_closing(
             step,
-            lambda x: self._touch.measure(watch, x[:n])[0],
+            lambda x: self._gap_functions.measure(watch, x[:n])[0],
             (before, then),
-            (rows @ step.start[n:], later @ step.end[n:]),
+            (jacobian @ step.start[n:], later @ step.end[n:]),
             self._options["gap_tolerance"],
         )
 
     def _look(self, q: Array) -> Index:
         """Return the features that are near (m, 6); the same place is not looked at twice."""
-        proximity = self._touch.proximity
+        proximity = self._gap_functions.proximity
         if np.array_equal(q, self._looked[0]):
             proximity.bounds[:] = self._looked[2]
         else:
-            self._looked = q.copy(), self._touch.features(q), proximity.bounds.copy()
+            self._looked = q.copy(), self._gap_functions.features(q), proximity.bounds.copy()
         return self._looked[1]
 
     def _settle(self, x: Array) -> Array:
         """Find what is closed, and return the state after the impacts there."""
         q, v = x[: self.n], x[self.n :]
         tolerance = self._options["gap_tolerance"]
-        gaps, rows, spots = self._touch.measure(self._features, q)
+        gaps, jacobian, witnesses = self._gap_functions.measure(self._features, q)
         self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
         held = same(self._features, self.motion.closed.features[self.motion.forces > 0.0])
         shut = (gaps <= tolerance) | (held & (gaps <= 10 * tolerance))
-        features, rows, spots, held = self._features[shut], rows[shut], spots[shut], held[shut]
-        rates = rows @ v
+        features, jacobian, witnesses, held = (
+            self._features[shut],
+            jacobian[shut],
+            witnesses[shut],
+            held[shut],
+        )
+        rates = jacobian @ v
         if rates.min(initial=0.0) >= -STILL:
             self._close(features, (rates <= STILL) | held)
             return x
         bounce = self._restitution if -rates.min() > self._options["rest_speed"] else 0.0
         mass = self.motion.arm.mass_matrix(q)
-        impulses, v = impact(mass, rows, v, bounce)
-        self.energy.note_impact(features, rows, impulses, x[self.n :], v)
+        impulses, v = impact(mass, jacobian, v, bounce)
+        self.energy.note_impact(features, jacobian, impulses, x[self.n :], v)
         if self.motion.sliding.any:
             slipping = v
-            impulses, v = self.motion.sliding.brake(mass, features, q, v, spots, rows, impulses)
+            impulses, v = self.motion.sliding.friction_impulses(
+                mass, features, q, v, witnesses, jacobian, impulses
+            )
             self.energy.note_stop(mass, slipping, v)
         self._note(features, impulses, rates)
         # A hop lower than the tolerance is none: what presses then is held at once. Otherwise
         # contacts that share a body would throw each other up without end.
-        self._close(features, rows @ v <= math.sqrt(2.0 * STANDARD_GRAVITY * tolerance))
+        self._close(features, jacobian @ v <= math.sqrt(2.0 * STANDARD_GRAVITY * tolerance))
         x, _ = self._unjammed(np.concatenate([q, v]))
         x = self.motion.project(x, tolerance)
-        self._close(features, rows @ x[self.n :] <= STILL)
+        self._close(features, jacobian @ x[self.n :] <= STILL)
         self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)
         return x
 
     def _close(self, features: Index, which: np.ndarray) -> None:
         """Let some features press."""
-        self.motion.closed = Closed(features[which], np.ones(int(which.sum()), dtype=np.bool_))
+        self.motion.closed = ClosedGaps(features[which], np.ones(int(which.sum()), dtype=np.bool_))
         for feature in self.motion.closed.features:
-            self._touched[self._touch.name(feature)] = self.time
+            self._touched[self._gap_functions.name(feature)] = self.time
 
     def _note(self, features: Index, impulses: Array, rates: Array) -> None:
         """Write down an impact, pair by pair, where they were apart; a hop is no parting."""
@@ -217,7 +224,7 @@ class Stepper:
         for feature, impulse, rate in zip(features, impulses, rates, strict=True):
             if impulse > 0.0 and rate < -APPROACH:
                 kind = "joint_stop" if feature[0] >= LOWER else "impact"
-                key = (kind, self._touch.name(feature))
+                key = (kind, self._gap_functions.name(feature))
                 sums[key] = sums.get(key, 0.0) + float(impulse)
         for (kind, subject), impulse in sums.items():
             if self.time - self._touched.get(subject, -math.inf) > APART:
