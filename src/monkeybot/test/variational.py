@@ -28,7 +28,7 @@ from linearised import (
     motion,
 )
 from monkeybot.gaits.gait import Gait
-from monkeybot.model.events import ENERGY, LEVEL, NO_EVENT, Event, direction
+from monkeybot.model.events import ENERGY, LEVEL, NO_EVENT, StateEvent, direction
 from monkeybot.model.hybrid import Phase, Then
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract.errors import AccordError
@@ -111,7 +111,7 @@ class _Run:
             self._turn(*impact(self._view, self.X))
             self._flight = False
 
-    def phase(self, phase: Phase, stop: Event) -> tuple[float, bool]:
+    def phase(self, phase: Phase, stop: StateEvent) -> tuple[float, bool]:
         """Move on to the end of a phase; return its duration [s] and whether it was the stop."""
         until = self._watch(phase.until)
         if phase.until.row[0] == ENERGY and until(self.X)[0] >= 0.0:
@@ -130,7 +130,7 @@ class _Run:
     def _turn(self, new: Array, slope: Array) -> None:
         self.X, self.W = new, slope @ self.W
 
-    def _watch(self, event: Event) -> Watch:
+    def _watch(self, event: StateEvent) -> Watch:
         """Return what gives an event's value, gradient (8,) and its derivative by the start."""
         kind, *factors, offset = event.row
         view, fixed = self._view, np.zeros(4)
@@ -151,7 +151,9 @@ class _Run:
 
         return watch
 
-    def _advance(self, phase: Phase, watched: dict[Event, Watch]) -> tuple[float, Event | None]:
+    def _advance(
+        self, phase: Phase, watched: dict[StateEvent, Watch]
+    ) -> tuple[float, StateEvent | None]:
         """Integrate X and W until an event of those watched, or the end of the duration."""
         if phase.duration <= 0.0:
             return 0.0, None

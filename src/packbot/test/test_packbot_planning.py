@@ -11,7 +11,7 @@ from packbot.planning.reaching import Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import in_time
-from packbot.planning.tree import Tree
+from packbot.planning.tree import SearchTree
 from roboaccord import AccordError, Setup, load_scenario
 
 
@@ -105,8 +105,8 @@ def test_a_tree_takes_no_node_that_is_too_close(shelf, planner, goal):
         low, high = (low, middle) if touches else (middle, high)
     a, b = start + low * line, start + high * line
     assert planner.clear(a, b)
-    assert planner._step(Tree(a), b) is None
-    assert planner._step(Tree(b), a) is not None
+    assert planner._step(SearchTree(a), b) is None
+    assert planner._step(SearchTree(b), a) is not None
 
 
 def test_hand_is_in_the_shelf_in_sight_of_the_camera(shelf, planner, goal):

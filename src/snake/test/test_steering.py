@@ -10,7 +10,7 @@ from roboaccord import AccordError, Setup, load_scenario, make_controller, make_
 from roboaccord.contract.state import Target
 from roboaccord.run.metrics import metrics_of
 from snake.simulators.metrics import body_motion
-from snake.steering.guidance import FollowTwist, FollowWaypoints, HoldHeading, Motion
+from snake.steering.guidance import FollowTwist, FollowWaypoints, HoldHeading, SteadyMotion
 from snake.steering.heading import PeriodMean
 from snake.steering.metrics import gait_phase, mean_headings, settling_time, waypoint_figures
 
@@ -167,7 +167,7 @@ def test_the_period_mean_of_a_snake_at_rest_uses_the_longest_window():
 def commanded(follow, time, heading, speed, rate):
     """Return the heading set-point [rad] and turn rate [rad/s] of a commanded velocity."""
     target = Target(np.array([speed, 0, 0, 0, 0, rate]))
-    goal = follow.follow(Motion(time, heading, 0.0, 0.0), target)
+    goal = follow.follow(SteadyMotion(time, heading, 0.0, 0.0), target)
     assert goal.speed == speed
     return goal.heading, goal.turn_rate
 
@@ -207,7 +207,7 @@ def test_the_arc_to_a_waypoint_ends_there(aside):
     x = 1.0 + distance * math.cos(heading + aside)
     y = -2.0 + distance * math.sin(heading + aside)
     follow = FollowWaypoints(0.8, [(x, y)], 0.3, 1.0)
-    goal = follow.goal(Motion(0.0, heading, 1.0, -2.0))
+    goal = follow.goal(SteadyMotion(0.0, heading, 1.0, -2.0))
     assert goal.heading == pytest.approx(heading + aside)
     assert goal.speed == pytest.approx(0.8 * max(0.4, math.cos(aside)))
     # On a circle of radius v / w from the centre's left, after a turn of twice the bearing.
@@ -224,7 +224,7 @@ def test_a_waypoint_inside_the_turning_circle_is_left_to_the_side_first(distance
     """Circles of 1 m through the snake hold what is nearer than 2 sin(60 degrees) = 1.732 m."""
     bearing = math.radians(60)
     point = (distance * math.cos(bearing), distance * math.sin(bearing))
-    goal = FollowWaypoints(0.8, [point], 0.3, 1.0).goal(Motion(0.0, 0.0, 0.0, 0.0))
+    goal = FollowWaypoints(0.8, [point], 0.3, 1.0).goal(SteadyMotion(0.0, 0.0, 0.0, 0.0))
     assert (goal.heading != 0.0, goal.turn_rate != 0.0) == (turns, turns)
 
 
@@ -236,15 +236,17 @@ def test_waypoints_keep_out_of_the_least_turning_circle_with_room():
                 f"controller={{name: steering, speed: {speed}, waypoints: [[0, {distance}]]}}",
             ]))  # fmt: skip
             guidance = make_controller(setup)._own
-            assert (guidance.goal(Motion(0.0, 0.0, 0.0, 0.0)).turn_rate > 0.0) == turns
+            assert (guidance.goal(SteadyMotion(0.0, 0.0, 0.0, 0.0)).turn_rate > 0.0) == turns
 
 
 def test_the_heading_of_the_start_is_held_until_the_turn_time():
     """Then the other one, the shorter way round from wherever the snake points."""
     hold = HoldHeading(0.5, 3.0, 2.0)
     for time, heading, expected in [(0.0, 0.2, 0.2), (1.999, 0.5, 0.2), (2.0, 0.5, 3.0)]:
-        assert hold.goal(Motion(time, heading, 0.0, 0.0)).heading == pytest.approx(expected)
-    assert hold.goal(Motion(3.0, -1.0, 0.0, 0.0)).heading == pytest.approx(3.0 - 2.0 * math.pi)
+        assert hold.goal(SteadyMotion(time, heading, 0.0, 0.0)).heading == pytest.approx(expected)
+    assert hold.goal(SteadyMotion(3.0, -1.0, 0.0, 0.0)).heading == pytest.approx(
+        3.0 - 2.0 * math.pi
+    )
 
 
 def steered(*phases, **changes):

@@ -1,7 +1,6 @@
 """The voxel sphere as a robot: its terrain, both balls in the reference, controllers, bags."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from roboaccord.run.loop import simulate
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Robot, Setup
 from voxel_sphere.robot import ROBOT
 from voxel_sphere.terrain.generate import place, surface_parts
 from voxel_sphere.terrain.surfaces import make_surface
@@ -186,7 +185,13 @@ def test_each_ball_refuses_what_the_other_is_commanded():
         make_simulator(setup_of("teleop", PLANE, "friction={law: none}"))
 
 
+class OnLevelGround(type(ROBOT)):
+    """The robot without a terrain."""
+
+    terrain = Robot.terrain
+
+
 def test_a_robot_without_terrain_refuses_the_key():
     given = setup_of("bowl", "terrain.n=50")
     with pytest.raises(AccordError, match="has no terrain: leave out"):
-        _ = Setup(replace(ROBOT, terrain=None), given.scenario).terrain
+        _ = Setup(OnLevelGround(), given.scenario).terrain

@@ -15,7 +15,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
-from monkeybot.model.events import NO_EVENT, VERTICAL, Event, energy_restored, level
+from monkeybot.model.events import NO_EVENT, VERTICAL, StateEvent, energy_restored, level
 from monkeybot.model.hybrid import LIMIT, TOLERANCE, Phase, Then, run_many
 from monkeybot.model.parameters import MonkeyBotParameters
 
@@ -51,7 +51,7 @@ class Gait:
 
     name: str
     phases: tuple[Phase, ...]
-    stop: Event = NO_EVENT
+    stop: StateEvent = NO_EVENT
     error: Errors = distance
 
 

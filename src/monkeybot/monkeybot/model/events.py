@@ -65,7 +65,7 @@ def rate(p, flight, torque, event, u, slopes, i):  # type: ignore[no-untyped-def
 
 
 @dataclass(frozen=True)
-class Event:
+class StateEvent:
     """Name an event; `row` is what the kernels take."""
 
     name: str
@@ -75,20 +75,20 @@ class Event:
 def linear(
     name: str, *, th1: float = 0.0, th2: float = 0.0, w1: float = 0.0, w2: float = 0.0,
     above: float = 0.0,
-) -> Event:  # fmt: skip
+) -> StateEvent:  # fmt: skip
     """Return the event that a linear function of angles and rates rises above a value."""
-    return Event(name, (LINEAR, th1, th2, w1, w2, above))
+    return StateEvent(name, (LINEAR, th1, th2, w1, w2, above))
 
 
-def level(slope: float = 0.0) -> Event:
+def level(slope: float = 0.0) -> StateEvent:
     """Return the event that the free hand rises to the held one's height, or a slope [rad]."""
-    return Event("level", (LEVEL, 0.0, 0.0, 0.0, 0.0, slope))
+    return StateEvent("level", (LEVEL, 0.0, 0.0, 0.0, 0.0, slope))
 
 
-def energy_restored(more: float = 0.0) -> Event:
+def energy_restored(more: float = 0.0) -> StateEvent:
     """Return the event that the energy is back at that of the start, or `more` [J] above it."""
-    return Event("energy", (ENERGY, 0.0, 0.0, 0.0, 0.0, more))
+    return StateEvent("energy", (ENERGY, 0.0, 0.0, 0.0, 0.0, more))
 
 
 VERTICAL = linear("vertical", th1=1.0)
-NO_EVENT = Event("time", (NEVER, 0.0, 0.0, 0.0, 0.0, 0.0))
+NO_EVENT = StateEvent("time", (NEVER, 0.0, 0.0, 0.0, 0.0, 0.0))

@@ -13,7 +13,7 @@ import numpy as np
 from roboaccord.numerics.jit import kernel
 
 from monkeybot.model.dynamics import energies, flip, impact
-from monkeybot.model.events import ENERGY, NO_EVENT, Event, value
+from monkeybot.model.events import ENERGY, NO_EVENT, StateEvent, value
 from monkeybot.model.integrator import EVENT, FAILED, SCRATCH, STOP, TIME, advance
 
 TOLERANCE = 1e-8  # of each step of the integrator
@@ -47,7 +47,7 @@ class Phase:
         may_stop: whether the stop event ends the motion here.
     """
 
-    until: Event = NO_EVENT
+    until: StateEvent = NO_EVENT
     torque: float = 0.0
     then: Then = Then.NOTHING
     duration: float = LIMIT

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from roboaccord.contract.errors import DivergedError
 from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event as Happening
+from roboaccord.contract.trajectory import Event
 
 from monkeybot.model import dynamics, hybrid, integrator
 from monkeybot.model.arm import Arm
 from monkeybot.model.coordinates import MAGNETS, Mode
-from monkeybot.model.events import NO_EVENT, Event
+from monkeybot.model.events import NO_EVENT, StateEvent
 from monkeybot.model.hybrid import Then
 from monkeybot.model.parameters import (
     DRY_1,
@@ -56,7 +56,7 @@ class Motion:
         tolerance: float = TOLERANCE,
     ) -> None:
         self.parameters, self.mode, self.time = parameters, mode, time
-        self.events: list[Happening] = []
+        self.events: list[Event] = []
         self.taken = 0.0
         self._tolerance, self._h = tolerance, FIRST_STEP
         self._rows = parameters.rows
@@ -98,7 +98,7 @@ class Motion:
             power -= dynamics.friction(p[VISCOUS_1], p[DRY_1], p[DRY_SPEED], w1) * w1
         return float(power)
 
-    def advance(self, duration: float, torque: float = 0.0, until: Event = NO_EVENT) -> bool:
+    def advance(self, duration: float, torque: float = 0.0, until: StateEvent = NO_EVENT) -> bool:
         """Move on under constant torque, for a time or until an event.
 
         Args:
@@ -125,7 +125,7 @@ class Motion:
         # A sum of elapsed times would drift from the grid of whoever counts in durations.
         self.time += elapsed if happened else duration
         if happened:
-            self.events.append(Happening(self.time, until.name, self.mode.name.lower()))
+            self.events.append(Event(self.time, until.name, self.mode.name.lower()))
         return happened
 
     def hold(self, mode: Mode) -> dict[str, float]:
@@ -151,8 +151,8 @@ class Motion:
             impulses = {gripping[0]: size}
         self.taken += before - self.energies[0]
         self.mode = mode
-        self.events += [Happening(self.time, "magnet_off", name) for name in releasing]
-        self.events += [Happening(self.time, "magnet_on", n, impulses[n]) for n in gripping]
+        self.events += [Event(self.time, "magnet_off", name) for name in releasing]
+        self.events += [Event(self.time, "magnet_on", n, impulses[n]) for n in gripping]
         return impulses
 
     def then(self, then: Then) -> None:

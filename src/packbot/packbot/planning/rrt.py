@@ -21,7 +21,7 @@ from packbot.model.parameters import PackbotParameters
 from packbot.model.poses import check_limits
 from packbot.planning.reaching import MARGIN
 from packbot.planning.trajectories import RAMP
-from packbot.planning.tree import Tree
+from packbot.planning.tree import SearchTree
 
 STEP = 0.5  # m of motion by which a tree grows at once
 TRIES = 10_000  # samples before a search is given up
@@ -96,7 +96,7 @@ class Planner:
 
     def _search(self, start: Array, goal: Array, rng: np.random.Generator) -> list[Array]:
         """Return a way by two trees that grow towards each other in turn."""
-        from_start, from_goal = Tree(start), Tree(goal)
+        from_start, from_goal = SearchTree(start), SearchTree(goal)
         one, other = from_start, from_goal
         for _ in range(TRIES):
             reached = self._step(one, self._sample(start, goal, rng))
@@ -117,7 +117,7 @@ class Planner:
             q[ARM:] = start[ARM:] + rng.random() * (goal - start)[ARM:]
         return q
 
-    def _step(self, tree: Tree, towards: Array, i: int | None = None) -> int | None:
+    def _step(self, tree: SearchTree, towards: Array, i: int | None = None) -> int | None:
         """Add the node one step from node `i`, or the nearest, towards angles; None if barred."""
         i = tree.nearest(towards, self.radii) if i is None else i
         a = tree[i]
@@ -127,7 +127,7 @@ class Planner:
             return None
         return tree.add(b, i)
 
-    def _connect(self, tree: Tree, target: Array) -> int | None:
+    def _connect(self, tree: SearchTree, target: Array) -> int | None:
         """Grow a tree up to a target as far as it goes; None if it does not get there."""
         i: int | None = tree.nearest(target, self.radii)
         while i is not None and not np.array_equal(tree[i], target):

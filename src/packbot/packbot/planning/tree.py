@@ -6,7 +6,7 @@ import numpy as np
 from roboaccord.contract.state import Array
 
 
-class Tree:
+class SearchTree:
     """Hold angles (n, 7), and from which each was reached."""
 
     def __init__(self, root: Array) -> None:

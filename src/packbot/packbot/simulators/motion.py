@@ -20,7 +20,7 @@ class JammedError(DivergedError):
     """No forces, or none that are finite, hold the contacts together with their friction."""
 
 
-class Motion:
+class ConstrainedDynamics:
     """Give the slope of a state x = (q, v) while gaps are closed.
 
     Args:

@@ -26,9 +26,9 @@ from packbot.contact.proximity import Proximity
 from packbot.contact.separation import part
 from packbot.contact.sliding import Sliding
 from packbot.simulators.arm_simulator import ArmSimulator
-from packbot.simulators.motion import Motion
+from packbot.simulators.motion import ConstrainedDynamics
 from packbot.simulators.start import check_start
-from packbot.simulators.stepping import Stepper
+from packbot.simulators.stepping import EventDrivenStepper
 
 OPTIONS = {
     "tolerance": 1e-8,  # of a step: rad, rad/s
@@ -78,8 +78,8 @@ class PackbotReference(ArmSimulator):
         mu = np.array([contact.mu(pair) if contact else 0.0 for pair in links])
         sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, options["slip_speed"])
         restitution = self._contact.restitution if self._contact else 0.0
-        self._stepper = Stepper(
-            Motion(self.arm, self.joint_friction, gap_functions, sliding),
+        self._stepper = EventDrivenStepper(
+            ConstrainedDynamics(self.arm, self.joint_friction, gap_functions, sliding),
             self.energy,
             options,
             restitution,

@@ -18,7 +18,7 @@ from packbot.contact.gaps import ClosedGaps, same
 from packbot.contact.impacts import impact
 from packbot.simulators.energy import EnergyBook
 from packbot.simulators.events import first_closing
-from packbot.simulators.motion import STILL, JammedError, Motion
+from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
 
 LEAST_STEP = 1e-12  # s
 JAM = 1e-6  # s: contacts that jam in that time jam now
@@ -26,7 +26,7 @@ STANDARD_GRAVITY = 9.81  # m/s^2
 APPROACH = 1e-4  # m/s, rad/s: slower impacts are not told
 
 
-class Stepper:
+class EventDrivenStepper:
     """Advance a state x = (q, v).
 
     Args:
@@ -46,7 +46,7 @@ class Stepper:
 
     def __init__(
         self,
-        motion: Motion,
+        motion: ConstrainedDynamics,
         energy: EnergyBook,
         options: Mapping[str, float],
         restitution: float,

@@ -13,7 +13,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.parallel import cores
 
 from roller_sphere.cli.options import Json
-from roller_sphere.source.contact_check import Finding, cases, check, data_of
+from roller_sphere.source.contact_check import ContactFinding, cases, check, data_of
 
 ENGINES = ("reference", "dart", "mujoco")
 
@@ -53,7 +53,7 @@ def contact_command(
         raise typer.Exit(1)
 
 
-def table_of(found: Sequence[Finding]) -> Table:
+def table_of(found: Sequence[ContactFinding]) -> Table:
     """Return the findings for people."""
     table = Table(title="the ball's turning against the model, steady parts of 12 headings")
     table.add_column("engine, friction", no_wrap=True)

@@ -22,7 +22,7 @@ from roller_sphere.cli.options import (
     Rollers,
     kinematics_of,
 )
-from roller_sphere.model.kinematics import Kinematics, Motion
+from roller_sphere.model.kinematics import Kinematics, RollerMotion
 
 
 def inverse_command(
@@ -95,18 +95,18 @@ def forward_command(
         show(kinematics, motion)
 
 
-def turning(motion: Motion) -> dict[str, Any]:
+def turning(motion: RollerMotion) -> dict[str, Any]:
     """Return what both commands say of the ball's turning."""
     return {"rho_deg": np.degrees(motion.rho), "omega": motion.omega, "slip": motion.slip}
 
 
-def more(kinematics: Kinematics, motion: Motion) -> dict[str, Any]:
+def more(kinematics: Kinematics, motion: RollerMotion) -> dict[str, Any]:
     """Return what is beside that: sizes of the whole slips, and the condition number."""
     sizes = np.linalg.norm(kinematics.zeta(motion.nu), axis=-1)
     return {"slip_speed": sizes, "condition": kinematics.condition}
 
 
-def show(kinematics: Kinematics, motion: Motion) -> None:
+def show(kinematics: Kinematics, motion: RollerMotion) -> None:
     """Print a motion for people."""
     table = Table(
         "roller", "speed nu, m/s", "slip S, m/s", "slip |zeta|, m/s", "line through, rad/s",

@@ -26,7 +26,7 @@ TURN = 2.0 * np.pi
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class RollerMotion:
     """Hold what rollers and ball do, over any leading axes.
 
     Args:
@@ -121,7 +121,7 @@ class Kinematics:
         """Return the heights of the first two lines along e (..., 2) [rad/s], (9)."""
         return np.asarray(nu, float)[..., :2] * np.sin(self.rig.alpha[:2]) / self.rig.radius
 
-    def forward(self, nu: ArrayLike) -> Motion:
+    def forward(self, nu: ArrayLike) -> RollerMotion:
         """Return the motion at roller speeds nu (..., n) [m/s], (11) and (14).
 
         Raises:
@@ -137,11 +137,11 @@ class Kinematics:
             )
         heading = _wrapped(np.arctan2(-omega[..., 0], omega[..., 1]))
         rho = np.arctan2(omega[..., 2], planar)
-        return Motion(nu, omega, self.rig.radius * planar, heading, rho, nu @ self.slipping.T)
+        return RollerMotion(nu, omega, self.rig.radius * planar, heading, rho, nu @ self.slipping.T)
 
     def inverse(
         self, speed: ArrayLike, heading: ArrayLike, *, spin: ArrayLike | None = None
-    ) -> Motion:
+    ) -> RollerMotion:
         """Return the motion with a velocity of the ball's centre; arguments broadcast.
 
         Two rollers leave no choice. More are driven with the least sum of squared slips, and
@@ -170,7 +170,7 @@ class Kinematics:
             nu = self._with_spin(planar, np.asarray(spin, dtype=float))
             rho = np.arctan2(nu @ self.turning[2], speed / self.rig.radius)
         omega = nu @ self.turning.T
-        return Motion(nu, omega, speed, _wrapped(heading), rho, nu @ self.slipping.T)
+        return RollerMotion(nu, omega, speed, _wrapped(heading), rho, nu @ self.slipping.T)
 
     def _with_spin(self, planar: Array, spin: Array) -> Array:
         self._check()

@@ -51,7 +51,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ContactFinding:
     """Hold how far the ball's turning is from the model over all headings.
 
     Args:
@@ -91,7 +91,9 @@ def cases(engines: Sequence[str], alphas: Sequence[float]) -> list[Case]:
     return found
 
 
-def check(chosen: Sequence[Case], done: Callable[[], None], *, workers: int = 2) -> list[Finding]:
+def check(
+    chosen: Sequence[Case], done: Callable[[], None], *, workers: int = 2
+) -> list[ContactFinding]:
     """Run cases side by side.
 
     Args:
@@ -106,7 +108,7 @@ def check(chosen: Sequence[Case], done: Callable[[], None], *, workers: int = 2)
     return found
 
 
-def run_case(case: Case) -> Finding:
+def run_case(case: Case) -> ContactFinding:
     """Run the scenario `headings` for a case, and compare."""
     angle = math.radians(case.alpha)
     changes = [
@@ -127,7 +129,7 @@ def run_case(case: Case) -> Finding:
     return compare(case, setup, trajectory)
 
 
-def compare(case: Case, setup: Setup, trajectory: Trajectory) -> Finding:
+def compare(case: Case, setup: Setup, trajectory: Trajectory) -> ContactFinding:
     """Compare the steady samples of a run with the model at the rollers' measured speeds."""
     rig = setup.parameters.rig
     keep = steady(setup, trajectory)
@@ -139,7 +141,7 @@ def compare(case: Case, setup: Setup, trajectory: Trajectory) -> Finding:
     heights = nu * np.sin(rig.alpha) / rig.radius
     place = w_s @ rig.pole
     beyond = np.maximum(place - heights.max(axis=1), heights.min(axis=1) - place)
-    return Finding(
+    return ContactFinding(
         **asdict(case),
         w_t_worst=float(off.max()),
         w_t_mean=float(off.mean()),
@@ -155,6 +157,6 @@ def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
     return np.asarray((part > STEADY[0]) & (part < STEADY[1]))
 
 
-def data_of(found: Sequence[Finding]) -> list[dict[str, Any]]:
+def data_of(found: Sequence[ContactFinding]) -> list[dict[str, Any]]:
     """Return findings as plain data."""
     return [{**asdict(finding), "passed": finding.passed} for finding in found]

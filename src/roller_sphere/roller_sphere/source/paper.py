@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.state import Array
 
-from roller_sphere.model.kinematics import Kinematics, Motion
+from roller_sphere.model.kinematics import Kinematics, RollerMotion
 from roller_sphere.model.rig import Rig
 
 SOURCE = "Kimura, Ogata and Ishii 2019, doi 10.2991/jrnal.k.190531.006"
@@ -23,7 +23,7 @@ class Case:
 
     alpha: float
     kinematics: Kinematics
-    motion: Motion
+    motion: RollerMotion
 
 
 def rig_at(alpha: float) -> Rig:

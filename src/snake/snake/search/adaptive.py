@@ -29,7 +29,7 @@ CHUNK = 16  # integration steps of the model in a control tick
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AdaptationEvent:
     """Record what the controller noticed, believes or does.
 
     Args:
@@ -91,7 +91,7 @@ class AdaptiveController:
             raise ValueError("what is believed of the ground, and the threshold, must be positive")
         if frequency == 0 or patience < 0:
             raise ValueError("frequency must not be 0, and patience not negative")
-        self.findings: list[Finding] = []
+        self.findings: list[AdaptationEvent] = []
         self._start = Gait(amplitude, frequency, waves)
         self._told = np.array([mu_along, mu_across])
         self._task = Task(
@@ -196,7 +196,7 @@ class AdaptiveController:
 
     def _note(self, time: float, kind: str) -> None:
         along, across = self.believed.tolist()
-        self.findings.append(Finding(time, kind, (along, across), self.gait))
+        self.findings.append(AdaptationEvent(time, kind, (along, across), self.gait))
         LOG.info(
             "%.2f s: %s, mu_along %.3g, mu_across %.3g, %s", time, kind, along, across, self.gait
         )

@@ -17,7 +17,7 @@ from snake.steering.guidance import (
     Goal,
     Guidance,
     HoldHeading,
-    Motion,
+    SteadyMotion,
 )
 from snake.steering.heading import Bearing, PeriodMean
 
@@ -122,7 +122,7 @@ class SteeringController:
         self._turned += self._turn_per_period * self.gait.frequency * self.gait.offset * step
         x, y, heading = self._bearing.of(state)
         self._mean.add(state.time, self.gait.phase, heading, x, y, self._turned)
-        motion = Motion(state.time, self._mean.present, x, y)
+        motion = SteadyMotion(state.time, self._mean.present, x, y)
         if target is None:
             self._twist.reset()
             goal = self._own.goal(motion)

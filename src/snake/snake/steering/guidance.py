@@ -16,7 +16,7 @@ SLOWEST = 0.4  # part of the speed that is kept towards a waypoint at the side
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class SteadyMotion:
     """Hold the motion of a snake without its undulation.
 
     Args:
@@ -46,7 +46,7 @@ class Guidance(Protocol):
     def reset(self) -> None:
         """Forget the run."""
 
-    def goal(self, motion: Motion) -> Goal:
+    def goal(self, motion: SteadyMotion) -> Goal:
         """Return the goal for now."""
 
 
@@ -67,7 +67,7 @@ class HoldHeading:
         """Forget the heading of the start."""
         self._start: float | None = None
 
-    def goal(self, motion: Motion) -> Goal:
+    def goal(self, motion: SteadyMotion) -> Goal:
         """Return the heading in force, the shorter way round."""
         if self._start is None:
             self._start = motion.heading
@@ -109,7 +109,7 @@ class FollowWaypoints:
         """Begin with the first waypoint."""
         self.reached = 0
 
-    def goal(self, motion: Motion) -> Goal:
+    def goal(self, motion: SteadyMotion) -> Goal:
         """Return the bearing of the next waypoint, and the turn of the arc that leads to it.
 
         The arc begins along the heading (pure pursuit, Coulter, CMU-RI-TR-92-01, 1992): curvature
@@ -125,7 +125,7 @@ class FollowWaypoints:
             return Goal(speed, motion.heading)
         return Goal(speed, motion.heading + aside, 2.0 * speed * math.sin(aside) / distance)
 
-    def _way(self, motion: Motion) -> tuple[float, float]:
+    def _way(self, motion: SteadyMotion) -> tuple[float, float]:
         """Return distance [m] and bearing from the heading [rad] of the next waypoint."""
         x, y = self._points[self.reached]
         x, y = x - motion.x, y - motion.y
@@ -150,7 +150,7 @@ class FollowTwist:
         self._time: float | None = None
         self._heading, self._rate = 0.0, 0.0
 
-    def follow(self, motion: Motion, target: Target) -> Goal:
+    def follow(self, motion: SteadyMotion, target: Target) -> Goal:
         """Return the goal under a target, of which linear x and angular z count."""
         speed = float(target.twist[0])
         if self._time is None or speed == 0.0:  # at rest a snake cannot turn
