@@ -1,4 +1,4 @@
-"""The complementarity solver against enumeration, least squares and the definition."""
+"""Linear complementarity against enumeration, least squares and the definition."""
 
 from __future__ import annotations
 
