@@ -209,7 +209,7 @@ def test_locks_are_exact() -> None:
 
 
 def test_the_locks_agree() -> None:
-    """What `make demo` installs is what `make test` tests."""
+    """`make demo` installs the versions that `make test` tests."""
     demo, dev = (
         set((ROOT / "requirements" / name).read_text(encoding="utf-8").splitlines())
         for name in ("demo.txt", "dev.txt")

@@ -1,4 +1,4 @@
-"""The controller of a carrier that dribbles: it drives over the ground and takes the ball along."""
+"""Dribbling controller: velocity of the carrier, inverse kinematics and PI loop of the ball."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def moved_mass(parameters: RollerSphereParameters) -> float:
 
 
 class CarrierLoops:
-    """Bring the carrier to a velocity and a turn rate: forward control, and a proportional loop.
+    """Control velocity and turn rate of the carrier: feed-forward and proportional feedback.
 
     Args:
         parameters: of the robot.
@@ -62,7 +62,7 @@ class CarrierLoops:
 
 
 class DribbleController:
-    """Drive at a speed and turn, the ball taken along; or at the velocity of `cmd_vel`.
+    """Dribble along a program of speed and turns, or at the velocity of `cmd_vel`.
 
     The ball is to move over the ground as its place in the carrier does, so the rollers get the
     speeds of the inverse map (22) for that velocity, in the carrier's frame. A PI loop on the
@@ -132,7 +132,7 @@ class DribbleController:
         return Command(np.concatenate([rollers, self._carrier.efforts(state, self._goal, change)]))
 
     def _approach(self, asked: Array, step: float) -> Array:
-        """Move the goal towards what is asked, and return its change over time (3,)."""
+        """Limit the rate of the set-point, and return its time derivative (3,)."""
         if step <= 0.0:
             return np.zeros(3)
         change = np.minimum(np.maximum((asked - self._goal) / step, -self._most), self._most)
@@ -140,7 +140,7 @@ class DribbleController:
         return np.asarray(change)
 
     def _ball_velocity(self, state: RobotState, step: float) -> Array:
-        """Return the ball's velocity over the ground that is asked, in the carrier's frame (2,)."""
+        """Return the desired velocity of the ball over ground, in the carrier's frame (2,)."""
         p = self._parameters
         away = offsets(p, state.q, state.position)[:2]
         self._sum = self._sum + away * step
