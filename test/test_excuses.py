@@ -1,4 +1,4 @@
-"""What the shipped scenarios excuse or loosen in the cross-check: all of it, and nothing else."""
+"""The list of all excuses and loosened tolerances of the shipped scenarios."""
 
 from __future__ import annotations
 

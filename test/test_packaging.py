@@ -17,6 +17,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+import yaml
 from workspace import (
     PACKAGES,
     ROOT,
@@ -147,9 +148,12 @@ def test_wheels_work(python: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_versions_agree(package: str) -> None:
-    """package.xml and setup.py say the same."""
+    """package.xml, setup.py and CITATION.cff say the same."""
     manifest = ET.parse(ROOT / "src" / package / "package.xml").getroot()
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert manifest.findtext("version") == _setup_arguments(package)["version"]
+    assert manifest.findtext("version") == citation["version"]
+    assert [manifest.findtext("maintainer")] == [author["name"] for author in citation["authors"]]
     assert manifest.findtext("name") == package
     assert manifest.findtext("license") == "Apache-2.0"
     assert manifest.findtext("export/build_type") == "ament_python"
@@ -205,7 +209,7 @@ def test_locks_are_exact() -> None:
 
 
 def test_the_locks_agree() -> None:
-    """What `make demo` installs is what `make test` tests."""
+    """`make demo` installs the versions that `make test` tests."""
     demo, dev = (
         set((ROOT / "requirements" / name).read_text(encoding="utf-8").splitlines())
         for name in ("demo.txt", "dev.txt")

@@ -1,4 +1,4 @@
-"""What the top-level tests share: the packages, a clean copy of the repository, and `accord`."""
+"""Helpers of the top-level tests: the packages, a clean copy of the repository, `accord`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The MonkeyBot's equations in the links' own angles, each with its derivative: a second writing.
+"""Equations of motion in absolute link angles with Jacobians: independent formulation.
 
 A state is X = (q, v), q = (a, b, x, y): the angles of the held and of the other link from hanging
 straight down, and the place of the hand; v their rates. From the Lagrangian, with the moments

@@ -88,7 +88,7 @@ class Walk:
 
     @property
     def place(self):
-        """Where the hand is that is first."""
+        """Position of the first hand."""
         a, b = self.x[2], self.x[2] + self.x[3]
         way = ROBOT.length_a * np.array([np.sin(a), -np.cos(a)])
         way = way + ROBOT.length_b * np.array([np.sin(b), -np.cos(b)])

@@ -1,4 +1,4 @@
-"""The derivative of a gait's return map by variational equations: a second way to multipliers.
+"""Monodromy matrix of a gait by variational equations and saltation matrices.
 
 Along a phase the derivative of the state by the start, W, goes with the motion: W' = (df/dX) W. A
 phase that an event g ends takes longer by dt = -dg / g', so it adds f dt; what the magnets do then
@@ -60,7 +60,7 @@ class Passage:
 
 
 def variational_slope(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Array:
-    """Return the derivative of a gait's return map (4, 4), by variational equations.
+    """Return the monodromy matrix of a gait (4, 4), by variational equations.
 
     Args:
         gait: any.

@@ -1,4 +1,4 @@
-"""What the Packbot's tests share: commands, right ones and wrong ones, in this process."""
+"""Fixtures of the Packbot's tests: commands, right ones and wrong ones, in this process."""
 
 import json
 

@@ -72,7 +72,7 @@ def signed_distance(a, b):
 
 
 def least_overlap(a, b):
-    """How far `b` must move to be clear of `a`; negative if it is."""
+    """Least translation that separates `b` from `a`; negative if they are apart."""
     crossed = np.cross(a.directions[:, None], b.directions[None]).reshape(-1, 3)
     size = np.sqrt((crossed * crossed).sum(axis=1))
     crossed = crossed[size > 1e-9] / size[size > 1e-9, None]

@@ -74,7 +74,7 @@ class Features:
 
 
 def cross(a, b):
-    """What np.cross gives, in a tenth of its time for single vectors."""
+    """Cross product, in a tenth of np.cross's time for single vectors."""
     (x, y, z), (u, v, w) = a, b
     return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
 
@@ -92,7 +92,7 @@ def turn_between(rng, m, n):
 
 
 def facing(rng, a, b, gap):
-    """Where the second hull is in the frame of the first, so that their distance is the gap.
+    """Pose of the second hull in the frame of the first, such that their distance is the gap.
 
     A plane that touches the first hull at a point of a corner, edge or face, and a parallel one
     that touches the second at a point straight above, at the gap: nothing is closer. Where the gap
@@ -123,7 +123,7 @@ def random_pairs(clearance):
 
 @pytest.fixture(scope="module")
 def measured(loose):
-    """What the package says of the random pairs, with what is true."""
+    """Distances of the random pairs by the package, with the exact ones."""
     solids = [Solid.of(hull.vertices, hull.faces) for hull in loose.hulls]
     rows = []
     for number, (pair, qa, ta, qb, tb, gap) in enumerate(random_pairs(loose)):

@@ -1,4 +1,4 @@
-"""When a gap closes within a step: in closed form, of gaps whose rates grow evenly."""
+"""Event location within a step, against the closed form of gaps with constant acceleration."""
 
 from __future__ import annotations
 

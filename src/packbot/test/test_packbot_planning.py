@@ -93,7 +93,7 @@ def test_edges_are_looked_at_once_each_margin_of_motion(planner, monkeypatch):
 
 
 def test_a_tree_takes_no_node_that_is_too_close(shelf, planner, goal):
-    """Where the straight line to the goal comes within the margin, though nothing is between."""
+    """The straight line to the goal comes within the margin, though nothing is between."""
     start, line = shelf.initial.q, goal - shelf.initial.q
     parts = np.linspace(0.0, 1.0, 200)
     barred = [planner.clearance.touches(start + part * line, planner.margin) for part in parts]

@@ -1,4 +1,4 @@
-"""What the camera sees: against lines clipped by faces, and by arrangement; and the commands."""
+"""Line of sight against lines clipped by faces, and in known arrangements; and the commands."""
 
 import numpy as np
 import pinocchio as pin
@@ -22,7 +22,7 @@ AHEAD = EYE + 0.8 * FORWARD
 
 @pytest.fixture(scope="module")
 def sight_with():
-    """What makes a sight of the arm among boxes: name, size and place from the lens on."""
+    """Factory of sights of the arm among boxes: name, size and place from the lens on."""
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse"))
     arm, shapes = Arm.of(setup), read_collisions(setup.urdf())
 
@@ -82,7 +82,7 @@ def test_a_target_at_the_lens_is_refused(sight):
 
 
 def crosses(start, end, hull, place, slack):
-    """Whether a segment comes into a hull whose faces are moved out by `slack` [m]."""
+    """Test whether a segment enters a hull whose faces are moved out by `slack` [m]."""
     a, b, c = (hull.vertices @ place.rotation.T + place.translation)[hull.faces].swapaxes(0, 1)
     normals = np.cross(b - a, c - a)
     normals /= np.linalg.norm(normals, axis=1)[:, None]

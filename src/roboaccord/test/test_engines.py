@@ -194,7 +194,7 @@ class Drag:
 
 
 def test_a_force_law_acts_alike_on_a_tilted_base_in_both_engines() -> None:
-    """What the law changes of the rates in a microsecond; they agree to its square."""
+    """Compare the law's change of the rates in a microsecond; they agree to its square."""
     rng = np.random.default_rng(7)
     for _ in range(5):
         state, changes = random_state(rng), []

@@ -38,7 +38,7 @@ def random_tree(rng: np.random.Generator, count: int) -> str:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_less_the_start_it_is_the_same_robot(seed: int) -> None:
-    """Where the turned one is at q - q0 the given one is at q, and so are its limits."""
+    """The offset robot at q - q0 is the given one at q, and so are its limits."""
     rng = np.random.default_rng(seed)
     urdf = random_tree(rng, 24)
     tree = Tree.parse(urdf)

@@ -223,7 +223,7 @@ def test_mujoco_has_no_restitution(tmp_path: Path) -> None:
 
 
 def test_a_pair_that_begins_to_touch_makes_one_event(engine: str, tmp_path: Path) -> None:
-    """When it has fallen, with the impulse of the momentum's balance; none while it lies there."""
+    """One event as it lands, with the impulse of the momentum balance; none while it rests."""
     file, turn, radius = on_its_corner(tmp_path / "cube.obj")
     floor = standing("floor", box(1.0, 1.0, 0.1) - [0, 0, 0.05])
     model = model_of(shape(file), on(floor), contact_events=True)

@@ -128,7 +128,7 @@ def test_a_kinematic_reference_is_judged_by_one_step() -> None:
 
 
 def test_an_excuse_covers_its_level_and_engine_alone() -> None:
-    """What is within stays within; an excuse for another engine does not help."""
+    """An outcome within stays within; an excuse for another engine does not help."""
     found = list(outcomes(replace(CHECKS, trajectory=replace(RUNS, left=1e-4))).values())
     excused = excuse(found, {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}})
     assert [f.outcome for f in excused] == ["within", "within", "excused"]

@@ -1,4 +1,4 @@
-"""What the tests of the ROS graph share; ROS is imported in use, for the tests can be skipped."""
+"""Fixtures of the ROS tests; ROS is imported where it is used, as tests can be skipped."""
 
 from __future__ import annotations
 

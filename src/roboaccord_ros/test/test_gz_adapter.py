@@ -1,4 +1,4 @@
-"""What gz_adapter computes, and how it ends where Gazebo is not there."""
+"""Computations of gz_adapter, and its end where Gazebo is not installed."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class RollerSphere(Robot):
         return ROLLERS if base == "ball" else (*ROLLERS, *CARRIER)
 
     def effort_limits(self, setup: Setup) -> Array:
-        """Return the limits of the motors, and of what drives the carrier."""
+        """Return the effort limits of the roller motors and of the carrier."""
         p: RollerSphereParameters = setup.parameters
         carrier = [p.carrier_force, p.carrier_force, p.carrier_torque]
         limits = [p.effort_limit] * len(ROLLERS) + carrier

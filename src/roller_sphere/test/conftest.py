@@ -1,4 +1,4 @@
-"""What the roller sphere's tests share: commands, right ones and wrong ones, in this process."""
+"""Fixtures of the roller sphere's tests: commands, right and wrong ones, in this process."""
 
 import json
 import sys

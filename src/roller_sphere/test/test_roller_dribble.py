@@ -259,6 +259,15 @@ def test_map_of_one_turn(figures):
         ),
         ('run roller_sphere headings --set controller={"name":"dribble"}', "base must be free"),
         ("run roller_sphere dribble --set controller.acceleration=0", "must be positive"),
+        (
+            "run roller_sphere dribble --set controller.recall=4",
+            "unknown key controller.recall; it is now controller.proportional_gain",
+        ),
+        (
+            "run roller_sphere dribble --set controller.learning=0",
+            "unknown key controller.learning; it is now controller.integral_gain",
+        ),
+        ("run roller_sphere dribble --set controller.integral_gain=-1", "must not be negative"),
         ("roller-sphere dribble --speeds 0", "speeds are above 0"),
         ("roller-sphere dribble --speeds fast", "'fast' is no number"),
     ],

@@ -106,7 +106,7 @@ def test_the_builders_table_is_that_of_each_rig(made):
 
 
 def test_claims(made):
-    """What holds and what does not, as the facts page has it, in every form of the table."""
+    """The claims that hold and those that do not, in every form of the table."""
     folder, data = made
     assert {row["claim"] for row in data["table"] if not row["holds"]} == FALSE
     assert len(data["table"]) == len(claims()) == 23

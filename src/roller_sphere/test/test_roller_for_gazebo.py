@@ -1,4 +1,4 @@
-"""What of a scenario's friction and pressing gets into the description for Gazebo."""
+"""A scenario's friction and pressing force in the description for Gazebo."""
 
 from __future__ import annotations
 

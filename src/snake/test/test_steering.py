@@ -298,7 +298,7 @@ def test_steering_counts_on_the_turn_that_it_asks_for():
 
 
 def test_a_target_after_silence_begins_at_the_heading():
-    """What an earlier one left of its set-point is forgotten: 0.5 rad would bend the snake on."""
+    """An earlier set-point is forgotten: 0.5 rad left of it would keep the snake bent."""
     left = (2.0, (0.5, 0.5))
     again = steered(left, (12.0, None), (4.0, (0.5, 0.0)), speed=0.0)
     assert again.gait.offset == pytest.approx(0.0, abs=1e-3)

@@ -112,7 +112,7 @@ def test_binary_voxels_are_those_whose_centre_is_inside():
 
 
 def test_a_callable_of_ones_own():
-    """Where z = 10 + x/10, the column over x in [i, i + 1] holds 10 + (i + 0.5)/10."""
+    """For z = 10 + x/10 the column over x in [i, i + 1] holds 10 + (i + 0.5)/10."""
     volume = fill_below(lambda x, y: 10 + x / 10, N)
     columns = volume.sum(axis=2, dtype=float) / 255
     assert columns == pytest.approx(10 + (np.arange(N)[:, None] + 0.5) / 10 + np.zeros(N), abs=0.01)

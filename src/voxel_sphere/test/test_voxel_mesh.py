@@ -230,7 +230,7 @@ def test_a_world_that_is_there_is_kept(complaint, figures):
 
 
 def test_a_terrain_of_columns_and_one_of_slices_agree(figures, tmp_path):
-    """What is read back is what was filled."""
+    """The terrain read back is the one filled."""
     figures("make bowl --n 40 --out t")
     terrain = open_workspace(tmp_path / "t").terrain()
     assert (terrain.surface == fill_below(make_surface("bowl", 40, 4.0).height, 40)).all()

@@ -118,7 +118,7 @@ def test_a_foreign_workspace(foreign, figures):
 
 
 def test_terrains(foreign):
-    """What is not named is chosen where there is one choice; the union has ground and walls."""
+    """Unnamed volumes are chosen where there is one choice; the union has ground and walls."""
     save(foreign / "Left_wall", np.roll(ground(), 5, axis=2))
     workspace = open_workspace(foreign)
     terrain = workspace.terrain()

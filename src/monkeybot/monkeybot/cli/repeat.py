@@ -15,7 +15,7 @@ from monkeybot.gaits.repeat import repeat
 
 
 class Clock(StrEnum):
-    """Whether the clock starts again in every gait."""
+    """Clock of the open loop: free-running, or reset in every gait."""
 
     reset = "reset"
     pure = "pure"

@@ -23,7 +23,7 @@ PARAMETER_ERRORS = (0.001, 0.002, 0.005, 0.01)
 
 
 class Spread(StrEnum):
-    """How the jitter is distributed."""
+    """Distribution of the jitter."""
 
     uniform = "uniform"
     normal = "normal"

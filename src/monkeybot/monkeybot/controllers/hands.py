@@ -1,4 +1,4 @@
-"""What controllers share: the hand that holds, and the robot as it is seen from there."""
+"""Helpers of the controllers: the holding hand, and the state in its frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clocked gaits by the thousand: one step, its derivative, and orbits followed from known ones.
+"""Continuation of clocked gaits over grids: fixed points of the Poincare map.
 
 `orbits` finds a gait of any kind to the last digit. Maps need gaits of one kind, constant torque
 and hands that change by the clock, some ten thousand of them and each close to the one before.
@@ -45,7 +45,7 @@ class Setting:
 
     @property
     def unknowns(self) -> int:
-        """How many numbers a search has to find: the state, and the torque if it is open."""
+        """Number of unknowns of a search: the state, and the torque if it is free."""
         return 5 if self.torque is None else 4
 
 
@@ -75,7 +75,7 @@ class Step:
 
     @property
     def radius(self) -> float:
-        """The size of the largest multiplier: below 1 the gait is stable."""
+        """Spectral radius of the Poincare map: below 1 the gait is stable."""
         return float(np.abs(np.linalg.eigvals(self.slope[:4, :4])).max())
 
 

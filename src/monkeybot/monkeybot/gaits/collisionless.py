@@ -1,4 +1,4 @@
-"""Passive collisionless gaits: the free hand comes to the line at rest, and the hands change."""
+"""Passive collisionless gaits: exchange of hands with the free hand at rest on the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Families of gaits that repeat: follow one along a control or a parameter of the robot.
+"""Pseudo-arclength continuation of periodic gaits along a control or a parameter.
 
 An orbit is a root of R(y) = 0, y = (start, controls that are solved for, value along): one more
 unknown than equations, so orbits lie on a curve. It is followed by pseudo-arclength (Keller 1977):

@@ -1,4 +1,4 @@
-"""Where a family of gaits gains or loses stability, and its most stable gait.
+"""Bifurcations of a family of gaits, its stable ranges, and its most stable gait.
 
 Multipliers leave the unit circle at 1 (fold), at -1 (flip: every second step alike) or as a pair
 (Neimark and Sacker: the gait starts to sway).
@@ -20,7 +20,7 @@ EXACT = 1e-10  # part of a step to which crossings are located
 
 @dataclass(frozen=True)
 class Crossing:
-    """Hold an orbit with multipliers on the unit circle, and what happens there.
+    """Hold an orbit with Floquet multipliers on the unit circle, and its bifurcation.
 
     Args:
         point: the orbit.

@@ -1,4 +1,4 @@
-"""Gaits: what a search needs of one is here, in one object.
+"""Gaits: phases, error and stopping event in one object.
 
 A gait is a list of phases with the events that end them (its controller), an event that stops it,
 and an error that says how far its end is from its start. Searches, landscapes and return maps take

@@ -1,4 +1,4 @@
-"""Periodic orbits: gaits that repeat for ever, from one change of hands to the next.
+"""Periodic orbits: fixed points of the Poincare map, and their Floquet multipliers.
 
 A cycle starts right after an impact, from x = (th1, th2, w1, w2) seen from the hand that holds. The
 return map P takes x through the gait's phases to the same instant of the next cycle; x = P(x) makes
@@ -87,7 +87,7 @@ class Orbit:
 
     @property
     def spectral_radius(self) -> float:
-        """The size of the largest multiplier: below 1 the gait is stable."""
+        """Spectral radius of the Poincare map: below 1 the gait is stable."""
         return float(np.abs(self.multipliers).max())
 
     def cost_of_transport(self, parameters: MonkeyBotParameters) -> float:
@@ -201,7 +201,7 @@ def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Ar
 
 
 class _Problem:
-    """What must vanish: P(x) - x, and the rise less the one that is wanted."""
+    """Residual of the search: P(x) - x, and the rise less the required one."""
 
     def __init__(
         self, kind: Kind, parameters: MonkeyBotParameters, given: dict[str, float], rise: float

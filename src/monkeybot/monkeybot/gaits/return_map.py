@@ -1,4 +1,4 @@
-"""Return maps of a gait, and their multipliers: whether small disturbances grow.
+"""Poincare maps of a gait, their monodromy matrices and Floquet multipliers.
 
 From one gait to the next the state, seen from the hand that is held, goes x -> P(x). The gait is
 stable if all eigenvalues of dP/dx, its multipliers, are inside the unit circle.
@@ -21,7 +21,7 @@ Multipliers = NDArray[np.complex128]
 
 
 def multipliers(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Multipliers:
-    """Return the multipliers of a gait as it is, from the section where it starts.
+    """Return the Floquet multipliers of a gait, from the section where it starts.
 
     Args:
         gait: repeats from `start`.
@@ -55,7 +55,7 @@ def all_multipliers(
 
 
 def map_slope(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Array:
-    """Return the derivative of a gait's return map (4, 4), by differences of fourth order.
+    """Return the monodromy matrix of a gait (4, 4), by fourth-order finite differences.
 
     Raises:
         AccordError: where it has none.

@@ -1,4 +1,4 @@
-"""Search of gaits: minimise the error, and refine to one that repeats exactly."""
+"""Search of gaits: minimisation of the error, and refinement to a periodic gait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where hand B is, seen from hand A, and the plastic impact of a hand that grips.
+"""Kinematics of hand B relative to hand A, and the plastic impact of a gripping hand.
 
 Made for the engines, from dense matrices, and so independent of the reference's `dynamics`.
 """

@@ -1,4 +1,4 @@
-"""Between the workspace's states and the plane of the wall.
+"""Conversion between states of the workspace and coordinates in the plane of the wall.
 
 The wall is the world's y-z plane; x points out of it, to the viewer. In the plane a state is
 u = (th1, th2, w1, w2, y, z, vy, vz): the angle of link A from hanging straight down, positive
@@ -19,7 +19,7 @@ MAGNETS = (MAGNET_A, MAGNET_B)
 
 
 class Mode(IntEnum):
-    """What the magnets hold: swing on either hand, free flight, or both hands fixed."""
+    """Modes of the hybrid system: swing on either hand, free flight, or both hands fixed."""
 
     SWING_A = 0
     SWING_B = 1

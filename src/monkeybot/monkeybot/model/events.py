@@ -1,4 +1,4 @@
-"""Events of a motion: each is a value that rises through 0, for the kernels a tuple of six numbers.
+"""Event functions: an event is the rise of a value through 0.
 
 It is (kind, five coefficients). Falling values are rising ones with all signs changed.
 """
@@ -66,7 +66,7 @@ def rate(p, flight, torque, event, u, slopes, i):  # type: ignore[no-untyped-def
 
 @dataclass(frozen=True)
 class StateEvent:
-    """Name an event; `row` is what the kernels take."""
+    """Hold an event function by name; `row` holds the kernels' arguments."""
 
     name: str
     row: tuple[float, float, float, float, float, float]

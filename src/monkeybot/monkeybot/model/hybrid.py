@@ -1,4 +1,4 @@
-"""Hybrid motion: phases of swing and flight, joined by what the magnets do at their ends.
+"""Hybrid dynamics: phases of swing and flight, joined by jumps.
 
 The kernels keep the state in the frame of one hand (`dynamics`), and flip it where the other one
 takes over, as the report does.
@@ -22,7 +22,7 @@ NOTHING, CHANGE, RELEASE, GRIP, GRIP_OTHER = range(5)
 
 
 class Then(IntEnum):
-    """What the magnets do at the end of a phase."""
+    """Actions of the magnets at the end of a phase."""
 
     NOTHING = NOTHING
     CHANGE = CHANGE

@@ -72,13 +72,13 @@ class MonkeyBotParameters:
 
     @property
     def frictionless(self) -> bool:
-        """Whether no joint has friction, so that energy is kept between motor and impacts."""
+        """True if no joint has friction: energy is conserved but for motor and impacts."""
         return not any((
             self.viscous_hand, self.viscous_elbow, self.constant_hand, self.constant_elbow
         ))  # fmt: skip
 
     def row(self, hand: int = 0) -> tuple[float, ...]:
-        """Return what the kernels take (14,), with the link of hand A (0) or B (1) first.
+        """Return the kernels' arguments (14,), with the link of hand A (0) or B (1) first.
 
         Seen from hand B the links change places: its centre of gravity is L2 - r2 from the hand,
         and the other's is L1 - r1 from the elbow.
@@ -96,6 +96,6 @@ class MonkeyBotParameters:
 
     @property
     def rows(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """What the kernels take, with hand A first and with hand B first."""
+        """Arguments of the kernels, with hand A first and with hand B first."""
         # Tuples, because numba counts references to arrays: an event's value took 40 ns, not 9.
         return self.row(0), self.row(1)

@@ -117,12 +117,12 @@ class EngineMonkeyBot:
         return events
 
     def meter(self) -> None:
-        """Begin to measure what the friction of the joints takes; of a grip it is always known."""
+        """Begin to measure the losses in joint friction; those of grips are always known."""
         for model in self._models.values():
             model.meter()
 
     def take_losses(self) -> Mapping[str, float]:
-        """Return what friction of the joints and grips took since the last call [J]."""
+        """Return the losses in joint friction and grips since the last call [J]."""
         return self._losses.take()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:

@@ -81,11 +81,11 @@ class MonkeyBotReference:
         return events
 
     def meter(self) -> None:
-        """Begin to measure what friction of the joints and grips take."""
+        """Begin to measure the losses in joint friction and grips."""
         self._metered = True
 
     def take_losses(self) -> Mapping[str, float]:
-        """Return what friction of the joints and grips took since the last call [J]."""
+        """Return the losses in joint friction and grips since the last call [J]."""
         return self._losses.take()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:

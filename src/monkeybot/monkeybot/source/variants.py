@@ -1,4 +1,4 @@
-"""What the report's search did and ours does not: act on the controller's samples, and stop early.
+"""The report's search: events acted on at control samples, and early termination.
 
 Its controller saw the state every 1 ms, so the hands changed, the motor stopped and the gait ended
 at the first sample past the event. The error then has steps all over the rates, and a simplex stops

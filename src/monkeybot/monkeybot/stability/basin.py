@@ -1,4 +1,4 @@
-"""The basin of a gait by Monte Carlo: from how many disturbed starts it comes back to its orbit."""
+"""Basin of attraction of a gait by Monte Carlo."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from monkeybot.stability.rollouts import BLOCK, Feedback, Walks, joined, walk
 
 @dataclass(frozen=True)
 class Basin:
-    """Hold what a Monte Carlo of disturbed starts found.
+    """Hold the share of disturbed starts that converge to the orbit.
 
     Args:
         starts: (th1, th2, w1, w2) (samples, 4).

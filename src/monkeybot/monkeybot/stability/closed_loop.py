@@ -1,4 +1,4 @@
-"""Shipped gaits with what holds them: the report's one has feedback, the others need none."""
+"""Shipped gaits with their feedback: only the report's has one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monkeybot.stability.rollouts import Feedback
 
 
 def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedback | None]:
-    """Return a shipped gait, and the feedback that holds it.
+    """Return a shipped gait and its feedback.
 
     Raises:
         AccordError: for an unknown name, or parameters with which it cannot be.

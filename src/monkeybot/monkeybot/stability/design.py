@@ -1,4 +1,4 @@
-"""How the stability of the horizontal clocked gait depends on how the links' mass is spread.
+"""Stability of the horizontal clocked gait over the mass distribution of the links.
 
 Both links are alike. In units of their mass m, their length L and the time sqrt(L / g) a robot
 without friction is two numbers: the way from the hand to the centre of gravity, c = r1 / L, and the
@@ -29,7 +29,7 @@ LONGEST = 0.005, 0.0025  # changes of c and k done at once, if all goes well
 
 @dataclass(frozen=True)
 class Shape:
-    """Say where the mass of both links is.
+    """Specify the mass distribution of both links.
 
     Args:
         centre: from the hand to the centre of gravity, in lengths; 0 to 1.
@@ -41,7 +41,7 @@ class Shape:
 
     @property
     def possible(self) -> bool:
-        """Whether a body inside the link has it.
+        """True if a body inside the link can have this shape.
 
         All mass at the two ends has c (1 - c), and none has more (Bhatia and Davis, 2000).
         """

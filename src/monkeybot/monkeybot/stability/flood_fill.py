@@ -1,4 +1,4 @@
-"""Fill a grid from one cell, each cell from a neighbour that is known: rings, in threads."""
+"""Flood fill of a grid, each cell computed from a known neighbour, in threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report's gait held by feedback on one number: the time until the hands change.
+"""LQR of the report's gait: feedback on the time of the exchange of hands.
 
 A cycle begins where the held link hangs straight down, th1 = 0, with x = (th2, w1, w2). The map
 from one vertical to the next, about a gait that repeats, is
@@ -34,7 +34,7 @@ STATE_COST, TIME_COST = (1.0, 1.0, 1.0), 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class TimeLaw:
-    """Hold what a controller needs to hold the report's gait: plain numbers.
+    """Hold the parameters of the feedback law as plain numbers.
 
     Args:
         switch: from the vertical until the hands change, on the orbit [s].
@@ -134,7 +134,7 @@ def conditioning(B: Array, torque: float) -> float:
 
 
 def time_law(orbit: Orbit, parameters: MonkeyBotParameters, *, sample: float = SAMPLE) -> TimeLaw:
-    """Return the law that holds an orbit of the report's kind.
+    """Return the feedback law that stabilises an orbit of the report's kind.
 
     Raises:
         AccordError: for a gait of another kind, or one that cannot be held.

@@ -1,4 +1,4 @@
-"""Robustness of a gait: whether it walks on by a clock that jitters, with wrong numbers."""
+"""Robustness of a gait to clock jitter and to errors of torque and parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CENTRES = ("centre_a", "centre_b")
 
 @dataclass(frozen=True, kw_only=True)
 class Disturbance:
-    """Say what is wrong with a robot and its clock.
+    """Specify disturbances of a robot and its clock.
 
     Args:
         jitter: of the time of every timed phase, drawn anew each time [s]: at most this with
@@ -53,7 +53,7 @@ class Disturbance:
 
 @dataclass(frozen=True)
 class Robustness:
-    """Hold what disturbed walks came to.
+    """Hold the results of disturbed walks.
 
     Args:
         walks: all of them.

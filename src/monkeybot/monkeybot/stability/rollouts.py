@@ -1,4 +1,4 @@
-"""Many walks at once: a gait repeated from many starts, disturbed in time and torque.
+"""Ensembles of walks: a gait repeated from many starts, disturbed in time and torque.
 
 A robot with magnets always holds on to something; what it can lose is its gait. It has lost it in
 the first cycle in which it misses an event, in which its elbow has gone round, or after which the
@@ -98,7 +98,7 @@ class Feedback:
 
 @dataclass(frozen=True)
 class Walks:
-    """Hold what k walks came to.
+    """Hold the results of k walks.
 
     Args:
         cycles: that each walked before it lost its gait (k,).

@@ -1,4 +1,4 @@
-"""Stability of the clocked gaits over period and torque: a sheet of orbits, and what it is like.
+"""Stability of the clocked gaits over period and torque.
 
 Each pair of period and torque has a gait that repeats, but for its height: one that drops or rises
 with every step. The horizontal gaits are the line on the sheet where the drop is 0.
@@ -45,7 +45,7 @@ class StabilityMap:
 
     @property
     def stable(self) -> int:
-        """How many gaits of the grid are stable."""
+        """Number of stable gaits of the grid."""
         return int((self.radius < 1.0).sum())
 
     @property

@@ -1,4 +1,4 @@
-"""`accord packbot distance`: how far the arm's hulls are from each other and from the rest."""
+"""`accord packbot distance`: signed distances between the arm's hulls and to obstacles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that the Packbot's commands share: joint angles, and what stands around the arm."""
+"""Options that the Packbot's commands share: joint angles and obstacles."""
 
 from __future__ import annotations
 

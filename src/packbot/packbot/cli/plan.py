@@ -1,4 +1,4 @@
-"""`accord packbot plan`: a way from pose to pose that touches nothing, with its times."""
+"""`accord packbot plan`: a collision-free trajectory from pose to pose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`accord packbot pose`: a named pose, or one by which the finger tips are at a point."""
+"""`accord packbot pose`: a named pose, or inverse kinematics of the finger tips."""
 
 from __future__ import annotations
 

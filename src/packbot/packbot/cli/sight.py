@@ -1,4 +1,4 @@
-"""`accord packbot sight`: whether the camera sees a target, or what is in the way."""
+"""`accord packbot sight`: line of sight from the camera to a target, and its obstacles."""
 
 from __future__ import annotations
 

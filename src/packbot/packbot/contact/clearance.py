@@ -1,4 +1,4 @@
-"""Signed distances between the arm's hulls and what stands around it, and how joints change them.
+"""Signed distances between the arm's hulls and obstacles, witness points and gradients.
 
 coal [Pan 2012; Montaut 2022] measures, through pinocchio's GeometryModel: GJK between hulls that
 are apart, EPA between hulls that overlap. A distance is positive apart, minus the depth in overlap.
@@ -31,7 +31,7 @@ CLOSE = 1e-5
 
 @dataclass(frozen=True)
 class Witness:
-    """Hold where pairs of hulls are closest, or deepest in each other.
+    """Hold witness points of pairs of hulls: where they are closest, or penetrate deepest.
 
     Args:
         pairs: their indices in `Clearance.pairs` (k,).
@@ -147,11 +147,11 @@ class Clearance:
         return i, float(distances[i])
 
     def depth(self, q: Array) -> float:
-        """Return how deep the pair in deepest overlap is [m]; 0 where none overlaps."""
+        """Return the largest penetration depth of all pairs [m]; 0 where none overlaps."""
         return max(0.0, -self.closest(q)[1])
 
     def witness(self, q: Array, pairs: Sequence[int] | Index) -> Witness:
-        """Return where pairs are closest or deepest, and how the joints change that."""
+        """Return distances, witness points, normals and gradients of pairs."""
         pin.computeJointJacobians(self.model, self._data, q)
         pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found)
         index = np.asarray(pairs, dtype=np.int64)
@@ -185,7 +185,7 @@ class Clearance:
         return (distance, *on_a, *on_b, x, y, z, *moment)
 
     def _sure_normal(self, i: int, normal: Array) -> Array:
-        """Return coal's normal of a pair that all but touches, or a better one if it is wrong."""
+        """Return coal's normal of a nearly touching pair, or a separating axis if it is wrong."""
         placed = []
         for hull in self.pairs[i].tolist():
             place = self._found.oMg[hull]
@@ -213,7 +213,7 @@ class Clearance:
 
 
 def convex(hull: Hull) -> coal.Convex:
-    """Return a hull as coal takes it."""
+    """Return a hull as coal's convex shape."""
     points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     points.extend(list(hull.vertices))
     triangles.extend([coal.Triangle(*corners) for corners in hull.faces.tolist()])

@@ -1,4 +1,4 @@
-"""Contacts by geometry alone: where hulls are all but touching."""
+"""Contact points by geometry alone, for simulators that report none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLOSE = 1e-3  # m: a gap below it is shown as a contact
 
 
 def contact_points(setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
-    """Return what finds the points where hulls are closer than `CLOSE`; forces are 0.
+    """Return a function that finds points where hulls are closer than `CLOSE`; forces are 0.
 
     Raises:
         AccordError: without pinocchio and coal.

@@ -1,4 +1,4 @@
-"""Gaps between features of hulls, and limits of joints: the functions that contact is held on.
+"""Gap functions of contact: vertex-hull and edge-edge distances, and joint limits.
 
 A row of `features` is (kind, hull a, feature of a, hull b, feature of b, pair):
 VERTEX: a vertex of hull a to hull b; EDGE: an edge of a to an edge of b; LOWER, UPPER: a joint
@@ -77,7 +77,7 @@ def edge_gap(shape, owner, turn, place, a, edge_a, b, edge_b, work, on_a, on_b, 
 def measure(  # type: ignore[no-untyped-def]
     chain, shape, owner, limits, margins, features, q, v, shifts, gaps, rows, witnesses, bias
 ):
-    """Fill in the gaps (m,) of features, how joints change them (m, n), and where they are.
+    """Compute gaps (m,) of features, their Jacobian (m, n), and contact points, into arrays.
 
     With `shifts` of `TURNING` also the change of the rows with time, times v, by a central
     difference along the motion, which has the turning normals in it. One kernel does both: another
@@ -126,7 +126,7 @@ def measure(  # type: ignore[no-untyped-def]
 
 @kernel
 def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):  # type: ignore[no-untyped-def]
-    """Fill `found` with the features of hulls a and b closer than `reach`; return how many.
+    """Find the features of hulls a and b closer than `reach`, into `found`; return their number.
 
     A vertex deeper behind its hull's foremost one, along the direction from a to b, than `reach`
     is farther from the other hull than that: the plane across `along` lies between them.

@@ -1,4 +1,4 @@
-"""Gaps of features and limits with everything that measuring them needs."""
+"""Active gaps of features and joint limits, and their measurement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from packbot.contact.proximity import Proximity
 
 @dataclass
 class ClosedGaps:
-    """Hold gaps that are closed.
+    """Hold the closed gaps (active contacts).
 
     Args:
         features: (m, 6).
@@ -48,7 +48,7 @@ class GapFunctions:
         return np.concatenate([self.proximity.features(q), stops])
 
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
-        """Return gaps (m,) [m, rad], their rows (m, n), and points and normals (m, 9)."""
+        """Return gaps (m,) [m, rad], their Jacobian (m, n), and points and normals (m, 9)."""
         return self._measure(features, q, q, PLAIN)[:3]
 
     def measure_turning(
@@ -78,7 +78,7 @@ class GapFunctions:
         return gaps, rows, witnesses, bias
 
     def name(self, feature: Array) -> str:
-        """Return what touches: `link/hull link/hull`, or the joint at its limit."""
+        """Return the name of a contact: `link/hull link/hull`, or the joint at its limit."""
         clearance = self.proximity.clearance
         kind, a, _, b = feature[:4]
         if kind >= LOWER:

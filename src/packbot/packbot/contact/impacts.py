@@ -65,7 +65,7 @@ def solve_contacts(root, jacobian, directions, bounds, soft, active, forces, cha
 
 @kernel
 def accelerate(mass, efforts, jacobian, directions, bias, soft, active, forces, acceleration):  # type: ignore[no-untyped-def]
-    """Fill in accelerations (n,) and contact forces (m,) at rest; return SOLVED or FAILED."""
+    """Solve for accelerations (n,) and lasting contact forces (m,); return SOLVED or FAILED."""
     m, n = jacobian.shape
     root, change, bounds = np.zeros((n, n)), np.empty(n), np.empty(m)
     factor(mass, root)
@@ -105,7 +105,7 @@ def impact(mass: Array, jacobian: Array, v: Array, restitution: float = 0.0) -> 
 
 
 def open_gaps(mass: Array, jacobian: Array, wanted: Array) -> Array:
-    """Return the displacement (n,), least in the metric of M, that opens gaps enough.
+    """Return the smallest displacement (n,) in the metric of M that opens gaps as required.
 
     Args:
         mass: mass matrix (n, n).

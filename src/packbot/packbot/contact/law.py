@@ -1,4 +1,4 @@
-"""How the arm's contact is dealt with: the laws that scenarios name in `friction.law`."""
+"""Contact laws of the arm, as named by a scenario's `friction.law`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAST_MARGIN = 1e-4  # m: the least at which the reference keeps hulls apart
 
 @dataclass(frozen=True, kw_only=True)
 class ArmContact(Contact):
-    """Say how the arm touches itself and what stands around it.
+    """Specify contact of the arm with itself and with obstacles.
 
     Args:
         margin: at which the reference takes hulls as touching [m]; they stay apart by it, where
@@ -31,7 +31,7 @@ class ArmContact(Contact):
 
 @dataclass(frozen=True, kw_only=True)
 class ClampContact(ArmContact):
-    """Say that joints are stopped and held, as the report does; the reference alone has it.
+    """Specify the report's contact scheme, in which joints are stopped; in the reference alone.
 
     Args:
         proximity: closer than which a pair stays active [m].
@@ -43,7 +43,7 @@ class ClampContact(ArmContact):
 def normal(
     setup: Setup, mu: float = 0.0, restitution: float = 0.0, margin: float = 5e-4
 ) -> ArmContact:
-    """Make contact along the normal, mapped to the joints by the Jacobian.
+    """Make contact along the normal, mapped to the joints by the contact Jacobian.
 
     Args:
         setup: robot and scenario.
@@ -78,14 +78,14 @@ def joint_clamp(setup: Setup, proximity: float = 2e-3) -> ClampContact:
 
 @cache
 def never_touching() -> frozenset[frozenset[str]]:
-    """Return the pairs that config/packbot.srdf switches off."""
+    """Return the pairs of links whose collisions config/packbot.srdf disables."""
     top = ET.parse(share("packbot") / "config" / "packbot.srdf").getroot()
     pairs = [(e.attrib["link1"], e.attrib["link2"]) for e in top.findall("disable_collisions")]
     return frozenset(frozenset(pair) for pair in pairs)
 
 
 def _touching(setup: Setup, mu: float) -> dict[str, Any]:
-    """Return pairs, friction and fixtures: everything but a link and its parent, and the SRDF's."""
+    """Return colliding pairs (no link with its parent, none of the SRDF), friction and fixtures."""
     tree = setup.tree
     environment: Environment = setup.terrain
     links = [link.name for link in tree.links if link.name != "world"]

@@ -59,7 +59,7 @@ class Polyhedra:
 
     @property
     def arrays(self) -> tuple[Array | Index, ...]:
-        """What the kernels take."""
+        """Arguments of the kernels."""
         return (
             self.vertices, self.vertex_start, self.planes, self.plane_start, self.edges,
             self.edge_start,

@@ -1,4 +1,4 @@
-"""Which pairs of hulls can touch soon, told from how far the joints can have moved them."""
+"""Broad phase by conservative advancement: lower bounds on distances from joint motion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from packbot.model.chain import Chain
 
 
 class Proximity:
-    """Keep a lower bound of every pair's distance, and measure anew where it no longer helps.
+    """Keep a lower bound of every pair's distance, and measure again where it runs out.
 
     Args:
         clearance: measures distances.
@@ -33,11 +33,11 @@ class Proximity:
         self._found = np.zeros((ROOM, WIDTH), dtype=np.int64)
 
     def restart(self, distances: Array) -> None:
-        """Take distances of all pairs (p,) [m] as they are."""
+        """Restart from known distances of all pairs (p,) [m]."""
         self.bounds = distances.copy()
 
     def move(self, angles: Array) -> None:
-        """Let no joint have turned by more than its entry of `angles` (n,) [rad]."""
+        """Lower the bounds by a motion of at most `angles` (n,) [rad]."""
         self.bounds -= self.reach @ angles
 
     def fastest(self, angles: Array) -> float:

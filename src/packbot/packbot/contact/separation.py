@@ -1,4 +1,4 @@
-"""Moving hulls apart that are in each other, as other simulators' states have them."""
+"""Separation of interpenetrating hulls, as states of other simulators have them."""
 
 from __future__ import annotations
 

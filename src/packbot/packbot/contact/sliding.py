@@ -1,4 +1,4 @@
-"""Dry friction where hulls touch, with a direction that is smooth.
+"""Regularised Coulomb friction at contacts of hulls.
 
 A contact that presses with lambda and slides with the velocity s (2,) across its normal is pushed
 back by mu lambda s / sqrt(|s|^2 + eps^2): Coulomb's law down to speeds of about eps, below which it
@@ -27,7 +27,7 @@ SETTLED = 1e-9  # m/s: change of the joint rates in a round that ends them
 
 @kernel
 def across(chain, owner, features, q, witnesses, jacobian):  # type: ignore[no-untyped-def]
-    """Fill in how the joints move the points of features past each other.
+    """Compute the tangential Jacobian of features, into arrays.
 
     Args:
         chain, owner, features: as `features.measure` takes them.
@@ -80,7 +80,7 @@ def across(chain, owner, features, q, witnesses, jacobian):  # type: ignore[no-u
 
 
 class Sliding:
-    """Give the friction of features.
+    """Compute friction forces and impulses of features.
 
     Args:
         chain: arrays of `Chain`.
@@ -97,13 +97,13 @@ class Sliding:
 
     @property
     def any(self) -> bool:
-        """Whether there is friction at all."""
+        """True if there is friction."""
         return bool(self.mu.any())
 
     def force_directions(
         self, features: Index, q: Array, v: Array, jacobian: Array, witnesses: Array
     ) -> Array:
-        """Return how each feature pushes the joints per force along its normal (m, n)."""
+        """Return the joint efforts of each feature, friction included, per normal force (m, n)."""
         tangential = self._across(features, q, witnesses)
         slip = tangential @ v
         share = self._coefficients(features) / np.sqrt((slip**2).sum(axis=1) + self._slip_speed**2)
@@ -143,7 +143,7 @@ class Sliding:
     def stop(
         self, mass: Array, features: Index, q: Array, v: Array, witnesses: Array, jacobian: Array
     ) -> Array:  # fmt: skip
-        """Return the velocities (n,) next to v, in the metric of M, without slip.
+        """Return the velocities (n,) nearest to v in the metric of M without slip.
 
         Where friction turns the push of a contact into its closing, no finite force holds it
         [Painleve 1895]; the impulse that arises ends with the slip [Genot, Brogliato 1999].

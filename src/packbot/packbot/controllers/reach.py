@@ -1,4 +1,4 @@
-"""The controller that plans a reach, and goes it."""
+"""Controller that plans a collision-free reach and tracks it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReachController:
-    """Plan a way at the start, and go it (Controller).
+    """Plan a path at the start, and track it by computed torque (Controller).
 
     Args:
         setup: robot and scenario; the way starts at its initial state, and keeps clear of its
@@ -51,7 +51,7 @@ class ReachController:
         self._motions: dict[int, TimedPath] = {}
 
     def reset(self, seed: int) -> None:
-        """Plan the way; `seed` draws what the search tries."""
+        """Plan the path; `seed` is that of the sampling."""
         from packbot.planning.trajectories import in_time
 
         if seed not in self._motions:
@@ -63,5 +63,5 @@ class ReachController:
         self.motion = self._motions[seed]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts that keep to the motion, and hold its end."""
+        """Return the efforts that track the motion, and hold its end."""
         return self._control.command(state, *self.motion.at(state.time))

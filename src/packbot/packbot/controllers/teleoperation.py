@@ -1,4 +1,4 @@
-"""Joint velocities from a person, kept to the arm's limits and away from what it could touch."""
+"""Joint velocity teleoperation within joint limits, with collision avoidance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHORT = 0.01  # rad by which a joint stays short of its limit
 
 
 class VelocityController:
-    """Turn joints at the rates that a person asks for, and hold still at none (Controller).
+    """Track commanded joint rates, and hold still without any (Controller).
 
     Rates are clipped at the speed limits, rise and fall by `acceleration`, and fall to 0 in time
     short of a joint's limit, v^2 / 2 = acceleration * distance. What would bring a pair closer than

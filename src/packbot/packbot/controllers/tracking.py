@@ -1,4 +1,4 @@
-"""Following a motion by computed torque [Craig 2005, section 10.4].
+"""Computed torque control [Craig 2005, section 10.4].
 
 With angles r(t) to be followed, the error e = r - q, a bandwidth w, and the efforts tau of rigid
 bodies (RNEA) and f of the joints' friction,
@@ -26,7 +26,7 @@ LEAST = 1e-6  # of x, below which k is 1/2 to round-off
 
 
 class ComputedTorque:
-    """Find the efforts that follow a motion.
+    """Compute the efforts that track a motion.
 
     Args:
         setup: robot and scenario.

@@ -37,7 +37,7 @@ class Body:
 
     @property
     def box(self) -> tuple[Array, Array]:
-        """Lowest and highest corner of its box along the axes of its frame (3,), (3,) [m]."""
+        """Lowest and highest corner of the bounding box along its frame's axes (3,), (3,) [m]."""
         corners = np.concatenate([hull.vertices for hull in self.hulls])
         return corners.min(axis=0), corners.max(axis=0)
 
@@ -96,12 +96,12 @@ def make_bodies(
 
 
 def fit(shape: Shape, hull: Hull) -> float:
-    """Return how much of its hull a shape fills; nan for a mesh that is not closed."""
+    """Return the volume of a shape over that of its hull; nan for a mesh that is not closed."""
     return shape.volume / hull.volume
 
 
 def complaints(bodies: Iterable[Body]) -> list[str]:
-    """Return a line for every shape that its hull stands for badly."""
+    """Return a line for every shape that its convex hull approximates badly."""
     lines = []
     for body in bodies:
         for shape, hull in zip(body.shapes, body.hulls, strict=True):

@@ -92,7 +92,7 @@ def mesh_shape(name: str, link: str, points: Array, faces: Index) -> Shape:
 
 
 def split(shape: Shape) -> list[Shape]:
-    """Return the connected parts of a mesh, each a shape; a primitive as it is."""
+    """Return the connected components of a mesh, each a shape; a primitive as it is."""
     if shape.faces is None:
         return [shape]
     a, b, c = shape.faces.T
@@ -131,7 +131,7 @@ def _shape(name: str, link: str, element: ET.Element, find: Callable[[str], Path
 
 
 def _sphere(count: int) -> Array:
-    """Return points on the unit sphere, evenly in z and by the golden angle about it (count, 3)."""
+    """Return points of a Fibonacci lattice on the unit sphere (count, 3)."""
     z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
     turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
     across = np.sqrt(1.0 - z * z)

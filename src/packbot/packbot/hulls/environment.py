@@ -1,4 +1,4 @@
-"""What stands around the arm: the ground, boxes and hulls, from the scenario's `terrain`.
+"""Obstacles of a scenario's `terrain`: the ground, boxes and convex hulls.
 
     terrain:
       ground: true
@@ -35,7 +35,7 @@ GROUND = Fixture(
 
 @dataclass(frozen=True)
 class Environment:
-    """Hold what stands still around the arm.
+    """Hold the fixed obstacles around the arm.
 
     Args:
         fixtures: ground, boxes and hulls, by which every simulator does contact.

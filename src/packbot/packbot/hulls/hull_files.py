@@ -28,7 +28,7 @@ def read_hull(path: Path) -> Hull:
 
 
 def _deepest(points: Array, hull: Hull) -> float:
-    """Return how deep the deepest of points (m, 3) lies inside a hull [m]."""
+    """Return the largest depth of points (m, 3) inside a hull [m]."""
     normals, on_faces = hull.normals, hull.vertices[hull.faces[:, 0]]
     depths = (normals * on_faces).sum(axis=1)[:, None] - normals @ points.T
     return float(depths.min(axis=0).max())

@@ -1,4 +1,4 @@
-"""The hulls of the arm and of what stands around it as pinocchio has them, and what moves them."""
+"""Collision geometry of the arm and its obstacles in pinocchio, and its motion bounds."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def add_pairs(
 
 
 def motions(model: pin.Model, geometry: pin.GeometryModel, pairs: Index) -> Array:
-    """Return how joints move pairs (p, n): 1 the second hull, -1 the first, 0 both or none."""
+    """Return which joints move pairs (p, n): 1 the second hull, -1 the first, 0 both or none."""
     moved = np.zeros((len(geometry.geometryObjects), model.nv))
     for row, thing in zip(moved, geometry.geometryObjects, strict=True):
         for joint in list(model.supports[thing.parentJoint])[1:]:  # the first is the world
@@ -63,7 +63,7 @@ def motions(model: pin.Model, geometry: pin.GeometryModel, pairs: Index) -> Arra
 
 
 def reaches(model: pin.Model, geometry: pin.GeometryModel, hulls: Sequence[Hull]) -> Array:
-    """Return how far from a joint a corner of a hull that it moves can ever be (h, n) [m]."""
+    """Return the largest distance of a hull's corners from each joint that moves it (h, n) [m]."""
     far_from = np.zeros((len(hulls), model.nv))
     for row, thing, hull in zip(far_from, geometry.geometryObjects, hulls, strict=True):
         corners = hull.vertices @ thing.placement.rotation.T + thing.placement.translation

@@ -46,7 +46,7 @@ def write_shapes(folder: Path) -> list[Path]:
 
 
 def _number(value: float) -> str:
-    """Return a number with all digits, 0 for what is but round-off."""
+    """Return a number with all digits, round-off replaced by 0."""
     return repr(float(value) if abs(value) > 1e-15 else 0.0)
 
 

@@ -100,7 +100,7 @@ class Hull:
 
 
 def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
-    """Return flat faces cut anew, each in a fan from its first vertex (f, 3).
+    """Return flat faces triangulated anew, each as a fan from its first vertex (f, 3).
 
     How qhull cuts them hangs on the last digits of the vertices.
 
@@ -131,7 +131,7 @@ def _fan(vertices: Array, ring: Index, normal: Array) -> list[tuple[int, int, in
 
 
 def least_overlap(a: Hull, b: Hull) -> tuple[float, Array]:
-    """Return how far `b` must move to be clear of `a` [m], and along which unit vector (3,).
+    """Return the least translation [m] that separates `b` from `a`, and its direction (3,).
 
     That is a normal of one of the faces, or across one edge of each [Gottschalk 1996]. Where they
     are apart it is minus a gap along a vector that separates them.

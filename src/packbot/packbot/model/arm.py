@@ -15,7 +15,7 @@ from packbot.model.parameters import JOINTS, PackbotParameters
 
 
 class Arm:
-    """Hold pinocchio's model of the arm on a chassis that stands still.
+    """Hold pinocchio's model of the arm on a fixed chassis.
 
     Args:
         urdf: description, its base fixed.

@@ -1,4 +1,4 @@
-"""The arm's forward kinematics, compiled: where its bodies are, and how a point on one moves."""
+"""Compiled forward kinematics of a chain of revolute joints, and point Jacobians."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Chain:
 
     @property
     def arrays(self) -> tuple[Array | Index, ...]:
-        """What the kernels take."""
+        """Arguments of the kernels."""
         return self.parents, self.places, self.turns, self.axes, self.moved
 
 
@@ -97,14 +97,14 @@ def place_bodies(chain, q, turn, place, axis):  # type: ignore[no-untyped-def]
 
 @kernel
 def to_world(turn, place, x, out):  # type: ignore[no-untyped-def]
-    """Fill `out` with a point x of a body (3,) in the world."""
+    """Transform a point x (3,) from a body's frame to the world, into `out`."""
     for i in range(3):
         out[i] = place[i] + turn[i, 0] * x[0] + turn[i, 1] * x[1] + turn[i, 2] * x[2]
 
 
 @kernel
 def to_body(turn, place, x, out):  # type: ignore[no-untyped-def]
-    """Fill `out` with a point x of the world (3,) in a body."""
+    """Transform a point x (3,) from the world to a body's frame, into `out`."""
     for i in range(3):
         out[i] = 0.0
         for k in range(3):
@@ -113,7 +113,7 @@ def to_body(turn, place, x, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def add_row(chain, place, axis, body, x, direction, sign, row):  # type: ignore[no-untyped-def]
-    """Add to `row` (n,) how the joints move a body's point x along a direction, times `sign`."""
+    """Add to `row` (n,) the Jacobian of a body's point x along a direction, times `sign`."""
     moved = chain[4]
     for j in range(len(row)):
         if moved[body, j] > 0.0:

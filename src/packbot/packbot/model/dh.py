@@ -1,4 +1,4 @@
-"""The arm by Denavit-Hartenberg parameters: the table, and forward kinematics by it.
+"""Denavit-Hartenberg tables of the arm, and forward kinematics from them.
 
 Standard form [Denavit, Hartenberg 1955]: a row takes the frame before it to its own by
 Rot_z(theta + q) Trans_z(d) Trans_x(a) Rot_x(alpha). The chain ends at the camera's pan. The hand is
@@ -22,7 +22,7 @@ HAND = ("turret", "shoulder", "elbow1", "elbow2", "wrist")
 
 @dataclass(frozen=True)
 class Row:
-    """Hold a row of the table: its joint, and theta offset [rad], d [m], a [m], alpha [rad]."""
+    """Hold a row of a DH table: its joint, and theta offset [rad], d [m], a [m], alpha [rad]."""
 
     joint: str
     theta: float

@@ -1,4 +1,4 @@
-"""Where the arm's finger tips and its camera are, and how they move: pinocchio's frames."""
+"""Forward kinematics and Jacobians of finger tips and camera, by pinocchio."""
 
 from __future__ import annotations
 

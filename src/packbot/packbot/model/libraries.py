@@ -1,4 +1,4 @@
-"""What is compiled, and may be missing where the Packbot is only looked at."""
+"""Optional compiled libraries (pinocchio, coal), not needed to view the Packbot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inverse kinematics in closed form: finger tips at a point, and the camera at a sight.
+"""Inverse kinematics in closed form: finger tips at a point, camera aimed at a point.
 
 The hand lies on link 3's axis, so that turret, shoulder, elbow 1 and elbow 2 put the finger tips
 anywhere: the turret turns the arm's plane through the point, and in the plane a hand of given pitch

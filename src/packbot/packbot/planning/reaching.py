@@ -1,4 +1,4 @@
-"""Where a reach goes to: a named pose, or a point for the finger tips."""
+"""Goal of a reach: a named pose, or a point for the finger tips."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MARGIN = 0.02  # m that a path keeps from touching
 
 @dataclass(frozen=True)
 class Goal:
-    """Hold what is to be reached.
+    """Hold the goal of a reach.
 
     Args:
         target: of the finger tips (3,) [m], or None.
@@ -45,7 +45,7 @@ class Goal:
         *,
         look: bool = False,
     ) -> Goal:
-        """Return the goal that words give.
+        """Parse a goal.
 
         Raises:
             AccordError: unless it is one of the two, and finite.

@@ -1,4 +1,4 @@
-"""Ways from pose to pose that touch nothing: RRT-Connect [Kuffner, LaValle 2000], then shortcuts.
+"""Collision-free path planning: RRT-Connect [Kuffner, LaValle 2000] with shortcutting.
 
 No collision is missed between the angles that are checked. When joint i turns by dq_i, no point of
 what it carries moves further than r_i |dq_i|, r_i being how far such a point can be from its axis;
@@ -32,7 +32,7 @@ WANDER = 0.2  # part of the samples in which those are drawn, too
 
 
 class Planner:
-    """Plan ways of a setup's arm in its terrain; the same seed gives the same way.
+    """Plan paths of a setup's arm among its obstacles; the same seed gives the same path.
 
     Args:
         setup: robot and scenario.
@@ -55,7 +55,7 @@ class Planner:
         self._speeds = setup.parameters.of_joints("speed_limit")
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
-        """Return the corners (k, 7) [rad] of a clear way, straight in joint space between them.
+        """Return the corners (k, 7) [rad] of a collision-free path, straight in joint space.
 
         Raises:
             AccordError: if start or goal is too close to something, or no way is found.
@@ -69,7 +69,7 @@ class Planner:
         return np.array(min(ways, key=self._duration))
 
     def clear(self, a: Array, b: Array) -> bool:
-        """Return whether the straight line in joint space from a to b (7,) touches nothing.
+        """Return whether the straight line in joint space from a to b (7,) is collision-free.
 
         Both ends are taken as checked.
         """
@@ -81,7 +81,7 @@ class Planner:
         return not any(touches(a + part * (b - a), margin) for part in parts[order])
 
     def motion(self, a: Array, b: Array) -> float:
-        """Return sum_i r_i |b_i - a_i| [m]: no distance changes by more on the way."""
+        """Return sum_i r_i |b_i - a_i| [m], a bound on any distance's change along the line."""
         return float(self.radii @ np.abs(b - a))
 
     def _check(self, name: str, q: Array) -> None:
@@ -95,7 +95,7 @@ class Planner:
             )
 
     def _search(self, start: Array, goal: Array, rng: np.random.Generator) -> list[Array]:
-        """Return a way by two trees that grow towards each other in turn."""
+        """Return a path by two trees that grow towards each other in turn."""
         from_start, from_goal = SearchTree(start), SearchTree(goal)
         one, other = from_start, from_goal
         for _ in range(TRIES):
@@ -118,7 +118,7 @@ class Planner:
         return q
 
     def _step(self, tree: SearchTree, towards: Array, i: int | None = None) -> int | None:
-        """Add the node one step from node `i`, or the nearest, towards angles; None if barred."""
+        """Extend a tree by a step from node `i`, or the nearest; None if blocked."""
         i = tree.nearest(towards, self.radii) if i is None else i
         a = tree[i]
         way = self.motion(a, towards)
@@ -128,14 +128,14 @@ class Planner:
         return tree.add(b, i)
 
     def _connect(self, tree: SearchTree, target: Array) -> int | None:
-        """Grow a tree up to a target as far as it goes; None if it does not get there."""
+        """Extend a tree towards a target until reached or blocked; None if blocked."""
         i: int | None = tree.nearest(target, self.radii)
         while i is not None and not np.array_equal(tree[i], target):
             i = self._step(tree, target, i)
         return i
 
     def _shorten(self, way: list[Array], rng: np.random.Generator) -> list[Array]:
-        """Replace parts of a way by straight lines that take less time, at random places."""
+        """Shortcut a path: replace random parts by straight lines that take less time."""
         for _ in range(SHORTCUTS):
             times = np.cumsum([0.0, *(self._time(a, b) for a, b in pairwise(way))])
             first, second = np.sort(rng.uniform(0.0, times[-1], 2))
@@ -156,11 +156,11 @@ class Planner:
         return sum(self._time(a, b) for a, b in pairwise(way))
 
     def _time(self, a: Array, b: Array) -> float:
-        """Return how long a straight line takes at least [s]."""
+        """Return the least duration of a straight line [s]."""
         return float((np.abs(b - a) / self._speeds).max()) + RAMP
 
     def _straighten(self, way: list[Array]) -> list[Array]:
-        """Leave out corners that can be passed by."""
+        """Remove corners that are not needed."""
         i = 1
         while i < len(way) - 1:
             if self.clear(way[i - 1], way[i + 1]):

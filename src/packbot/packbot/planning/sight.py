@@ -1,4 +1,4 @@
-"""Whether the camera sees a target, or which hulls are in the way.
+"""Line of sight from the camera to a target, and the hulls that occlude it.
 
 The report's section 5 proposes it: a long, thin polytope from camera to target, tested against the
 hulls. Here it is a frustum, from all of the lens to all of the target.
@@ -33,7 +33,7 @@ SHORT = 1e-3  # m: a target may lie on what stands there, and that does not hide
 
 @dataclass(frozen=True)
 class View:
-    """Hold what the camera sees of a target.
+    """Hold the visibility of a target.
 
     Args:
         visible: whether it is ahead of the lens and nothing is in the way.
@@ -49,7 +49,7 @@ class View:
 
 
 class Sight:
-    """Look from the camera's lens at targets.
+    """Test the visibility of targets from the camera's lens.
 
     Args:
         clearance: holds the hulls, and says where they are.
@@ -73,7 +73,7 @@ class Sight:
         return cls(Clearance.of(setup), angle, width)
 
     def look(self, q: Array, target: Array) -> View:
-        """Return what the camera sees of a target (3,) [m] at the angles q (7,) [rad].
+        """Return the visibility of a target (3,) [m] at the angles q (7,) [rad].
 
         Raises:
             AccordError: if the target is at the lens.
@@ -110,7 +110,7 @@ class Sight:
 
 
 def frustum(lens: Array, along: Array, distance: float, width: float) -> Hull:
-    """Return what is between lens and target: squares of their widths, and what joins these.
+    """Return the frustum between squares of given widths at lens and target.
 
     Args:
         lens: (3,) [m].

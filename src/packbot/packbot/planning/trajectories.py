@@ -1,4 +1,4 @@
-"""Motions in time along a way of straight lines in joint space, at rest in its corners.
+"""Time parametrisation of a piecewise linear path in joint space, at rest in its corners.
 
 On each line the part s of it goes from 0 to 1 at a speed that rises by a smooth step (Hermite's
 3 x^2 - 2 x^3), stays, and falls: accelerations are continuous, and the way is kept exactly.
@@ -26,7 +26,7 @@ SLOWER = 1.1  # factor on the times of a line that asks for too much effort
 
 @dataclass(frozen=True)
 class TimedPath:
-    """Hold a way with its times.
+    """Hold a path with its times.
 
     Args:
         corners: (k + 1, 7) [rad].
@@ -40,7 +40,7 @@ class TimedPath:
 
     @cached_property
     def times(self) -> Array:
-        """When each corner is reached (k + 1,) [s]."""
+        """Times at which the corners are reached (k + 1,) [s]."""
         return np.concatenate([[0.0], np.cumsum(1.0 / self.cruise + self.ramp)])
 
     @property
@@ -49,7 +49,7 @@ class TimedPath:
         return float(self.times[-1])
 
     def sampled(self, count: int) -> Array:
-        """Return times (count,) [s], evenly over the way."""
+        """Return times (count,) [s], evenly over the trajectory."""
         return np.linspace(0.0, self.duration, count)
 
     def at(self, time: float) -> tuple[Array, Array, Array]:
@@ -65,7 +65,7 @@ class TimedPath:
 
 
 def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedPath:
-    """Return the motion along a way that keeps the limits of speed and of effort.
+    """Return the trajectory along a path within the speed and effort limits.
 
     Efforts are those of rigid bodies (RNEA) and of viscous and Coulomb friction.
 

@@ -1,4 +1,4 @@
-"""The tree that a search for a way grows."""
+"""Search tree of RRT-Connect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from roboaccord.contract.state import Array
 
 
 class SearchTree:
-    """Hold angles (n, 7), and from which each was reached."""
+    """Hold nodes (n, 7) [rad] and their parents."""
 
     def __init__(self, root: Array) -> None:
         self._nodes = np.tile(root, (64, 1))
@@ -25,11 +25,11 @@ class SearchTree:
         return count
 
     def nearest(self, q: Array, weights: Array) -> int:
-        """Return the node from which the least motion leads to q."""
+        """Return the node nearest to q."""
         return int((np.abs(self._nodes[: len(self._parents)] - q) @ weights).argmin())
 
     def way(self, i: int) -> list[Array]:
-        """Return the angles from the root to node `i`."""
+        """Return the path from the root to node `i`."""
         back = []
         while i >= 0:
             back.append(self[i])

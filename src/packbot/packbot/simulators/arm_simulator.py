@@ -1,4 +1,4 @@
-"""What the reference and the report's scheme share: everything but contact."""
+"""Base class of the arm's analytical simulators: state, stepping and energy, without contact."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from packbot.simulators.engines import joint_friction
 
 
 class ArmSimulator:
-    """Hold the arm, what measures its distances, its friction and the book of its energy.
+    """Hold the arm's dynamics, hull distances, joint friction and energy balance.
 
     Args:
         setup: robot and scenario.
@@ -63,5 +63,5 @@ class ArmSimulator:
         return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
 
     def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link [kg], that of the chassis, which stands, among them."""
+        """Return the mass of each link [kg], the fixed chassis included."""
         return {"base_link": self._base_mass, **self.arm.masses()}

@@ -1,4 +1,4 @@
-"""The book of the energy: what there is, what efforts put in, and what should not have come."""
+"""Energy balance of a run: mechanical energy, work of the efforts, losses and spurious gain."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WEIGHTS = (1 / 12, 5 / 12, 5 / 12, 1 / 12)
 
 
 class EnergyBook:
-    """Add up by how much the energy rises beyond the work of the efforts.
+    """Accumulate rises of the energy beyond the work of the efforts.
 
     Friction and impacts take energy, and contact gives none: what rises is an error.
 
@@ -48,7 +48,7 @@ class EnergyBook:
         self._q, self._last = q, self._arm.energy(q, v)
 
     def note(self, q: Array, v: Array, efforts: Array) -> None:
-        """Take the state after a step or an event, in which `efforts` were held (n,) [N m]."""
+        """Record the state after a step or an event under held `efforts` (n,) [N m]."""
         energy = self._arm.energy(q, v)
         work = float(efforts @ (q - self._q))
         rise = max(0.0, energy - self._last - work)
@@ -57,7 +57,7 @@ class EnergyBook:
         self._q, self._last = q, energy
 
     def note_step(self, step: Step, friction: JointFriction, slides: tuple[float, float]) -> None:
-        """Take a step: what the joints' friction took, and that of contacts.
+        """Record a step: losses in joint friction and in contact friction.
 
         Args:
             step: with its states in between.
@@ -73,7 +73,7 @@ class EnergyBook:
     def note_impact(
         self, features: Index, jacobian: Array, impulses: Array, before: Array, after: Array
     ) -> None:
-        """Take an impact: each impulse takes itself times the mean of the rates around it.
+        """Record an impact: an impulse's work is its product with the mean of the rates around it.
 
         Args:
             features: that were hit.
@@ -87,6 +87,6 @@ class EnergyBook:
         self.losses.add(IMPACTS, float(taken[~stops].sum()))
 
     def note_stop(self, mass: Array, before: Array, after: Array) -> None:
-        """Count the kinetic energy between two velocities (n,) as taken by friction of contacts."""
+        """Count a drop of kinetic energy between two velocities (n,) as contact friction."""
         lost = 0.5 * float(before @ mass @ before - after @ mass @ after)
         self.losses.add(FRICTION, lost)

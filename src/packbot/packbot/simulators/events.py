@@ -1,4 +1,4 @@
-"""When, in a step, a gap closes."""
+"""Event location: the time within a step at which a gap closes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOWEST = 1e-4  # of a step: to which the lowest gap is found; at 100 m/s^2 and 4
 def first_closing(
     step: Step, gaps: Gaps, ends: tuple[Array, Array], rates: tuple[Array, Array], tolerance: float
 ) -> float:
-    """Return the part of a step at which the first of some gaps is closed, 2 if none is.
+    """Return the fraction of a step at which the first gap closes, 2 if none does.
 
     Closed means half a tolerance below 0, or below where it was.
 
@@ -49,7 +49,7 @@ def _dip(
     rates: tuple[float, float],
     target: float,
 ) -> float:
-    """Return a part of a step where a gap that closes and opens again is below its target, or 2."""
+    """Return a fraction of a step where a gap that closes and reopens is below its target, or 2."""
     # Where the tangents cross is not above the gap, if it bends upwards.
     fall, climb = step.size * rates[0], step.size * rates[1]
     if ends[0] + fall * (ends[1] - ends[0] - climb) / (fall - climb) > 0.0:

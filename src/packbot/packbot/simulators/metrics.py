@@ -15,7 +15,7 @@ LOOKS = 200  # states at which distances are measured, evenly over the run
 
 
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-    """Return how often something came to touch, and the least signed distance [m].
+    """Return the number of contact events, and the least signed distance [m].
 
     With a reach: how far the finger tips end from where they were to be [m]. Distances are left out
     where the libraries for them are missing.

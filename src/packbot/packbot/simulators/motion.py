@@ -1,4 +1,4 @@
-"""The arm's equations of motion with closed gaps, for the integrator."""
+"""Equations of motion of the arm with active contacts, for the integrator."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ STILL = 1e-7  # m/s, rad/s: a gap that opens or closes slower does neither
 
 
 class JammedError(DivergedError):
-    """No forces, or none that are finite, hold the contacts together with their friction."""
+    """Jamming: no finite forces satisfy the active contacts with friction."""
 
 
 class ConstrainedDynamics:
-    """Give the slope of a state x = (q, v) while gaps are closed.
+    """Compute the derivative of a state x = (q, v) with active contacts.
 
     Args:
         arm: dynamics.
@@ -78,7 +78,7 @@ class ConstrainedDynamics:
         return out
 
     def sliding_power(self, x: Array) -> float:
-        """Return the power that friction of contacts takes in the state of the last slope [W]."""
+        """Return the power dissipated by contact friction in the state of the last slope [W]."""
         features = self.closed.features
         if not len(features):
             return 0.0
@@ -97,7 +97,7 @@ class ConstrainedDynamics:
         return np.concatenate([q, self.sliding.stop(mass, features, q, v, witnesses, jacobian)])
 
     def project(self, x: Array, tolerance: float) -> Array:
-        """Return a state whose pressing gaps are 0, and stay so.
+        """Return a state projected onto the active contacts, in position and velocity.
 
         Angles go along M^-1 J^T to where the gaps are 0 if one is off by half a tolerance. The
         velocities lose what changes the gaps, orthogonally in the metric of M: that never adds
@@ -121,7 +121,7 @@ class ConstrainedDynamics:
             hold |= closing
 
     def _least(self, q: Array, jacobian: Array, wanted: Array) -> Array:
-        """Return the change (n,), least in the metric of M, that changes the gaps as wanted."""
+        """Return the smallest change (n,) in the metric of M that changes the gaps as required."""
         responses = np.linalg.solve(self.arm.mass_matrix(q), jacobian.T)
         delassus = jacobian @ responses
         delassus[np.diag_indices_from(delassus)] *= 1.0 + SOFT

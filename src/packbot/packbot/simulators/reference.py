@@ -1,4 +1,4 @@
-"""The analytical simulator of the Packbot: smooth motion between events.
+"""The analytical simulator of the Packbot: event-driven integration with contact.
 
 An event is a gap that closes: a pair of hulls at its margin, a joint at its limit. It is located
 in time, its impact solved (`impacts`), and from then on the gap presses as long as it must. On
@@ -114,7 +114,7 @@ class PackbotReference(ArmSimulator):
 
     @property
     def deepest(self) -> float:
-        """Farthest that a gap was below 0 at the end of a step, since the reset [m, rad]."""
+        """Largest violation of a gap at the end of a step, since the reset [m, rad]."""
         return self._stepper.deepest
 
     @property
@@ -135,7 +135,7 @@ class PackbotReference(ArmSimulator):
         return self._state
 
     def meter(self) -> None:
-        """Begin to measure what friction, stops and impacts take."""
+        """Begin to measure the losses in friction, stops and impacts."""
         self.energy.metered = True
 
     def take_losses(self) -> Mapping[str, float]:

@@ -1,4 +1,4 @@
-"""Whether a scenario can start: joints within their limits, and no hull in another."""
+"""Checks of an initial state: joint limits, and penetration of hulls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_start(setup: Setup, clearance: Clearance) -> None:
-    """Refuse to start with joints outside of their limits, or hulls in each other.
+    """Refuse a start with joints outside their limits or penetrating hulls.
 
     Raises:
         AccordError: naming the joint, or the pair and its depth.

@@ -1,4 +1,4 @@
-"""From event to event: steps that end where a gap closes, impacts there, and what presses then."""
+"""Event-driven time integration with contact: steps, impacts, and the active set after them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ APPROACH = 1e-4  # m/s, rad/s: slower impacts are not told
 
 
 class EventDrivenStepper:
-    """Advance a state x = (q, v).
+    """Integrate a state x = (q, v) from event to event.
 
     Args:
         motion: equations of motion.
@@ -115,7 +115,7 @@ class EventDrivenStepper:
         return x, self.motion.slope(x)
 
     def _try(self, first: Array, left: float) -> Step:
-        """Return a step that is exact, and short enough for no contact to be missed.
+        """Return a step within the error tolerance, and short enough to miss no contact.
 
         Steps share the time that is left evenly: none is a crumb.
         """
@@ -139,12 +139,12 @@ class EventDrivenStepper:
         return take_step(self.motion.slope, self.x, first, size, self._options["tolerance"])
 
     def _angles(self, step: Step) -> Array:
-        """Return the most that each joint turns in a step (n,) [rad]."""
+        """Return the largest rotation of each joint in a step (n,) [rad]."""
         speeds = np.abs(step.slopes[:, : self.n])
         return np.asarray(1.1 * step.size * speeds.max(axis=0))
 
     def _closing(self, step: Step) -> float:
-        """Return the part of a step after which a gap closes, 2 if none does."""
+        """Return the fraction of a step at which a gap closes, 2 if none does."""
         proximity, n = self._gap_functions.proximity, self.n
         bounds = proximity.bounds.copy()
         proximity.move(self._angles(step))
@@ -166,7 +166,7 @@ class EventDrivenStepper:
         )
 
     def _look(self, q: Array) -> Index:
-        """Return the features that are near (m, 6); the same place is not looked at twice."""
+        """Return the features that are near (m, 6), cached by configuration."""
         proximity = self._gap_functions.proximity
         if np.array_equal(q, self._looked[0]):
             proximity.bounds[:] = self._looked[2]
@@ -175,7 +175,7 @@ class EventDrivenStepper:
         return self._looked[1]
 
     def _settle(self, x: Array) -> Array:
-        """Find what is closed, and return the state after the impacts there."""
+        """Find the closed gaps, and return the state after their impacts."""
         q, v = x[: self.n], x[self.n :]
         tolerance = self._options["gap_tolerance"]
         gaps, jacobian, witnesses = self._gap_functions.measure(self._features, q)
@@ -213,13 +213,13 @@ class EventDrivenStepper:
         return x
 
     def _close(self, features: Index, which: np.ndarray) -> None:
-        """Let some features press."""
+        """Activate contact features."""
         self.motion.closed = ClosedGaps(features[which], np.ones(int(which.sum()), dtype=np.bool_))
         for feature in self.motion.closed.features:
             self._touched[self._gap_functions.name(feature)] = self.time
 
     def _note(self, features: Index, impulses: Array, rates: Array) -> None:
-        """Write down an impact, pair by pair, where they were apart; a hop is no parting."""
+        """Record the events of an impact for pairs that were apart; a hop does not count."""
         sums: dict[tuple[str, str], float] = {}
         for feature, impulse, rate in zip(features, impulses, rates, strict=True):
             if impulse > 0.0 and rate < -APPROACH:

@@ -1,4 +1,4 @@
-"""The surroundings of a scenario as a world for Gazebo, kept in a cache folder."""
+"""Gazebo world with the obstacles of a scenario, kept in a cache folder."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def make_world(setup: Setup) -> Path:
 
 
 def _model(fixture: Fixture | MeshFixture) -> str:
-    """Return a thing that stands still as a model of a world."""
+    """Return a fixed obstacle as a model of a world."""
     geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
     if isinstance(fixture, Fixture):
         geometry = f"<box><size>{_text(fixture.size)}</size></box>"

@@ -28,16 +28,16 @@ AT_REST = 0.01  # rad/s
 
 @runtime_checkable
 class Booked(Protocol):
-    """A simulator that keeps a book of its energy."""
+    """A simulator that keeps an energy balance."""
 
     @property
     def energy_rise(self) -> float:
-        """Sum of all rises beyond the work of the efforts [J]."""
+        """Sum of all rises of energy beyond the work of the efforts [J]."""
 
 
 @dataclass(frozen=True)
 class Collapse:
-    """Hold what came of a collapse.
+    """Hold the result of a collapse.
 
     Args:
         trajectory: at the control ticks.
@@ -97,7 +97,7 @@ def fall(
 
 
 def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) -> Collapse:
-    """Let the arm of a setup fall in an engine, and look at what came of it."""
+    """Let the arm of a setup fall in an engine, and evaluate the motion."""
     simulator, trajectory = fall(setup, engine, observers)
     clearance = Clearance.of(setup)
     return Collapse(
@@ -111,7 +111,7 @@ def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) 
 
 
 def absolute_angles(joints: Sequence[str], q: Array) -> dict[str, float]:
-    """Return the angles of the three long links over the horizontal [degrees]."""
+    """Return the angles of the three long links from the horizontal [degrees]."""
     angles = np.cumsum([q[joints.index(name)] for name in PITCHES])
     return dict(zip(LINKS, np.degrees(angles).tolist(), strict=True))
 
@@ -133,7 +133,7 @@ def energies(arm: Arm, trajectory: Trajectory) -> Array:
 
 
 def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> float:
-    """Return the sum of all rises [J], by the simulator's own book if it keeps one."""
+    """Return the sum of all rises of energy [J], from the simulator's own balance if it has one."""
     if isinstance(simulator, Booked):
         return simulator.energy_rise
     return float(np.maximum(np.diff(energies(Arm.of(setup), trajectory)), 0.0).sum())

@@ -1,4 +1,4 @@
-"""How the collapse spreads, when the parameters are drawn from their uncertainties."""
+"""Monte Carlo of the collapse over the uncertainties of the parameters."""
 
 from __future__ import annotations
 

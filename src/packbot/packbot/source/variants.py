@@ -37,7 +37,7 @@ PARALLEL = 1e-9  # part of their length by which parallel axes may differ
 
 @dataclass(frozen=True)
 class Collision:
-    """Hold a pair that has met: joints that are held (k,), and the sign of each one's way."""
+    """Hold a colliding pair: joints that are held (k,), and the sign of their velocities."""
 
     joints: Index
     directions: Array

@@ -28,7 +28,7 @@ _SQUARE = 1e150  # of what is larger, the square is no number any more
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Hold how far a signal is off: root mean square, largest, and when that was [s]."""
+    """Hold the difference of a signal: root mean square, maximum, and its time [s]."""
 
     rms: float
     max: float

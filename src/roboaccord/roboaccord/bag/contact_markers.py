@@ -1,4 +1,4 @@
-"""The contacts of a simulator as messages, at a rate that a viewer can use."""
+"""Contact points of a simulator as marker messages, at a viewer's rate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Find = Callable[[RobotState], Sequence[ContactPoint]]
 
 
 def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
-    """Return what finds the contacts of a state.
+    """Return a function that finds the contacts of a state.
 
     They are the simulator's own. Where there is no simulator, but Gazebo that tells of none, they
     are those that the robot's geometry shows.
@@ -39,7 +39,7 @@ def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
 
 
 class ContactMarkers:
-    """Give the contacts when they are due; an observer.
+    """Publish contacts at a fixed rate; an observer.
 
     Args:
         find: finds the contacts of the state that is observed.

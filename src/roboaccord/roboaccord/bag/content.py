@@ -1,4 +1,4 @@
-"""The messages of a bag by topic, and what states, commands and facts they make."""
+"""Messages of a bag by topic, decoded to states, commands and facts."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ class Content:
 
     @property
     def complete(self) -> bool:
-        """Whether every file was closed properly, and none is damaged."""
+        """True if every file was closed properly and none is damaged."""
         return all(scan.complete for scan in self.scans)
 
     @property
     def count(self) -> int:
-        """How many messages were read."""
+        """Number of messages read."""
         return sum(scan.counts.total() for scan in self.scans)
 
     @property
@@ -246,7 +246,7 @@ def _decode_padded(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Arra
 
 
 def _since_reset(rows: Sequence[tuple[Any, ...]], bag: Path) -> list[tuple[Any, ...]]:
-    """Return the rows after the last jump back in time, each time once."""
+    """Return the rows after the last reset (jump back in time), each time once."""
     kept: list[tuple[Any, ...]] = []
     for row in rows:
         if kept and row[0] < kept[-1][0]:

@@ -1,4 +1,4 @@
-"""The folder of a bag: its files, its metadata.yaml, and what about them cannot be relied on."""
+"""The folder of a bag: its files, its metadata.yaml, and warnings about them."""
 
 from __future__ import annotations
 

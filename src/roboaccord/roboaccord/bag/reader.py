@@ -25,7 +25,7 @@ class Commands(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class BagRun:
-    """Hold what a bag says about a run.
+    """Hold a run as read from a bag.
 
     Args:
         robot: name, from the topics; "" where they have no namespace.

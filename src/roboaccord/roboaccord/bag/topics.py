@@ -1,4 +1,4 @@
-"""What a bag holds: topics, message types, qualities of service, and the facts about a run."""
+"""Topics of a bag: names, message types, qualities of service, and metadata of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recorder: what happens in a run goes into a bag as it happens."""
+"""Recorder: writes a run into a bag while it runs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class BagWriter:
             raise AccordError(f"{self.path} exists already; choose another name for the bag")
 
     def __enter__(self) -> Self:
-        """Create the bag and write what is known before the run.
+        """Create the bag and write its metadata.
 
         Raises:
             AccordError: if the folder exists or cannot be written.
@@ -124,7 +124,7 @@ class BagWriter:
         self._writer.set_custom_data("sha256", sha256)
 
     def note_loss(self, events: int) -> None:
-        """Store how many events did not arrive, for whoever reads the bag."""
+        """Store the number of lost events in the bag."""
         self._writer.set_custom_data(names.LOST_EVENTS, str(events))
 
     def on_state(self, state: RobotState) -> None:

@@ -1,4 +1,4 @@
-"""Messages of every now and then: clock, texts, switches, twists, wrenches, events."""
+"""Codecs of occasional messages: clock, text, switches, twists, wrenches, events."""
 
 from __future__ import annotations
 

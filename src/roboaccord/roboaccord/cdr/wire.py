@@ -67,7 +67,7 @@ class CdrWriter:
             self.string(text)
 
     def doubles(self, number: int) -> int:
-        """Make room for that many zeros, and return where they start."""
+        """Reserve a number of zero doubles, and return their offset."""
         if number:  # an empty sequence is not aligned
             self.align(8)
         start = len(self.data)
@@ -142,7 +142,7 @@ class Fixed:
 
 
 def by_name(names: Sequence[str], joints: Sequence[str], kind: str) -> list[int]:
-    """Return where each joint stands among names.
+    """Return the index of each joint among names.
 
     Raises:
         AccordError: for a joint that is missing.

@@ -1,4 +1,4 @@
-"""`accord check`: worlds, models and robots, before Gazebo takes a mistake in silence."""
+"""`accord check`: static checks of worlds, models, robots and bridges for Gazebo."""
 
 from __future__ import annotations
 

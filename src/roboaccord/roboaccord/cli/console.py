@@ -1,4 +1,4 @@
-"""How the command line talks: results on stdout, everything else on stderr."""
+"""Console output: results on stdout, everything else on stderr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`accord sensitivity`: how small an error of an engine the cross-check finds."""
+"""`accord sensitivity`: the smallest error of an engine that the cross-check detects."""
 
 from __future__ import annotations
 

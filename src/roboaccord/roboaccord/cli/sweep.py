@@ -1,4 +1,4 @@
-"""`accord sweep`: one scenario from many seeds, and what its figures are on average."""
+"""`accord sweep`: statistics of a scenario's figures over many seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can touch what in an engine: links that collide, things that stand still, and friction."""
+"""Contact specification for engines: colliding links, fixtures, friction, restitution."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Index = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Fixture:
-    """Hold a box that stands still in the world, the ground say.
+    """Hold a fixed box, such as the ground.
 
     Args:
         name: of it, beside the links' names.
@@ -31,7 +31,7 @@ class Fixture:
 
 @dataclass(frozen=True, kw_only=True)
 class MeshFixture:
-    """Hold a closed mesh that stands still in the world.
+    """Hold a fixed closed mesh.
 
     DART takes any, MuJoCo convex ones alone: it collides with the convex hull of a mesh.
 
@@ -52,7 +52,7 @@ class MeshFixture:
 
 @dataclass(frozen=True, kw_only=True)
 class HeightField:
-    """Hold ground that is a graph over the plane, on an even grid; MuJoCo takes it, DART does not.
+    """Hold a height field on a regular grid; for MuJoCo, not for DART.
 
     Args:
         name: of it, beside the links' names.
@@ -69,7 +69,7 @@ class HeightField:
 
 @dataclass(frozen=True, kw_only=True)
 class Contact:
-    """Say what an engine's own contact solver is to deal with.
+    """Specify the contacts that an engine's own contact solver handles.
 
     Args:
         pairs: names of links or fixtures that can touch, each with all of its shapes; nothing else
@@ -91,7 +91,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class ContactPoint:
-    """Hold one point where two things touch at one instant.
+    """Hold one contact point at one instant.
 
     Args:
         pair: names of the two links or fixtures.
@@ -110,7 +110,7 @@ class ContactPoint:
 
 @runtime_checkable
 class Touching(Protocol):
-    """A simulator that tells where its robot touches something."""
+    """A simulator that reports contact points."""
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts in force at the present state."""

@@ -1,4 +1,4 @@
-"""The seams of the workspace: what a controller, a simulator and a force law must offer."""
+"""Interfaces of the workspace: controllers, simulators, force laws and observers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Simulator(Protocol):
 
 @runtime_checkable
 class Metered(Protocol):
-    """A simulator that can tell where its motion loses energy.
+    """A simulator that can measure its energy losses by channel.
 
     `armature` (n,) [kg m^2] is what rotors of the drives add to the inertia of the joints.
     """
@@ -119,7 +119,7 @@ class ForceLaw(Protocol):
 
 
 class Odometry(Protocol):
-    """Give `base_link` a place, from state to state, where the simulated one stays."""
+    """Odometry of a `base_link` that turns in place in the simulation."""
 
     def reset(self, state: RobotState) -> RobotState:
         """Start at the place of a state; return it completed."""

@@ -14,7 +14,7 @@ Verdict = Literal["pass", "fail", "undecided"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Hold what came of one level of one engine.
+    """Hold the outcome of one level of one engine.
 
     Args:
         level, engine: which.
@@ -35,7 +35,7 @@ class Finding:
 
 
 def outside(level: Level, engine: str, reason: str, quantity: str = "", where: str = "") -> Finding:
-    """Return the finding that something is off."""
+    """Return a finding with the outcome `outside`."""
     return Finding(level, engine, "outside", reason, quantity, where)
 
 
@@ -47,7 +47,7 @@ def stand_in(found: Finding, level: Level, reason: str) -> Finding:
 def excuse(
     findings: Iterable[Finding], excuses: Mapping[Level, Mapping[str, str]]
 ) -> list[Finding]:
-    """Return findings with what a scenario excuses marked so; what is within needs no excuse."""
+    """Return findings with the excuses of a scenario applied to those that are not within."""
     return [
         replace(f, outcome="excused", reason=f"{reason} ({f.reason})")
         if f.outcome in ("outside", "not_judged")

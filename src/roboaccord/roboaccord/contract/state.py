@@ -1,4 +1,4 @@
-"""What travels between a simulator and a controller: states, commands and targets.
+"""Data exchanged by simulators and controllers: states, commands and targets.
 
 States and targets are read-only, arrays and switches too: what a controller writes into a state
 would be the truth in one transport and lost in another.
@@ -96,7 +96,7 @@ class RobotState:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Hold what a controller asks of a simulator for one control period.
+    """Hold the command of a controller for one control period (zero-order hold).
 
     Args:
         effort: joint efforts (n,) [N m], held over the period.
@@ -123,7 +123,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Hold what a person or a planner asks of a controller, read-only.
+    """Hold the target of a controller, from teleoperation or a planner, read-only.
 
     Args:
         twist: desired linear and angular velocity of the base (6,) [m/s, rad/s].

@@ -1,4 +1,4 @@
-"""A recorded motion, and the hash by which two runs are told to be the same."""
+"""Trajectories: recorded motions with a hash that identifies equal runs."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Trajectory:
         )
 
     def command(self, index: int) -> Command:
-        """Return what led from the sample at `index` to the next one."""
+        """Return the command between the sample at `index` and the next one."""
         after = self.state(index + 1)
         wrench = None if self.wrench is None else self.wrench[index + 1]
         return Command(after.effort, switches=after.switches, wrench=wrench)

@@ -133,7 +133,7 @@ def compare_cells(
 
 
 def judge_statistics(check: StatisticsCheck) -> str:
-    """Return why the statistics cannot be the same but for the allowance; or nothing.
+    """Return why the statistics differ by more than the allowance; or nothing.
 
     Runs without a value count against an engine: it must give one for every seed.
     """
@@ -159,7 +159,7 @@ def judge_statistics(check: StatisticsCheck) -> str:
 
 
 def unjudged(check: StatisticsCheck) -> str:
-    """Return why the statistics of an engine cannot tell; or nothing."""
+    """Return why the statistics of an engine are inconclusive; or nothing."""
     if check.difference is None:
         return f"engine and reference have too few runs with a {check.figure}"
     alike = check.share_probability is None or check.share_probability >= 1.0 - CONFIDENCE

@@ -1,4 +1,4 @@
-"""Level 3: whole trajectories at dt, dt/2, dt/4, their order of convergence and what is left."""
+"""Level 3: whole trajectories at dt, dt/2, dt/4, order of convergence and remainder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ORDER_FLOOR = 10.0  # floors: an error below is no pure power of the step
 
 @dataclass(frozen=True)
 class Job:
-    """Name a run.
+    """Specify a run.
 
     Args:
         engine: name.
@@ -50,7 +50,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Floor:
-    """Hold what is neither model nor time stepping (k, c), and the same as a distance (k,) [m].
+    """Hold the floor of round-off and reference error (k, c), and as a distance (k,) [m].
 
     The reference's own error, and what the last bit of one start value makes.
     """
@@ -92,7 +92,7 @@ class ConvergenceCheck:
 
     @property
     def remainder(self) -> bool | None:
-        """Whether the step explains all; None where there are too few steps to tell."""
+        """True if the remainder at a step of 0 is within its bound; None with too few steps."""
         return None if self.left is None or self.bound is None else self.left <= self.bound
 
 
@@ -178,7 +178,7 @@ def link_centres(tree: Tree, trajectory: Trajectory) -> Array:
 
 
 def coordinates(tree: Tree, trajectory: Trajectory) -> Array:
-    """Return what is compared (k, c): centres of links, joints, and the axes of the base."""
+    """Return the compared coordinates (k, c): centres of links, joints, axes of the base."""
     count = len(trajectory)
     axes = quaternion_matrix(trajectory.orientation).reshape(count, 9)
     centres = link_centres(tree, trajectory).reshape(count, -1)
@@ -193,7 +193,7 @@ def name_coordinate(tree: Tree, joints: Sequence[str], index: int) -> str:
 
 
 def measure_floor(tree: Tree, truth: Trajectory, coarse: Trajectory, bit: Trajectory) -> Floor:
-    """Return what the reference's own error and round-off make.
+    """Return the floor: the effect of the reference's own error and of round-off.
 
     Args:
         tree: of the description.

@@ -1,4 +1,4 @@
-"""The energy book of a run: what went in, what is there, where the rest went, and what is left.
+"""Energy balance of a run: work, kinetic and potential energy, losses, and the residual.
 
     work = change of kinetic + potential + friction + damping + stops + impacts + rest
 
@@ -35,7 +35,7 @@ Taken = dict[str, Array]
 def energy_of(
     setup: Setup, engine: str, run: Trajectory, perturbations: Perturbations = ()
 ) -> dict[str, Any]:
-    """Return the energy book of a run, thinned out.
+    """Return the energy balance of a run, downsampled.
 
     Args:
         setup: robot and scenario.
@@ -80,7 +80,7 @@ def energy_of(
 
 
 def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
-    """Repeat a run with a simulator that measures, and return what was taken.
+    """Repeat a run with a simulator that measures losses, and return these.
 
     Returns:
         nothing by no channel where the simulator does not measure; None where the motion is not
@@ -106,7 +106,7 @@ def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
 
 
 def integrate_law(law: LawPower, run: Trajectory) -> Array:
-    """Return what a force law took since the start (k,) [J], by the trapezoidal rule."""
+    """Return the energy dissipated by a force law since the start (k,) [J] (trapezoidal rule)."""
     power = np.array([law.of(run.state(i)) for i in range(len(run))])
     steps = 0.5 * np.diff(run.time) * (power[1:] + power[:-1])
     return np.concatenate([[0.0], np.cumsum(steps)])
@@ -144,7 +144,7 @@ def potential_energy(tree: Tree, run: Trajectory, index: int, gravity: float) ->
 
 
 def _turns(orientation: Array) -> Array:
-    """Return by what an orientation (k, 4) turns from each sample to the next (k - 1, 3) [rad]."""
+    """Return the rotation vectors between successive orientations (k, 4) (k - 1, 3) [rad]."""
     turned = quaternion_matrix(orientation)
     steps = turned[1:] @ np.swapaxes(turned[:-1], 1, 2)
     return np.array([rotation_vector(step) for step in steps]).reshape(-1, 3)

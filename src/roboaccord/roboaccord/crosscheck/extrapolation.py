@@ -1,4 +1,4 @@
-"""Richardson extrapolation to a physics step of 0, and what may be left there.
+"""Richardson extrapolation to a physics step of 0, and the bound on its remainder.
 
 With runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)), two runs give
 x_0 but for the next order [Richardson 1911]. The two estimates that three runs give differ by more
@@ -21,7 +21,7 @@ STEPS = 3  # physics steps that it takes
 
 @dataclass(frozen=True)
 class Remainder:
-    """Hold what is left at a step of 0, for the coordinate that exceeds its bound most.
+    """Hold the remainder at a step of 0 of the coordinate that exceeds its bound most.
 
     Args:
         size: of what is left.
@@ -37,7 +37,7 @@ class Remainder:
 
     @property
     def within(self) -> bool:
-        """Whether nothing else is needed to explain it."""
+        """True if the time step explains the error."""
         return self.size <= self.bound
 
 
@@ -54,7 +54,7 @@ def estimates(errors: Sequence[Array], order: int) -> tuple[Array, Array]:
 
 
 def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Remainder:
-    """Return what is left of errors (k, c) that grow with time, by the largest so far.
+    """Return the remainder of errors (k, c) that grow with time, by their running maximum.
 
     The difference of the estimates passes through 0 now and then. So what it bounds is held against
     its largest value up to `AHEAD` of the run later.
@@ -80,7 +80,7 @@ def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Re
 
 
 def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> Remainder:
-    """Return what is left of errors (k, c) whose samples are independent, by root mean squares.
+    """Return the remainder of errors (k, c) of independent samples, by root mean squares.
 
     Args:
         errors: of the k samples and c coordinates, from the largest step to the smallest.

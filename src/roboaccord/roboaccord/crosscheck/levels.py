@@ -1,4 +1,4 @@
-"""Every engine at every level: what is measured, and what comes of it."""
+"""Measurement and judgement of every engine at every level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Level 1: what an engine's model is made of, compared with the description directly."""
+"""Level 1: model properties of an engine compared with the description."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ READ_BACK = 10  # states that are set and read back
 
 @dataclass(frozen=True)
 class Difference:
-    """Hold one quantity of an engine's model that is off.
+    """Hold one quantity of an engine's model that differs.
 
     Args:
         quantity: mass, inertia, centre, length, axis, gravity, damping, friction, limit, ...
@@ -37,7 +37,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """Hold total masses [kg] and what is off in an engine's model."""
+    """Hold total masses [kg] and the differences of an engine's model."""
 
     total: float
     reference: float
@@ -47,7 +47,7 @@ class ModelCheck:
 def check_model(
     setup: Setup, reference: Simulator, engine: Simulator, tolerance: float
 ) -> ModelCheck:
-    """Compare masses, limits and everything else that an engine says of its model.
+    """Compare masses, limits and all other properties of an engine's model.
 
     Args:
         setup: robot and scenario.
@@ -153,7 +153,7 @@ def _off(
 
 
 def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
-    """Yield what a state that is set is not when it is read."""
+    """Yield differences between a state that is set and the state read back."""
     for state, _ in draw_states(setup, READ_BACK, setup.scenario.seed):
         seen = engine.reset(state)
         off = np.abs(seen.q - state.q)

@@ -1,4 +1,4 @@
-"""Name what is off where no single figure says so, from how errors depend on other things."""
+"""Fault identification: the cause of a difference, from what its error correlates with."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNTOLD = "which of mass, inertia, centre, length, axis or gravity it is cannot b
 
 @dataclass(frozen=True)
 class Name:
-    """Hold what is off: a quantity, where, and in words."""
+    """Hold an identified fault: quantity, place, and description."""
 
     quantity: str = ""
     where: str = ""
@@ -42,7 +42,7 @@ class Name:
 
 
 def name_acceleration(setup: Setup, reference: Simulator, engine: Simulator) -> Name:
-    """Name what makes accelerations differ though the models say the same.
+    """Identify the cause of differing accelerations of equal models.
 
     The difference is put down to efforts on the joints, and these to the efforts commanded (a
     gear), to the rates (damping) or to the accelerations (reflected inertia), joint by joint.
@@ -105,7 +105,7 @@ def _stack(acceleration: Acceleration) -> Array:
 def name_one_step(
     setup: Setup, fine: Simulator, runs: Mapping[float, Trajectory], order: int
 ) -> Name:
-    """Name what makes one step differ where accelerations do not.
+    """Identify the cause of one-step errors where accelerations agree.
 
     Impacts and stops, if the error lies in the periods that have them; a delay, if late efforts
     take it away; else the parameters of friction and robot by which the reference errs likewise.
@@ -237,7 +237,7 @@ def _compared(setup: Setup) -> Array:
 
 
 def describe_since(run: Trajectory, since: float) -> Iterator[str]:
-    """Yield when a motion parts, and which events are near."""
+    """Yield when motions diverge, and which events are near."""
     yield f"it parts at t = {since:.4g} s"
     near = [e for e in run.events if abs(e.time - since) < 0.02]
     if near:

@@ -57,13 +57,13 @@ class OneStepCheck:
 
     @property
     def remainder(self) -> bool | None:
-        """Whether the step explains all; None where there are too few steps to tell."""
+        """True if the remainder at a step of 0 is within its bound; None with too few steps."""
         return None if self.left is None or self.bound is None else self.left <= self.bound
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Hold what a reference predicts of a trajectory, sample by sample.
+    """Hold the one-step predictions of a reference, sample by sample.
 
     Args:
         errors: of joint rates and the base's twist (k, n + 6), predicted less recorded.
@@ -128,7 +128,7 @@ def check_one_step(trajectory: Trajectory, found: Predictions) -> OneStepCheck:
 def check_one_steps(
     references: tuple[Simulator, Simulator], runs: Mapping[float, Trajectory], order: int
 ) -> OneStepCheck:
-    """Check the run at the largest physics step, how its error falls, and what is left at 0.
+    """Check one-step errors at the largest physics step, their order, and the remainder at 0.
 
     Over a fixed control period an engine of order p errs by O(dt^p) in the velocities; an error
     that does not fall is no matter of time stepping.
@@ -185,7 +185,7 @@ def _parts(n: int) -> tuple[slice, slice]:
 
 
 def _order(errors: Mapping[float, float]) -> float | None:
-    """Return by which order errors fall with the step; None where that cannot be told."""
+    """Return the order by which errors fall with the step; None if undetermined."""
     if len(errors) < 2 or min(errors.values()) <= 0:
         return None
     return float(np.polyfit(np.log(list(errors)), np.log(list(errors.values())), 1)[0])

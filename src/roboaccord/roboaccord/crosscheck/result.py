@@ -1,4 +1,4 @@
-"""What a cross-check found, as data: for summary.json, for `--json` and for the report."""
+"""Result of a cross-check as data: for summary.json, for `--json` and for the report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEVELS = ("acceleration", "one_step", "trajectory", "statistics")
 
 @dataclass(frozen=True)
 class CrosscheckResult:
-    """Hold everything a cross-check found; `data` is what the report and summary.json are from."""
+    """Hold the result of a cross-check; report and summary.json are made of `data`."""
 
     data: dict[str, Any]
     report: Path
@@ -34,12 +34,12 @@ class CrosscheckResult:
 
     @property
     def passed(self) -> bool:
-        """Whether every level was judged or excused, and nothing was outside."""
+        """True if every level is within or excused."""
         return bool(self.data["verdict"] == "pass")
 
     @property
     def acceptable(self) -> bool:
-        """Whether nothing speaks against it: it passed, or there was no engine to judge."""
+        """True if it passed, or if there was no engine to judge."""
         return self.passed or self.data["verdict"] is None
 
     def to_json(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def result_of(
     floor: Floor | None,
     statistics: Mapping[str, StatisticsCheck],
 ) -> dict[str, Any]:
-    """Return everything that was found, as data."""
+    """Return the result as plain data."""
     scenario = setup.scenario
     shown = {engine: runs.shown(engine) for engine in engines.names}
     trajectory = {c.engine: c.trajectory for c in checks if c.trajectory}

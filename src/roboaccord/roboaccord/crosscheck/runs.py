@@ -137,14 +137,14 @@ def run_jobs(
 
 
 def judged_duration(setup: Setup) -> float:
-    """Return how much of a run is judged [s]: a whole number of control periods."""
+    """Return the judged duration of a run [s], a whole number of control periods."""
     scenario = setup.scenario
     length = min(scenario.crosscheck.duration, scenario.duration)
     return max(1, round(length / scenario.control_period)) * scenario.control_period
 
 
 def floor_of(tree: Tree, runs: Runs) -> Floor:
-    """Return what the reference's own error and round-off make of its motion."""
+    """Return the floor: the effect of the reference's own error and of round-off."""
     step = runs.truth_step
     truth, bit = (runs.found[Job(REFERENCE, step, True, bit)] for bit in (False, True))
     return measure_floor(tree, truth, runs.found[Job(REFERENCE, runs.steps[-1])], bit)

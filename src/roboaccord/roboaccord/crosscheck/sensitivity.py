@@ -1,4 +1,4 @@
-"""How small an error the cross-check finds: bisection over the size of deliberate errors."""
+"""Sensitivity of the cross-check: bisection over the size of deliberate errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ONCE = ("axis_sign", "delay")  # these have one size
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Hold what came of one kind of perturbation in one engine.
+    """Hold the sensitivity to one kind of perturbation in one engine.
 
     Args:
         engine, kind, where: what was falsified.
@@ -80,14 +80,14 @@ class Prober:
         self._tolerances = spec.crosscheck.tolerances
 
     def model(self, item: Perturbation) -> Finding | None:
-        """Return what level 1 finds, or None."""
+        """Return the finding of level 1, or None."""
         engine = self._make(item)
         checks = self._first(item, engine)
         ask = partial(name_acceleration, self._setup, self._reference, engine)
         return _off(judge_model(self._tolerances, checks, ask))
 
     def one_step(self, item: Perturbation) -> Finding | None:
-        """Return what level 2 finds, or None."""
+        """Return the finding of level 2, or None."""
         engine, runs = self._make(item), self._runs(item)
         fine = make_simulator(self._setup, physics_step=self._steps[-1])
         step = check_steps(self._setup, engine.order, runs)
@@ -97,7 +97,7 @@ class Prober:
         return _off(judge_step(self._tolerances, checks, ask))
 
     def trajectory(self, item: Perturbation) -> Finding | None:
-        """Return what level 3 finds, or None."""
+        """Return the finding of level 3, or None."""
         engine, runs = self._make(item), self._runs(item)
         truth_step = self._steps[-1] / 2
         truth, bit, coarse = (
@@ -118,7 +118,7 @@ class Prober:
         return _off(judge_trajectory(self._tolerances, checks, lambda: near))
 
     def of(self, level: str) -> Probe:
-        """Return what finds errors by a level."""
+        """Return the check of a level."""
         probes = {"acceleration": self.model, "one_step": self.one_step}
         return probes.get(level, self.trajectory)
 
@@ -242,7 +242,7 @@ def _search(
 
 
 def _ask(probe: Probe, item: Perturbation) -> Finding | None:
-    """Return what a level finds; a run that diverges has been found out."""
+    """Return the finding of a level; a run that diverges counts as detected."""
     try:
         return probe(item)
     except DivergedError as error:

@@ -1,4 +1,4 @@
-"""From the figures to the outcome of each level: within, outside or not judged, and why."""
+"""Judgement of each level: within, outside or not judged, with the reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ask = Callable[[], Name]
 
 @dataclass(frozen=True)
 class EngineChecks:
-    """Hold what was measured of one engine; levels that do not apply are None."""
+    """Hold the measurements of one engine; levels that do not apply are None."""
 
     engine: str
     model: ModelCheck
@@ -92,7 +92,7 @@ def judge_model(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findi
 
 
 def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Finding:
-    """Judge one-step errors: they must fall with the physics step, and leave nothing at 0."""
+    """Judge one-step errors: they must fall with the physics step to a remainder of 0."""
     step, engine = checks.one_step, checks.engine
     assert step is not None
     if max(step.rms, step.spin) <= step.floor and step.remainder is not False:
@@ -124,7 +124,7 @@ def _judge_allowed_step(allowed: Allowance, step: OneStepCheck, engine: str) -> 
 
 
 def _no_fall(tolerances: Tolerances, step: OneStepCheck) -> str:
-    """Return why the one-step errors are no matter of time stepping, or nothing."""
+    """Return why time stepping does not explain the one-step errors, or nothing."""
     assert not isinstance(tolerances.one_step, Allowance)
     rates = {
         "joints'": (step.relative, step.order),
@@ -141,7 +141,7 @@ def _no_fall(tolerances: Tolerances, step: OneStepCheck) -> str:
 
 
 def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Finding:
-    """Judge whole trajectories by order while errors exceed the floor, and by what is left at 0."""
+    """Judge trajectories by order while errors exceed the floor, and by the remainder at 0."""
     runs, engine = checks.trajectory, checks.engine
     assert runs is not None
     limit = tolerances.trajectory.get(engine)
@@ -166,7 +166,7 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
 
 
 def _off_course(tolerances: Tolerances, runs: ConvergenceCheck, limit: float | None) -> str:
-    """Return why trajectories part by more than time stepping explains, or nothing."""
+    """Return why time stepping does not explain the trajectory errors, or nothing."""
     if limit is not None and runs.error[0] > limit:
         return _too_far(runs, limit)
     expected = runs.expected_order

@@ -17,7 +17,7 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 @dataclass(frozen=True)
 class Link:
-    """Hold what the core reads of a link: mass [kg], centre of mass (3,) [m], inertia there."""
+    """Hold a link: mass [kg], centre of mass (3,) [m], inertia there."""
 
     name: str
     mass: float
@@ -102,7 +102,7 @@ class Tree:
 
     @property
     def bearing(self) -> bool:
-        """Whether the first link is a ball that turns in a bearing of the second tree's root."""
+        """True if the first link is a ball in a bearing of the second tree's root."""
         return self.frame > 0 and self.links[self.frame].name != "world"
 
     @cached_property
@@ -113,7 +113,7 @@ class Tree:
     def forward(
         self, joints: tuple[str, ...], q: Array, position: Array, orientation: Array
     ) -> tuple[Array, Array]:
-        """Return where the links are.
+        """Compute forward kinematics: the poses of the links.
 
         Args:
             joints: names of the columns of `q`.

@@ -1,4 +1,4 @@
-"""What the engines share: commands in, states out, force laws in every physics step."""
+"""Base class of the engines: commands in, states out, force laws in every physics step."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class EngineSimulator(ABC):
 
     @abstractmethod
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
-        """Return what stops, contacts and their friction took in the last physics step [J].
+        """Return the losses in stops, contacts and their friction in the last physics step [J].
 
         An impulse P takes -P . (v0 + v1) / 2: that is the change of kinetic energy which is its
         own, where it has changed the velocities from v0 to v1 among others.
@@ -155,7 +155,7 @@ class EngineSimulator(ABC):
         return state
 
     def _single_substeps(self, count: int) -> None:
-        """Take physics steps one by one; look after each at what touched and took energy."""
+        """Take physics steps one by one; record contacts and losses after each."""
         watch, meter = self._watch, self._meter
         for i in range(count):
             before = self._read() if meter else None
@@ -169,7 +169,7 @@ class EngineSimulator(ABC):
             self._events += watch.take()
 
     def meter(self) -> None:
-        """Begin to measure where energy goes, in every physics step."""
+        """Begin to measure losses of energy in every physics step."""
         self._meter = StepMeter(
             self.tree, self.joints, self.physics_step, self._law, self._friction
         )
@@ -195,7 +195,7 @@ class EngineSimulator(ABC):
         return np.asarray(turn.T @ mass @ turn)
 
     def gravity_forces(self, state: RobotState) -> Array:
-        """Return what holds the robot at rest in a state (m,) [N, N m], as `mass_matrix` has it."""
+        """Return gravity forces (m,) [N, N m] in the coordinates of `mass_matrix`."""
         turn, _, gravity = self._statics_at(state)
         return np.asarray(turn.T @ gravity)
 

@@ -1,4 +1,4 @@
-"""Where an engine's motion loses energy, physics step by physics step."""
+"""Energy losses of an engine by channel, physics step by physics step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Losses(NamedTuple):
-    """Hold what constraints took in one physics step [J]: stops, contacts, and their friction."""
+    """Hold the losses of one physics step [J]: stops, contacts, and contact friction."""
 
     stops: float = 0.0
     impacts: float = 0.0
@@ -36,7 +36,7 @@ class Losses(NamedTuple):
 
 
 class StepMeter:
-    """Add up what an engine's motion loses.
+    """Accumulate the energy losses of an engine.
 
     What force law and friction of joints take is integrated by the trapezoidal rule, whose error
     over a smooth motion is of second order; what constraints take comes from the engine.
@@ -67,7 +67,7 @@ class StepMeter:
         self._last: tuple[float, float] | None = None
 
     def see(self, before: RobotState, after: RobotState, constraints: Losses) -> None:
-        """Take the states around a physics step, and what constraints took in it."""
+        """Record a physics step: the states around it, and the losses in constraints."""
         ground, joints = self._last or self._powers(before)
         self._last = self._powers(after)
         self._account.add(FRICTION, 0.5 * self._step * (ground + self._last[0]))
@@ -77,11 +77,11 @@ class StepMeter:
         self._account.add(IMPACTS, constraints.impacts)
 
     def take(self) -> Mapping[str, float]:
-        """Return what each channel took since the last call [J]."""
+        """Return the losses by channel since the last call [J]."""
         return self._account.take()
 
     def _powers(self, state: RobotState) -> tuple[float, float]:
-        """Return what the force law and the friction of the joints take in a state [W]."""
+        """Return the power dissipated by the force law and by joint friction in a state [W]."""
         ground = self._law.of(state) if self._law else 0.0
         joints = -float(self._friction.efforts(state.qd) @ state.qd) if self._friction else 0.0
         return ground, joints

@@ -1,4 +1,4 @@
-"""What an engine simulates: one description with its forces, so that a robot can hold several."""
+"""Engine models: one description with its forces; a robot can have several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What deliberate errors do to an engine's model."""
+"""Deliberate errors in an engine's model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What deliberate errors do to what a simulator is told and what it measures."""
+"""Deliberate errors in a simulator's commands and measurements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OUTSIDE = ("sensor", "delay")  # of the model
 
 
 def perturb_signals(simulator: Simulator, items: Perturbations) -> Simulator:
-    """Return a simulator whose measurements or commands are off, where `items` say so."""
+    """Return a simulator whose measurements or commands have the errors of `items`."""
     found = [item for item in items if item.kind in OUTSIDE]
     return PerturbedSignals(simulator, found) if found else simulator
 

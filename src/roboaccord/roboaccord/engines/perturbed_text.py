@@ -1,4 +1,4 @@
-"""What deliberate errors do to the text of a description: links and joints that are not as said."""
+"""Deliberate errors in a description's text: properties of links and joints."""
 
 from __future__ import annotations
 

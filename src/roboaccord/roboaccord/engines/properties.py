@@ -1,4 +1,4 @@
-"""What a model is made of, as a description says it and as an engine has it."""
+"""Model properties of links and joints, from a description and from an engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LinkProperties:
 
 @dataclass(frozen=True)
 class JointProperties:
-    """Hold what places, bounds and brakes a joint.
+    """Hold origin, axis, limits, friction and reflected inertia of a joint.
 
     Args:
         origin: in the parent's frame (3,) [m].
@@ -62,7 +62,7 @@ def axis_in_parent(joint: Joint) -> Array:
 
 
 def intended_properties(model: EngineModel) -> Properties:
-    """Return what a model says, whatever an engine makes of it."""
+    """Return the properties of a model as described, independent of an engine."""
     tree = Tree.parse(model.urdf, root=model.root)
     braked = braking(model)
     bounded = {

@@ -1,4 +1,4 @@
-"""What touches: pairs named as the contact names them, and those that begin to touch."""
+"""Contact events: pairs in contact by name, and pairs that begin to touch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Pairs:
         self._pairs = {frozenset(pair): pair for pair in contact.pairs}
 
     def has(self, one: str, other: str) -> bool:
-        """Whether two things can touch."""
+        """Return whether two bodies can touch."""
         return frozenset((one, other)) in self._pairs
 
     def check(self, shaped: Sequence[str]) -> None:
@@ -79,7 +79,7 @@ class TouchWatch:
                 self._begun[pair] = start, so_far + impulse
 
     def take(self) -> list[Event]:
-        """Return the pairs that began to touch, with what their normal forces did since [N s]."""
+        """Return the pairs that began to touch, with their normal impulses since [N s]."""
         events = [
             Event(round(time, 9), "contact", " ".join(pair), impulse)
             for pair, (time, impulse) in self._begun.items()

@@ -1,4 +1,4 @@
-"""What sdformat's checker lets pass: elements, systems, included models, topics and the bridge."""
+"""Checks beyond sdformat's: elements, systems, included models, topics and the bridge."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from roboaccord.gazebo.systems import (
 
 
 def check_file(path: Path, models: Sequence[Path]) -> list[str]:
-    """Return what is wrong with a world or model, nothing if it is right.
+    """Return the errors of a world or model.
 
     Args:
         path: an SDF file; models that it includes are looked for, and not checked themselves.
@@ -51,7 +51,7 @@ def check_file(path: Path, models: Sequence[Path]) -> list[str]:
 
 
 def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str]:
-    """Return what is wrong with the systems of a robot, and with the bridge to their topics.
+    """Return the errors of a robot's systems, and of the bridge to their topics.
 
     Args:
         urdf: the description as Gazebo gets it, with `<gazebo>` tags.

@@ -1,4 +1,4 @@
-"""The description of a robot as Gazebo takes it: its own tags, and the joints where they start.
+"""Descriptions for Gazebo: its own tags, and joints offset to their initial positions.
 
 Gazebo starts every joint at 0. So a joint that starts at q0 gets an origin that is turned by q0,
 and limits less q0; what Gazebo then calls q is the true angle less q0.

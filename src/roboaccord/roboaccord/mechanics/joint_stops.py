@@ -1,4 +1,4 @@
-"""Which joints are at their stops, from control tick to control tick, alike in every simulator."""
+"""Joint stop events at control ticks, alike in every simulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a motion loses energy: an account by channel, and the power that laws of friction take."""
+"""Energy losses of a motion: an account by channel, and the power of friction laws."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FRICTION, DAMPING, STOPS, IMPACTS = CHANNELS = ("friction", "damping", "stops", 
 
 
 class LossAccount:
-    """Add up the energy taken from a motion, by channel [J].
+    """Accumulate energy losses by channel [J].
 
     Args:
         channels: that are measured; the others are not told.
@@ -33,7 +33,7 @@ class LossAccount:
         self._taken[channel] += energy
 
     def take(self) -> Mapping[str, float]:
-        """Return what each channel took since the last call [J]."""
+        """Return the losses by channel since the last call [J]."""
         taken, self._taken = self._taken, dict.fromkeys(self._taken, 0.0)
         return taken
 
@@ -52,7 +52,7 @@ def motion_of(tree: Tree, kinematics: TreeKinematics, state: RobotState) -> Link
 
 
 class LawPower:
-    """Give the power that a force law takes from the links.
+    """Compute the power dissipated by a force law.
 
     Args:
         tree: links and joints.

@@ -47,7 +47,7 @@ def solve_by_lemke(w, b, active, x):  # type: ignore[no-untyped-def]
 
 @kernel
 def check_lcp(w, b, x):  # type: ignore[no-untyped-def]
-    """Return how far x (n,) is from solving a problem, relative to its terms: 0 is exact."""
+    """Return the residual of a solution x (n,), relative to its terms: 0 is exact."""
     n = len(b)
     worst = most = 0.0
     for i in range(n):
@@ -68,7 +68,7 @@ def check_lcp(w, b, x):  # type: ignore[no-untyped-def]
 
 @kernel
 def _settle(w, b, active, x):  # type: ignore[no-untyped-def]
-    """Fill x for a set of positive entries.
+    """Solve for x with a given active set (positive entries).
 
     Returns:
         -1 where that solves the problem, else the entry that is worst off; n if there is no x.
@@ -113,7 +113,7 @@ def _settle(w, b, active, x):  # type: ignore[no-untyped-def]
 
 @kernel
 def eliminate(a, y):  # type: ignore[no-untyped-def]
-    """Solve a z = y in place by elimination with pivots; return whether that was possible."""
+    """Solve a z = y in place by elimination with pivoting; return whether a is regular."""
     n = len(y)
     for c in range(n):
         pivot = c
@@ -140,7 +140,7 @@ def eliminate(a, y):  # type: ignore[no-untyped-def]
 
 @kernel
 def _lemke(w, b, active):  # type: ignore[no-untyped-def]
-    """Fill `active` with the set of positive entries that Lemke's method ends with.
+    """Find the active set (positive entries) by Lemke's method, into `active`.
 
     Tableau of y - W x - 1 z0 = b; columns are y, x, z0 and b. Variables are numbered y 0 to n - 1,
     x n to 2n - 1, z0 2n.
@@ -192,7 +192,7 @@ def _pivot(t, row, column):  # type: ignore[no-untyped-def]
 
 @kernel
 def _ratio(t, basis, column):  # type: ignore[no-untyped-def]
-    """Return the row that leaves, -1 where none can: least ratio, ties broken lexicographically.
+    """Return the row that leaves the basis (lexicographic ratio test), -1 where none can.
 
     Without that, a degenerate problem could go round in circles.
     """

@@ -59,7 +59,7 @@ class Step:
     error: float
 
     def at(self, part: float) -> Array:
-        """Return the state (n,) at a part, 0 to 1, of the step."""
+        """Return the state (n,) at a fraction, 0 to 1, of the step (dense output)."""
         rest = 1.0 - part
         change = self.end - self.start
         bend = self.size * self.slopes[0] - change
@@ -71,7 +71,7 @@ class Step:
 
     @property
     def next_size(self) -> float:
-        """The step to go on with, or to try again with [s]."""
+        """The step size to continue or to retry with [s]."""
         if not np.isfinite(self.error):
             return SHRINK * self.size
         factor: float = SAFETY * max(self.error, 1e-10) ** -0.2

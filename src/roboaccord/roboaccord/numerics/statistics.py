@@ -1,4 +1,4 @@
-"""Figures of many runs: mean, spread, confidence, and whether two samples can agree."""
+"""Statistics of many runs: mean, deviation, confidence intervals, tests of two samples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESAMPLES = 4000  # of a bootstrap
 
 @dataclass(frozen=True)
 class Statistics:
-    """Hold what a sample says: nan where it is too small for it.
+    """Hold the statistics of a sample; nan where it is too small.
 
     Args:
         n: size of the sample.
@@ -65,7 +65,7 @@ def median_difference(sample: Sequence[float], other: Sequence[float]) -> tuple[
 
 
 def share_probability(sample: Sequence[float], other: Sequence[float]) -> float:
-    """Return the probability of shares above 0 at least as unlike as these, if they are alike.
+    """Return the p-value of the hypothesis that two samples have the same share above 0.
 
     Fisher's exact test, two-sided (Journal of the Royal Statistical Society 85, 1922).
     """

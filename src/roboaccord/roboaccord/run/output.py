@@ -1,4 +1,4 @@
-"""Where results go, and what they look like as JSON."""
+"""Output folders, and results as JSON."""
 
 from __future__ import annotations
 

@@ -46,13 +46,13 @@ class RunRequest:
 
     @property
     def start_timeout(self) -> float:
-        """How long the controller may take to be made and reset [s of wall time]."""
+        """Time limit for making and resetting the controller [s of wall time]."""
         return max(START_TIMEOUT, self.timeout)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
-    """Hold what came of a run: the motion, its bag, and how long it took [s]."""
+    """Hold the result of a run: the motion, its bag, and its wall time [s]."""
 
     trajectory: Trajectory
     bag: Path

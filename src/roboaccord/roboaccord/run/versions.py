@@ -1,4 +1,4 @@
-"""Which software made a result."""
+"""Versions of the software behind a result."""
 
 from __future__ import annotations
 

@@ -18,7 +18,9 @@ def build(factory: Callable[..., Any], setup: Any, spec: Mapping[str, Any], key:
     accepted = [p for p in inspect.signature(factory).parameters if p != "setup"]
     for name in spec:
         if name not in accepted:
-            raise AccordError(f"unknown key {key}.{name}{did_you_mean(name, accepted)}")
+            new = getattr(factory, "renamed_keys", {}).get(name)
+            hint = f"; it is now {key}.{new}" if new else did_you_mean(name, accepted)
+            raise AccordError(f"unknown key {key}.{name}{hint}")
         default = inspect.signature(factory).parameters[name].default
         number = isinstance(default, (int, float)) and not isinstance(default, bool)
         if number and (isinstance(spec[name], bool) or not isinstance(spec[name], (int, float))):

@@ -20,7 +20,7 @@ from roboaccord.scenario.watch import START_TIMEOUT, line_of, starting
 
 
 class Passive:
-    """Publish no effort: the controller called `none`."""
+    """Give zero efforts: the controller called `none`."""
 
     def __init__(self, setup: Setup) -> None:
         self._command = Command(np.zeros(len(setup.joints)))

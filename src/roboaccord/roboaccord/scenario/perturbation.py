@@ -14,7 +14,7 @@ EVERY = "*"
 
 @dataclass(frozen=True)
 class Kind:
-    """Hold what a kind of perturbation does with its value.
+    """Hold the properties of a kind of perturbation.
 
     Args:
         meaning: of the value, for `--help` and tables.
@@ -82,11 +82,11 @@ class Perturbation:
     where: str = EVERY
 
     def at(self, name: str) -> bool:
-        """Whether it concerns the link or joint of a name."""
+        """Return whether the perturbation applies to a link or joint."""
         return self.where in (EVERY, name)
 
     def pick(self, names: Iterable[str]) -> list[str]:
-        """Return those of `names` that it concerns.
+        """Return those of `names` to which the perturbation applies.
 
         Raises:
             AccordError: if there is none.

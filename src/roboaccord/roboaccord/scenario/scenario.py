@@ -19,7 +19,7 @@ ONE_STEP = 1e-3  # of the change of the rates in a control period
 
 
 class Initial(BaseModel, extra="forbid", frozen=True):
-    """Where a run starts: joints by name [rad, rad/s], the base, and switches by name.
+    """Initial state of a run: joints by name [rad, rad/s], the base, and switches by name.
 
     `roll`, `pitch` and `yaw` are about the world's fixed axes, in that order, as in URDF [rad].
     `spread_q` is drawn anew for each seed: every joint starts uniformly within plus and minus it
@@ -50,7 +50,7 @@ def limit_of(tolerance: float | Allowance) -> float:
 
 
 class Tolerances(BaseModel, extra="forbid", frozen=True):
-    """What the cross-check accepts. Each default says where it comes from.
+    """Tolerances of the cross-check. Each default says where it comes from.
 
     A plain number tightens what is measured; what loosens it is `{limit: NUMBER, reason: TEXT}`.
 
@@ -72,7 +72,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
 
 
 class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
-    """How a sensitive motion is compared: by the median of a figure over seeds.
+    """Comparison of a sensitive motion by the median of a figure over seeds.
 
     Args:
         figure: name of a figure of the run.
@@ -87,7 +87,7 @@ class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
 
 
 class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
-    """How a scenario is cross-checked: run length [s], number of random states, tolerances.
+    """Settings of the cross-check: run length [s], number of random states, tolerances.
 
     With `statistics` the motion counts as chaotic: engines are compared by a figure's median over
     seeds, in runs of the scenario's own duration, and not by steps and trajectories.

@@ -188,18 +188,18 @@ class Setup:
 
     @cached_property
     def effort_limits(self) -> Array:
-        """What efforts are clipped to (n,) [N m or N]."""
+        """Effort limits (n,) [N m or N]."""
         return freeze(self.robot.effort_limits(self))
 
     @cached_property
     def initial(self) -> RobotState:
-        """The state to start from."""
+        """Initial state."""
         given = initial_state(self.scenario, self.joints, self.robot.switches)
         return self.robot.initial(self, given)
 
     @cached_property
     def terrain(self) -> Any:
-        """What stands around the robot, as its package has it; None where there is nothing.
+        """Terrain and obstacles, as the robot's package represents them; None without any.
 
         Raises:
             AccordError: for keys that the package does not know, or where it knows none.
@@ -272,7 +272,7 @@ class Setup:
 
     @property
     def contact(self) -> Contact | None:
-        """What an engine's own contact solver deals with, or None."""
+        """Contact specification for an engine's own contact solver, or None."""
         made = self._friction
         return made if isinstance(made, Contact) else None
 

@@ -1,4 +1,4 @@
-"""What a controller's code, which may be a user's, raises is told in one line; so is silence.
+"""Supervision of controllers: exceptions and time-outs of user code as one-line errors.
 
 A thread looks now and then whether a call goes on, and ends one that takes too long by an exception
 in the thread that made it: at once in the main thread, by a signal; in any other when Python code

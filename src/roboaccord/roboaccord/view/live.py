@@ -71,7 +71,7 @@ class LiveView:
 
     @property
     def url(self) -> str:
-        """Where the view is."""
+        """Address of the view."""
         return self.stage.url
 
     def on_state(self, state: RobotState) -> None:

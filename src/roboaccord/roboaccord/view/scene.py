@@ -1,4 +1,4 @@
-"""What there is to draw: the shapes of a URDF as convex solids.
+"""Scene graph: the visual shapes of a URDF as convex solids.
 
 Boxes, cylinders, spheres and convex meshes are drawn. Where a link's visual is a mesh that is not
 convex, or whose file is not there, its collision shapes stand in for it.

@@ -71,7 +71,7 @@ class Stage:
 
     @property
     def url(self) -> str:
-        """Where the view is."""
+        """Address of the view."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self.server.get_port()}"
 

@@ -1,4 +1,4 @@
-"""Where the camera stands, and what is drawn behind a robot: ground, or the wall it moves on."""
+"""Camera placement, and the backdrop of a robot: the ground, or the wall it moves on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ON_WALL = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
 
 @dataclass(frozen=True)
 class Stance:
-    """Hold how a motion is looked at.
+    """Hold the camera placement for a motion.
 
     Args:
         turn: from the world to the axes in which the plane behind the robot lies below it (3, 3).

@@ -1,4 +1,4 @@
-"""What the workspace must know of Gazebo: the world's name and step, its version, its clock."""
+"""Access to Gazebo: the world's name and physics step, its version, its clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
 
 @dataclass(frozen=True)
 class World:
-    """Hold what is read from a world file: its name in Gazebo, and the physics step [s]."""
+    """Hold the name of a world and its physics step [s], as read from its file."""
 
     path: Path
     name: str
@@ -80,7 +80,7 @@ class World:
 
 
 def refuse_rates(setup: Setup) -> None:
-    """Refuse a scenario that starts with what Gazebo cannot be given: rates.
+    """Refuse a scenario with initial rates, which Gazebo cannot set.
 
     Nor can it be told to turn a ball alone: a model is put in place as a whole.
 
@@ -152,7 +152,7 @@ def body_twist(before: Array, after: Array, step: float) -> Array:
 
 
 class BaseTwist:
-    """Follow the base from step to step, for its twist.
+    """Compute the twist of the base from its poses, step by step.
 
     Args:
         initial: where it is put.

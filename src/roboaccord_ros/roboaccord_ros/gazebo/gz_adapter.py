@@ -1,4 +1,4 @@
-"""The node gz_adapter: between Gazebo's bridged topics and those of every other simulator.
+"""Node gz_adapter: Gazebo's bridged topics in the interface of every other simulator.
 
 It completes what a bridge cannot: efforts checked, clipped and echoed into `/R/joint_states`, the
 twist of the base as the engine has it, the place of a ball in a bearing, services of switches,
@@ -35,7 +35,7 @@ from roboaccord_ros.graph.switch_services import SwitchServices
 
 
 class GazeboShell:
-    """Make Gazebo's states and efforts those of the workspace's interface.
+    """Convert Gazebo's states and efforts to the workspace's interface.
 
     Args:
         node, run: where it lives.
@@ -127,7 +127,7 @@ class GazeboShell:
         return others or self._switches.missing() or self._link.missing()
 
     def _prepare(self) -> None:
-        """Let go what the scenario does not hold; begin when it is so."""
+        """Release the switches that the scenario does not hold, then begin."""
         if not self._switches.busy:
             self._switches.bring(self._setup.initial.switches)
             self._on_settled()

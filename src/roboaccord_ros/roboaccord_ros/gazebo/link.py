@@ -1,4 +1,4 @@
-"""How efforts and the command to go on reach Gazebo: in lockstep, or with the world running free.
+"""Transport of efforts and step requests to Gazebo: in lockstep or free-running.
 
 In lockstep the world is paused, and each command steps it by one control period; it goes over
 Gazebo's own transport, for which Python bindings are needed. Free, the world runs as fast as it
@@ -34,10 +34,10 @@ QUERY = "/gazebo/worlds"  # a service that every server has, and that changes no
 
 
 class Link(Protocol):
-    """Send efforts to Gazebo, and let it go on."""
+    """Send efforts and step requests to Gazebo."""
 
     def missing(self) -> str:
-        """Return what is not there yet, or ""."""
+        """Return the first missing topic or service, or ""."""
 
     def force(self, effort: Array) -> None:
         """Put efforts (n,) [N m] in force."""

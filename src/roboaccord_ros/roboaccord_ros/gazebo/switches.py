@@ -1,4 +1,4 @@
-"""Switches in Gazebo: DetachableJoint systems, each told on a topic and confirming on another.
+"""Switches in Gazebo: DetachableJoint systems, commanded and confirmed by topics.
 
 A joint that is let go goes after the step in which the message came, and a joint that is made comes
 before it. Sent together, both would hold for one step, which stops all motion. So one message is
@@ -26,7 +26,7 @@ ATTACHED = "attached"
 
 
 class GazeboSwitches:
-    """Bring the switches of a robot in Gazebo to what is wanted.
+    """Set the switches of a robot in Gazebo.
 
     Args:
         node, robot, run: where it lives.
@@ -60,7 +60,7 @@ class GazeboSwitches:
         ]
 
     def missing(self) -> str:
-        """Return which confirmation could not be heard yet, or ""."""
+        """Return the first confirmation topic that is not connected yet, or ""."""
         for subscription in self._subscriptions:
             if not subscription.get_publisher_count():
                 return f"no bridge publishes {subscription.topic_name}"
@@ -70,11 +70,11 @@ class GazeboSwitches:
 
     @property
     def busy(self) -> bool:
-        """Whether a message is not yet confirmed."""
+        """True while a message is not yet confirmed."""
         return bool(self._asked)
 
     def bring(self, wanted: Mapping[str, bool]) -> dict[str, bool]:
-        """Set switches to what is wanted; return those that change, off before on."""
+        """Set switches; return those that change, releases before attachments."""
         changes = {n: bool(v) for n, v in wanted.items() if self._wanted[n] != bool(v)}
         self._wanted |= changes
         if not self.busy:

@@ -1,4 +1,4 @@
-"""What a few robots have beside joint efforts: wrenches, twists and switches.
+"""Command channels beside joint efforts: wrenches, twists and switches.
 
 A wrench or twist carries the stamp of the state it answers and is sent before the efforts, which
 stay the one message the simulator waits for; it waits for the others only where they have a
@@ -63,7 +63,7 @@ class ExtraInputs:
         return all(n in self._got and self._got[n][0] == time for n in self._expected)
 
     def complete(self, effort: Array) -> Command:
-        """Return the command with what came beside the efforts."""
+        """Return the command completed by wrench, twist and switches."""
         switches = self.switches.take()
         if not self._expected and not switches:
             return Command(effort)
@@ -99,7 +99,7 @@ class ExtraOutputs:
             graph.subscribe_switch(node, robot, name, run.guard(partial(self._take, name)))
 
     def missing(self) -> str:
-        """Return the name of what is not connected yet, a service of a switch or a topic, or ""."""
+        """Return the first service or topic that is not connected yet, or ""."""
         for publisher in self._publishers:
             if graph.missing_peers(self._node, publisher, (), somebody=False):
                 return str(publisher.topic_name)
@@ -120,7 +120,7 @@ class ExtraOutputs:
             raise AccordError(f"no answer from the service {service} within {PATIENCE:g} s")
 
     def send(self, time: float, command: Command, then: Callable[[], None]) -> None:
-        """Send what goes beside the efforts, and call `then` once every switch is answered."""
+        """Send wrench, twist and switches, and call `then` once every switch is answered."""
         for name in self._given:
             vector = getattr(command, name)
             self._send[name](encode_wrench(time, np.zeros(6) if vector is None else vector))

@@ -1,4 +1,4 @@
-"""States put together again from the two messages that carry them."""
+"""States assembled from joint states and odometry."""
 
 from __future__ import annotations
 

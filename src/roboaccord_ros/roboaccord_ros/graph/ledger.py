@@ -1,4 +1,4 @@
-"""What came of the messages of which each control period has one."""
+"""Bookkeeping of messages per control period: detection of losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ROS graph of a run: topics, qualities of service, and whether the peers are there."""
+"""The ROS graph of a run: publishers, subscriptions, qualities of service, peers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def advertise(node: Node, robot: str, name: str) -> tuple[Publisher, Send]:
 
 
 def _patient(node: Node, publisher: Publisher) -> Send:
-    """Return how to publish bytes, again and again where a queue is full."""
+    """Return a function that publishes bytes, and retries where a queue is full."""
     publish: Send = publisher.handle.publish_raw
 
     def send(data: bytes) -> None:
@@ -122,12 +122,12 @@ def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> None:
 
 
 def subscribe_number(node: Node, robot: str, name: str, take: Callable[[Float64], None]) -> None:
-    """Subscribe to a number that a person sends."""
+    """Subscribe to a number from teleoperation."""
     node.create_subscription(Float64, f"/{robot}/{name}", take, NEWEST)
 
 
 def subscribe_joints(node: Node, robot: str, name: str, take: Callable[[JointState], None]) -> None:
-    """Subscribe to what people send for joints; several of them can, each for some."""
+    """Subscribe to joint commands of teleoperation, from several publishers."""
     node.create_subscription(JointState, f"/{robot}/{name}", take, HAND)
 
 

@@ -1,4 +1,4 @@
-"""What the simulator node publishes: description, scenario, states, events and the result."""
+"""Publishers of the simulator node: description, scenario, states, events and result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BATCH = 500  # events in a message, some 70 kB
 
 
 class Outlet:
-    """Publish as bytes what a simulator has to say.
+    """Publish the simulator's messages as bytes.
 
     Args:
         node: where it lives.
@@ -61,7 +61,7 @@ class Outlet:
         self._node, self._state_publishers = node, (odometry, states)
 
     def missing(self, peers: Sequence[str]) -> str:
-        """Return which node is not yet sure to hear of every state, or ""."""
+        """Return the first node that is not yet certain to receive every state, or ""."""
         # Whoever asks for switches must not hear of them late: a latched state would be an old one.
         # Nor may an event of the first step pass a recorder by.
         unsure = [
@@ -116,7 +116,7 @@ class Outlet:
 def contact_markers(
     node: Node, setup: Setup, simulator: Simulator | None = None
 ) -> list[ContactMarkers]:
-    """Return the observer that publishes contacts, if anybody can tell of any."""
+    """Return the observer that publishes contacts, where the simulator reports them."""
     try:
         find = contact_finder(setup, simulator)
     except AccordError as error:

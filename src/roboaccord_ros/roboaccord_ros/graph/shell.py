@@ -1,4 +1,4 @@
-"""What the nodes share: how a node's process starts, reads parameters, spins and ends."""
+"""Base of the nodes: start of a node's process, parameters, spinning and shutdown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Shell(Protocol):
 
 
 class Run:
-    """Gather how the nodes of one process end.
+    """Collect the outcomes of the nodes of one process.
 
     Args:
         parts: number of nodes that must report `done`.

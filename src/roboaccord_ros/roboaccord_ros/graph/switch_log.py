@@ -1,4 +1,4 @@
-"""The state of switches at a time, from events: the messages of a switch have no stamp."""
+"""State of the switches over time, from events, because their messages have no stamp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people ask of a controller: twists, efforts and velocities of joints, from their topics."""
+"""Targets of a controller from teleoperation: twists, joint efforts and joint velocities."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Targets:
-    """Take what people send, and make the target of each state of it.
+    """Collect teleoperation messages into the target for each state.
 
     A velocity holds for `SILENCE` from the first state that is answered after it came. Each joint
     has a time of its own, for several people can drive one each.
@@ -56,7 +56,7 @@ class Targets:
         self._new.clear()
 
     def at(self, time: float) -> Target | None:
-        """Return the target for the state of a time [s], or None where nobody asks for anything."""
+        """Return the target for the state of a time [s], or None without teleoperation."""
         target = self._target
         if target is None or target.velocity is None:
             return target
@@ -88,7 +88,7 @@ class Targets:
         self._target = replace(self._target or Target(), velocity=self._velocity.copy())
 
     def _wrong(self, names: list[str], velocity: list[float]) -> str:
-        """Return what is wrong with a message, or ""."""
+        """Return the error of a message, or ""."""
         for name, value in zip(names, velocity, strict=False):
             if name not in self._joints:
                 return f"unknown joint {name}{did_you_mean(name, self._joints)}"

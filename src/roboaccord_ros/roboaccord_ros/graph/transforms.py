@@ -1,4 +1,4 @@
-"""Transforms of a robot on `/tf`, where tf2 is present; its messages are on no package index."""
+"""Transforms of a robot on `/tf`, where tf2 is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cross-check node: the reference predicts each state from the one before, as it comes."""
+"""Live cross-check node: one-step prediction error of the reference, state by state."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class CrosscheckShell:
     def _command(
         self, before: RobotState, state: RobotState, changes: Mapping[str, bool]
     ) -> Command | None:
-        """Return what led from one state to the next, and forget what was before.
+        """Return the command between one state and the next, and forget earlier ones.
 
         None if a wrench or twist is missing that the controller gives.
         """
@@ -156,7 +156,7 @@ class CrosscheckShell:
         self.worst = max(self.worst, float(np.abs(off).max()))
 
     def report(self) -> None:
-        """Publish how well the reference predicts."""
+        """Publish the prediction error of the reference."""
         if self._setup is None or not self.compared or self._before is None:
             return
         relative = float(np.sqrt(self._squares / self._changes)) if self._changes else 0.0

@@ -79,7 +79,7 @@ class Simulation:
             self._run.done()
 
     def close(self) -> None:
-        """Say how it ended, if that is not said, and see the result delivered."""
+        """Publish the result if that is pending, and wait until it is delivered."""
         if not self.result:
             self.finish(str(self._run.error or "interrupted"))
         self.outlet.deliver()

@@ -1,4 +1,4 @@
-"""A run in progress: the loop of the core, turned inside out for messages."""
+"""A run in progress: the core's loop driven by messages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Stepper:
 
     @property
     def over(self) -> bool:
-        """Whether the last tick is done."""
+        """True once the last tick is done."""
         return self.tick == self.ticks > 0
 
     @property

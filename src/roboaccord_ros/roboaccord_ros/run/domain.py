@@ -1,4 +1,4 @@
-"""A ROS domain of one's own, so that two runs on one machine never hear each other."""
+"""Private ROS domains, so that runs on one machine are isolated from each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder of the user's own for what lives as long as a process: locks.
+"""The user's private runtime folder for locks.
 
 Not in the shared folder for temporary files: there anybody can plant a link under a name that can
 be guessed.

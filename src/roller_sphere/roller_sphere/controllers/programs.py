@@ -1,4 +1,4 @@
-"""What velocity is asked of the ball over time: constant, a fan of headings, a figure of eight."""
+"""Reference velocities of the ball over time: constant, headings, a figure of eight."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The controller of a carrier that dribbles: it drives over the ground and takes the ball along."""
+"""Dribbling controller: velocity of the carrier, inverse kinematics and PI loop of the ball."""
 
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -18,8 +19,8 @@ CARRIER_BANDWIDTH = 10.0  # rad/s of the carrier's speed loops; heavy robots rea
 ACCELERATION = 2.0  # m/s^2: usual for robots of the middle-size league
 TURN_ACCELERATION = 4.0  # rad/s^2
 # Stronger ones push the ball on when it changes from one roller to the other, and lose it.
-RECALL = 10.0  # 1/s: by which an offset of the ball is asked back
-LEARNING = 15.0  # 1/s^2: likewise of what lasts
+PROPORTIONAL_GAIN = 10.0  # 1/s: velocity asked of the ball over its offset
+INTEGRAL_GAIN = 15.0  # 1/s^2: likewise over the integral of the offset
 
 
 def moved_mass(parameters: RollerSphereParameters) -> float:
@@ -29,7 +30,7 @@ def moved_mass(parameters: RollerSphereParameters) -> float:
 
 
 class CarrierLoops:
-    """Bring the carrier to a velocity and a turn rate: forward control, and a proportional loop.
+    """Control velocity and turn rate of the carrier: feed-forward and proportional feedback.
 
     Args:
         parameters: of the robot.
@@ -61,11 +62,12 @@ class CarrierLoops:
 
 
 class DribbleController:
-    """Drive at a speed and turn, the ball taken along; or at the velocity of `cmd_vel`.
+    """Dribble along a program of speed and turns, or at the velocity of `cmd_vel`.
 
     The ball is to move over the ground as its place in the carrier does, so the rollers get the
-    speeds of the inverse map (22) for that velocity, in the carrier's frame. How far the ball is
-    from its place, which a dribbler knows from how far its rollers are pressed out, is asked back.
+    speeds of the inverse map (22) for that velocity, in the carrier's frame. A PI loop on the
+    ball's offset, which a dribbler measures by how far its rollers are pressed out, brings the
+    ball back.
 
     Args:
         setup: robot and scenario.
@@ -75,11 +77,13 @@ class DribbleController:
         alternate: time of each turn, left and right in turn [s]; 0 for one that goes on.
         acceleration: at most, of the forward and sideways velocity [m/s^2].
         turn_acceleration: at most [rad/s^2].
-        recall: velocity asked of the ball over its offset [1/s].
-        learning: by which that grows while the offset lasts [1/s^2].
+        proportional_gain: of the loop on the ball's offset [1/s].
+        integral_gain: of the same loop [1/s^2].
         bandwidth: of the rollers' speed loops [rad/s].
         carrier_bandwidth: of the carrier's [rad/s].
     """
+
+    renamed_keys: ClassVar = {"recall": "proportional_gain", "learning": "integral_gain"}
 
     def __init__(
         self,
@@ -90,8 +94,8 @@ class DribbleController:
         alternate: float = 0.0,
         acceleration: float = ACCELERATION,
         turn_acceleration: float = TURN_ACCELERATION,
-        recall: float = RECALL,
-        learning: float = LEARNING,
+        proportional_gain: float = PROPORTIONAL_GAIN,
+        integral_gain: float = INTEGRAL_GAIN,
         bandwidth: float = BANDWIDTH,
         carrier_bandwidth: float = CARRIER_BANDWIDTH,
     ) -> None:
@@ -102,12 +106,12 @@ class DribbleController:
             turn_acceleration=turn_acceleration,
             carrier_bandwidth=carrier_bandwidth,
         )
-        if not (0 <= recall < math.inf and 0 <= learning < math.inf):
-            raise ValueError("recall and learning must not be negative")
+        if not (0 <= proportional_gain < math.inf and 0 <= integral_gain < math.inf):
+            raise ValueError("proportional_gain and integral_gain must not be negative")
         self._parameters: RollerSphereParameters = setup.parameters
         self._program = slalom(speed, turn_rate, straight, alternate)
         self._most = np.array([acceleration, acceleration, turn_acceleration])
-        self._recall, self._learning = recall, learning
+        self._proportional_gain, self._integral_gain = proportional_gain, integral_gain
         self._speeds = speeds_for(self._parameters.rig, compensation=True)
         self._rollers = SpeedLoops(self._parameters, bandwidth)
         self._carrier = CarrierLoops(self._parameters, carrier_bandwidth)
@@ -128,7 +132,7 @@ class DribbleController:
         return Command(np.concatenate([rollers, self._carrier.efforts(state, self._goal, change)]))
 
     def _approach(self, asked: Array, step: float) -> Array:
-        """Move the goal towards what is asked, and return its change over time (3,)."""
+        """Limit the rate of the set-point, and return its time derivative (3,)."""
         if step <= 0.0:
             return np.zeros(3)
         change = np.minimum(np.maximum((asked - self._goal) / step, -self._most), self._most)
@@ -136,13 +140,14 @@ class DribbleController:
         return np.asarray(change)
 
     def _ball_velocity(self, state: RobotState, step: float) -> Array:
-        """Return the ball's velocity over the ground that is asked, in the carrier's frame (2,)."""
+        """Return the desired velocity of the ball over ground, in the carrier's frame (2,)."""
         p = self._parameters
         away = offsets(p, state.q, state.position)[:2]
         self._sum = self._sum + away * step
         carrier = turned_back(state.q[4], state.qd[2:4])
         place = carrier + np.array([0.0, state.qd[4] * p.ball_ahead])
-        return np.asarray(place - self._recall * away - self._learning * self._sum)
+        asked = place - self._proportional_gain * away - self._integral_gain * self._sum
+        return np.asarray(asked)
 
 
 def _check_positive(**values: float) -> None:

@@ -1,4 +1,4 @@
-"""The motion of a ball on the ground between the rollers of a carrier: the kernels.
+"""Dynamics of a dribbled ball between the rollers of a carrier: compiled kernels.
 
 With the rates y = (omega, nu rates, carrier rates), eight numbers, the ball's centre moves at
 v = r omega x z, since it rolls on the ground, and roller i with its holder at
@@ -184,7 +184,7 @@ def relax(M, slope, pull, step, change):  # type: ignore[no-untyped-def]
 
 @kernel
 def press(forces, friction, J, G, bias, u, n, middle, change, step, force, slope):  # type: ignore[no-untyped-def]
-    """Fill the friction on the ball at the start of a step, for the load in its middle.
+    """Compute the friction on the ball at the start of a step, for the load at its middle.
 
     What friction itself adds to the load is taken to the first order of mu sin(u, n). `middle`
     holds the rates there, `force` (2, 3) what is filled, in row 0, and a row of use.

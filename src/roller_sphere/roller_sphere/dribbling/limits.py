@@ -1,4 +1,4 @@
-"""How fast a carrier can turn and gain speed with its ball: statics with cones of friction.
+"""Limits of dribbling by statics: turn rate and acceleration within the friction cones.
 
 In the carrier's frame the ball is at rest in its place. With an acceleration a of the ball, its
 rolling, the loads N_i of the rollers and forces f_i tangential to the ball,
@@ -40,7 +40,7 @@ def ball_acceleration(ahead: float, speed: float, turn_rate: float, gain: float 
 def grip_shares(
     parameters: RollerSphereParameters, mu: float, mu_ground: float, acceleration: Array
 ) -> tuple[float, float]:
-    """Return the shares of friction that rollers and ground must give; above 1 they cannot.
+    """Return the required fractions of friction at rollers and ground; above 1 infeasible.
 
     Args:
         parameters: of the robot.
@@ -76,7 +76,7 @@ def grip_shares(
 def largest_turn_rate(
     parameters: RollerSphereParameters, mu: float, mu_ground: float, speed: float
 ) -> float:
-    """Return the turn rate at which the share of grip is 1 at a speed [rad/s], by statics."""
+    """Return the turn rate at which the friction limit is reached at a speed [rad/s]."""
 
     def excess(rate: float) -> float:
         a = ball_acceleration(parameters.ball_ahead, speed, rate)
@@ -88,7 +88,7 @@ def largest_turn_rate(
 def largest_gain(
     parameters: RollerSphereParameters, mu: float, mu_ground: float, sign: float = 1.0
 ) -> float:
-    """Return the acceleration straight on at which the share of grip is 1, or, at -1, braking."""
+    """Return the acceleration straight ahead at the friction limit, or, with -1, braking."""
 
     def excess(gain: float) -> float:
         a = ball_acceleration(parameters.ball_ahead, 0.0, 0.0, sign * gain)
@@ -98,7 +98,7 @@ def largest_gain(
 
 
 def _crossing(excess: Callable[[float], float]) -> float:
-    """Return where a function that grows crosses 0; 0 where it is above at once."""
+    """Return the root of an increasing function; 0 where it starts above 0."""
     if excess(0.0) >= 0.0:
         return 0.0
     return float(brentq(excess, 0.0, MOST)) if excess(MOST) > 0.0 else MOST

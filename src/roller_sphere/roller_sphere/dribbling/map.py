@@ -1,4 +1,4 @@
-"""The map of a dribbling carrier: what it holds at which speed and turn rate, by experiment."""
+"""Map of dribbling over speed and turn rate, by simulation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LAST = 1.0  # s at the end, over which slips are averaged
 
 @dataclass(frozen=True)
 class Cell:
-    """Hold one run, straight on and then in a turn that goes on.
+    """Hold one run: straight ahead, then a continuous turn.
 
     Args:
         speed, turn_rate: that were asked [m/s, rad/s].
@@ -80,7 +80,7 @@ def run_cell(data: dict[str, Any], engine: str, speed: float, turn_rate: float) 
 
 
 def grip_of(setup: Setup, speed: float, turn_rate: float) -> float:
-    """Return the share of grip that a steady turn asks of the rollers."""
+    """Return the fraction of friction that a steady turn requires of the rollers."""
     if setup.contact is None:
         return math.nan
     p = setup.parameters

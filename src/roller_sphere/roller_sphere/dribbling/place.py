@@ -1,4 +1,4 @@
-"""Where the ball is between the carrier's rollers, and how far it is from being lost.
+"""Kinematics of the ball between the carrier's rollers: offsets, strokes, loss.
 
 In the carrier's frame, whose x axis is forward, the ball's place is `ball_ahead` in front of the
 carrier's middle. With the ball at an offset d from it, roller i slides out along its slide, the
@@ -29,7 +29,7 @@ def turned_back(yaw: Array | float, vectors: Array) -> Array:
 
 
 def offsets(parameters: RollerSphereParameters, q: Array, position: Array) -> Array:
-    """Return how far the ball is from its place, in the carrier's frame (..., 3) [m].
+    """Return the offset of the ball from its place, in the carrier's frame (..., 3) [m].
 
     Args:
         parameters: of the robot.
@@ -43,7 +43,7 @@ def offsets(parameters: RollerSphereParameters, q: Array, position: Array) -> Ar
 
 
 def slides(parameters: RollerSphereParameters, offset: Array) -> Array:
-    """Return how far each roller has slid towards the ball (..., 2) [m]; NaN where it misses it."""
+    """Return the stroke of each roller towards the ball (..., 2) [m]; NaN where it misses it."""
     p = parameters
     reach = p.radius + p.roller_radius
     along = offset @ p.rig.normals.T
@@ -77,6 +77,6 @@ def spins(trajectory: Trajectory) -> Array:
 
 
 def held_time(parameters: RollerSphereParameters, trajectory: Trajectory) -> float:
-    """Return until when the ball was held [s]; the end of the motion if it never was lost."""
+    """Return the time until which the ball was held [s]."""
     lost = np.logical_not(holds(parameters, offsets(parameters, trajectory.q, trajectory.position)))
     return float(trajectory.time[int(np.argmax(lost))] if lost.any() else trajectory.time[-1])

@@ -1,4 +1,4 @@
-"""What velocity and turn rate are asked of a dribbling carrier over time."""
+"""Reference velocities and turn rates of a dribbling carrier over time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CarrierProgram = Callable[[float], Array]
 
 
 def slalom(speed: float, turn_rate: float, straight: float, alternate: float) -> CarrierProgram:
-    """Return a way straight on, and then one turn, or turns to the left and right.
+    """Return a program: straight ahead, then one turn, or turns to the left and right.
 
     Args:
         speed: forward [m/s].

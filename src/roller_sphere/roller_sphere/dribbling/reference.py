@@ -1,4 +1,4 @@
-"""The analytical simulator of a carrier that dribbles: a ball that rolls, and pressed rollers.
+"""The analytical simulator of dribbling: a rolling ball, pressed rollers, a carrier.
 
 What is in it, and what is not:
 
@@ -44,7 +44,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 class DribbleReference:
-    """Simulate the ball on the ground and the carrier that takes it along (Simulator).
+    """Simulate the ball on the ground and the carrier that dribbles it (Simulator).
 
     Args:
         setup: robot and scenario.

@@ -1,4 +1,4 @@
-"""The slip of a dribbled ball as it was, against what the model says of the same motion."""
+"""Slip of a dribbled ball in a run, against the model's slip for the same motion."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ LINKS = ("base_link", "roller_1_link", "roller_2_link")
 
 @dataclass(frozen=True, kw_only=True)
 class Friction:
-    """Hold a law of friction of one contact.
+    """Hold the friction law of one contact.
 
     Args:
         viscous: c [N s/m].
@@ -46,7 +46,7 @@ class Friction:
 
     @property
     def row(self) -> tuple[float, float, float]:
-        """What the kernels take."""
+        """Arguments of the kernels."""
         return self.viscous, self.dry, self.slip_speed
 
 
@@ -84,7 +84,7 @@ def _wrenches(position, linear, angular, radius, row, forces, torques):  # type:
 
 
 class RollerFriction:
-    """Apply a law of friction where the rollers touch the ball (ForceLaw).
+    """Apply a friction law at the contacts of rollers and ball (ForceLaw).
 
     Args:
         radius: of the ball [m].

@@ -1,4 +1,4 @@
-"""The ball's turning from the rollers' speeds and back, with the slip: for any number of rollers.
+"""Forward and inverse kinematics of a ball driven by n rollers, with slip.
 
 The ball turns such that the sum of the squared slips is least. For two rollers that is the point
 halfway between their lines (4), and all of Kimura, Ogata and Ishii (2019) follows.
@@ -27,7 +27,7 @@ TURN = 2.0 * np.pi
 
 @dataclass(frozen=True, eq=False)
 class RollerMotion:
-    """Hold what rollers and ball do, over any leading axes.
+    """Hold roller speeds, angular velocity and slip, over any leading axes.
 
     Args:
         nu: peripheral speeds of the rollers (..., n) [m/s].
@@ -47,7 +47,7 @@ class RollerMotion:
 
 
 class Kinematics:
-    """Turn speeds of a rig's rollers into motions of its ball, and back.
+    """Map roller speeds of a rig to motions of its ball, and back.
 
     Everything is linear in the speeds: w = `turning` nu, S = `slipping` nu.
 

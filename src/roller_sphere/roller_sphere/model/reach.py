@@ -1,4 +1,4 @@
-"""Where a rig can drive its ball, and how fast, when its rollers have a largest speed."""
+"""Reachable headings and speeds of the ball under a roller speed limit."""
 
 from __future__ import annotations
 

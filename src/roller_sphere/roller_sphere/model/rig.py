@@ -1,4 +1,4 @@
-"""A ball and the rollers that press on it: where they touch, and how they are turned.
+"""Geometry of a rig: a ball, the contact points of its rollers, and their axes.
 
 Symbols and equation numbers are those of Kimura, Ogata and Ishii (2019), "Novel Mathematical
 Modeling and Motion Analysis of a Sphere Considering Slipping", doi 10.2991/jrnal.k.190531.006.
@@ -22,7 +22,7 @@ ROUNDING = 1e-12  # rad: 90 degrees, turned to radians somewhere, are no more th
 
 
 class RigError(AccordError, ValueError):
-    """Tell in one line why a rig, or what is asked of it, is impossible."""
+    """Report in one line that a rig is singular, or a motion impossible."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,7 +69,7 @@ def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbation
 
 
 class InBearing:
-    """Give the ball in an engine's bearing the place that it would have rolled to (Simulator).
+    """Add odometry to the ball in an engine's bearing (Simulator).
 
     Args:
         simulator: the engine's.
@@ -105,7 +105,7 @@ class InBearing:
         return self._simulator.take_events()
 
     def meter(self) -> None:
-        """Begin to measure where energy goes, in every physics step."""
+        """Begin to measure energy losses in every physics step."""
         self._simulator.meter()
 
     def take_losses(self) -> Mapping[str, float]:

@@ -29,7 +29,7 @@ def slips(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:
 
 
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-    """Return the length of the ball's way and how far from its start it ends [m]; and the slip.
+    """Return the path length of the ball, its distance from the start [m], and the slip.
 
     The slip is the largest of either roller [m/s], in a bearing. On the ground: until when the ball
     was held between the rollers [s], and how far it came off its place while it was [m].

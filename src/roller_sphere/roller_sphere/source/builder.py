@@ -1,4 +1,4 @@
-"""The builder's view: what roller angle and latitude cost in slip and roller speed."""
+"""Design survey: slip and roller speed over roller angle and latitude."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def survey(
 def needed(
     azimuth: tuple[float, float], latitude: float, points: int
 ) -> tuple[Array, Array, Array]:
-    """Return headings (k,) and alphas (n,) [degrees], and the roller speed needed (n, k)."""
+    """Return headings (k,) and alphas (n,) [degrees], and the required roller speed (n, k)."""
     heading, alpha = np.arange(0.0, 361.0, 2.0), np.linspace(*TURNS, points)
     speeds = np.full((points, len(heading)), np.nan)
     for row, turn in enumerate(alpha):

@@ -1,4 +1,4 @@
-"""Every number and sentence of the paper's section 3, and what its own model says."""
+"""The claims of the paper's section 3, checked against its own model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
 
 @dataclass(frozen=True)
 class Claim:
-    """Hold what is said, what is printed, what was found, and whether it holds."""
+    """Hold a claim: its text, the printed value, the computed value, and whether it holds."""
 
     claim: str
     printed: str

@@ -1,4 +1,4 @@
-"""The ball's turning in engines against the model: w_t closely, w_s within its interval.
+"""Angular velocity of the ball in engines against the model: w_t, and w_s's interval.
 
 The paper's w minimises the squared slip, as viscous friction does. Dry friction of two equally
 pressed rollers only has to balance: both slips oppose each other along X_i, so that the part w_t of
@@ -35,7 +35,7 @@ CLEAR = 1e-4
 
 @dataclass(frozen=True)
 class Case:
-    """Say what is run.
+    """Specify a run.
 
     Args:
         engine: `reference`, `dart` or `mujoco`.
@@ -52,7 +52,7 @@ class Case:
 
 @dataclass(frozen=True)
 class ContactFinding:
-    """Hold how far the ball's turning is from the model over all headings.
+    """Hold the deviation of the ball's angular velocity from the model over all headings.
 
     Args:
         engine, law, axis, alpha: of the case.
@@ -74,7 +74,7 @@ class ContactFinding:
 
     @property
     def passed(self) -> bool | None:
-        """Whether DART, its axes laid right, follows the model; None where nothing is asked."""
+        """True if DART with aligned axes follows the model; None for other cases."""
         if (self.engine, self.law, self.axis) != ("dart", "contact", "e"):
             return None
         return self.w_t_worst <= ALLOWED and self.w_s_beyond <= CLEAR

@@ -1,4 +1,4 @@
-"""The paper's figures 3a to 3d: what they show, and the numbers behind them."""
+"""The paper's figures 3a to 3d with their data."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ COLUMNS = ("gait", "by", "A rad", "f Hz", "waves", "m/s", "N m", "cost", "gain")
 
 
 class Objective(StrEnum):
-    """What can be asked for."""
+    """Objectives of the optimisation."""
 
     speed = "speed"
     cost = "cost"

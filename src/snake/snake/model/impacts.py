@@ -1,4 +1,4 @@
-"""Impacts on the joint stops: which joints are at them, which come to them, and the impulses."""
+"""Impacts on joint stops: active set, detection, and impulses."""
 
 from __future__ import annotations
 

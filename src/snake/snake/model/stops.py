@@ -1,4 +1,4 @@
-"""Inelastic joint stops: which joints are held, and with what.
+"""Inelastic joint stops: active set and constraint forces by an LCP.
 
 A joint at a stop is pushed back by a force or an impulse lambda >= 0 that is just enough:
 

@@ -1,4 +1,4 @@
-"""A controller that notices a change of ground, and changes its gait."""
+"""Adaptive controller: friction estimation, change detection and gait optimisation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHUNK = 16  # integration steps of the model in a control tick
 
 @dataclass(frozen=True, slots=True)
 class AdaptationEvent:
-    """Record what the controller noticed, believes or does.
+    """Record an event of the adaptation: detection, estimate, or change of gait.
 
     Args:
         time: [s].
@@ -46,7 +46,7 @@ class AdaptationEvent:
 
 
 class AdaptiveController:
-    """Crawl, watch the ground, and look for a better gait when it has changed.
+    """Track a gait, estimate friction, and optimise the gait after a change of ground.
 
     The friction of the scenario is not read: the controller believes what it is told at the start,
     and then what it measures.
@@ -118,7 +118,7 @@ class AdaptiveController:
         self.reset(0)
 
     def reset(self, seed: int) -> None:
-        """Go back to the first gait and the first belief; nothing is random."""
+        """Return to the initial gait and friction estimate; nothing is random."""
         self.findings.clear()
         self.gait = self._start
         self.believed = self._told.copy()
@@ -155,7 +155,7 @@ class AdaptiveController:
         return np.array([*self.believed, p.link_mass * p.gravity, self._slip])
 
     def _judge(self, time: float) -> None:
-        """Compare the estimate with the belief, and act on a change of ground."""
+        """Compare the estimate with the assumed friction, and react to a change of ground."""
         mu = self._estimator.mu
         if self._changing:
             self.believed = mu.copy()

@@ -1,4 +1,4 @@
-"""Search for a better gait in small portions, beside the control of a robot.
+"""Compass (pattern) search of a gait, interleaved with control.
 
 Compass search [Kolda, Lewis, Torczon 2003]: try a step along each direction, go where the score
 falls, and halve the steps when no direction helps. It is a generator, so that a control tick does

@@ -1,4 +1,4 @@
-"""Run a gait in a simulator, and measure what it is worth once it has settled."""
+"""Figures of a gait in full simulation, in the steady state."""
 
 from __future__ import annotations
 

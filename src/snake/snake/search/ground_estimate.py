@@ -1,4 +1,4 @@
-"""Estimate the ground's friction from what a robot measures of its own motion.
+"""Gauss-Newton estimation of friction coefficients from the robot's momentum balance.
 
 The ground alone changes the momentum P of the whole robot and its angular momentum L about the
 centre of mass; joint efforts cancel. Over an interval of a few control periods
@@ -158,7 +158,7 @@ class GroundEstimator:
 
     @property
     def full(self) -> bool:
-        """Whether there are samples for a whole window."""
+        """True if the window is full of samples."""
         return self._count >= self._size
 
     def fit(self) -> None:

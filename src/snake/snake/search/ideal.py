@@ -104,7 +104,7 @@ def clearance(body, wave, phases, joints):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True, slots=True)
 class Gait:
-    """Hold what the search varies.
+    """Hold the parameters of a gait that the search varies.
 
     Args:
         amplitude: of every joint [rad].
@@ -119,7 +119,7 @@ class Gait:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Hold what a gait is worth in the periodic steady state.
+    """Hold the figures of a gait in the periodic steady state.
 
     Args:
         speed: displacement along the mean heading over a period, by its time [m/s].

@@ -1,4 +1,4 @@
-"""Search for the gait that is fastest, or cheapest, on a given ground.
+"""Optimisation of a gait for speed or cost of transport on a given ground.
 
 Candidates are evaluated by the ideally tracked gait. Differential evolution [Storn, Price 1997]
 searches the box, Nelder and Mead's simplex polishes what it finds. Limits enter as exact
@@ -32,7 +32,7 @@ WEIGHT = 20.0  # of the penalties; gains are about 3 for the whole of a limit
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Say what is asked for.
+    """Specify an optimisation.
 
     Args:
         objective: `speed`, or `cost` of transport.
@@ -61,7 +61,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimum:
-    """Hold what the search has found.
+    """Hold the result of an optimisation.
 
     Args:
         gait: the best one.

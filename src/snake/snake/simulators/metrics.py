@@ -1,4 +1,4 @@
-"""What a snake's motion is worth: speed, effort and cost of transport."""
+"""Figures of a snake's motion: speed, effort and cost of transport."""
 
 from __future__ import annotations
 

@@ -99,10 +99,10 @@ class SnakeReference:
         return events
 
     def meter(self) -> None:
-        """Do nothing: what stops take is always measured."""
+        """Do nothing: losses in stops are always measured."""
 
     def take_losses(self) -> Mapping[str, float]:
-        """Return what the stops took since the last call [J]."""
+        """Return the losses in stops since the last call [J]."""
         return self._losses.take()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:

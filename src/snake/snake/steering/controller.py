@@ -1,4 +1,4 @@
-"""Steering: speed and heading to a serpenoid whose frequency and offset change in the run."""
+"""Steering controller: speed and heading by frequency and offset of a serpenoid gait."""
 
 from __future__ import annotations
 

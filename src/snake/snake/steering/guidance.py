@@ -1,4 +1,4 @@
-"""Where a steered snake should go: by heading, by waypoints or by commanded velocity."""
+"""Guidance of a steered snake: by heading, waypoints or commanded velocity."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SteadyMotion:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """Hold what steering is asked for: speed [m/s], heading [rad] and turn rate [rad/s]."""
+    """Hold the set-points of steering: speed [m/s], heading [rad] and turn rate [rad/s]."""
 
     speed: float
     heading: float

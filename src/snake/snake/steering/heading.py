@@ -1,4 +1,4 @@
-"""The heading and velocity of a snake without its undulation: means over one period of the gait."""
+"""Heading and velocity of a snake, averaged over one period of the gait."""
 
 from __future__ import annotations
 

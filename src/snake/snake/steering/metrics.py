@@ -1,4 +1,4 @@
-"""What steering is worth: how a heading was reached, and how many waypoints."""
+"""Figures of steering: settling of the heading, waypoints reached."""
 
 from __future__ import annotations
 

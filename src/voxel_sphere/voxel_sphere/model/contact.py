@@ -1,4 +1,4 @@
-"""How the ball is held to the ground: what a scenario's `friction.law` says.
+"""Contact laws of the ball, as named by a scenario's `friction.law`.
 
 rolling   it rolls without slipping whatever happens, and is told its angular velocity: the
           kinematic ball, of the reference alone
@@ -18,7 +18,7 @@ BALL, GROUND = "base_link", "terrain"
 
 
 def rolling(setup: Setup) -> Contact:  # noqa: ARG001 - every law is made of a setup
-    """Make a grip without limit, which no engine has."""
+    """Make rolling without slipping, which no engine has."""
     return Contact(pairs=((BALL, GROUND),), friction={BALL: math.inf, GROUND: math.inf})
 
 
@@ -35,7 +35,7 @@ def touching(setup: Setup, mu: float = 1.0) -> Contact:  # noqa: ARG001
 
 
 def is_kinematic(setup: Setup) -> bool:
-    """Return whether the ball is told its angular velocity.
+    """Return whether the ball is kinematic (commanded by its angular velocity).
 
     Raises:
         AccordError: where nothing is said of the contact.

@@ -1,4 +1,4 @@
-"""How true the sphere bounces: headings off the walls of a turned arena, and the way after it."""
+"""Accuracy of reflections: headings and paths off the walls of a rotated arena."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPEED = 1.0  # rad/s
 
 @dataclass(frozen=True, kw_only=True)
 class Bounces:
-    """What an arena did, worst of its headings.
+    """Worst errors of an arena over its headings.
 
     Args:
         turn: of the arena [deg].

@@ -1,4 +1,4 @@
-"""Where a sphere touches a solid: patches of its surface, told apart by their distance.
+"""Contact patches of a sphere with a solid, by clustering of its surface.
 
 The source takes matches farther apart than r/10 for different contacts, which tears the patch of
 one contact. Measured (facts): single linkage at 3 r/10, and never under 1.8 voxels, does not.
@@ -23,7 +23,7 @@ TOUCH = 0.3  # voxels beyond the radius at which a patch touches
 
 @dataclass(frozen=True)
 class Contact:
-    """A patch: where it is (3,) [voxels], and its unit normal (3,) towards the sphere."""
+    """A contact patch: its point (3,) [voxels], and its unit normal (3,) towards the sphere."""
 
     point: Array
     normal: Array

@@ -1,4 +1,4 @@
-"""The distance of every voxel to a solid, finer than the voxels, and its smoothed gradient.
+"""Signed distance field of a solid with sub-voxel resolution, and its smoothed gradient.
 
 The surface is where the solid, smoothed by a Gaussian, passes one half. Distances are exact to that
 surface in a band about the sphere's radius, where its centre moves. Elsewhere, and for solids too

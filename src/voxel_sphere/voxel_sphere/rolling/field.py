@@ -19,7 +19,7 @@ NO_PARAMS = np.zeros(7)
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """Ground as a sphere of one radius meets it; lengths in voxels from the grid's corner.
+    """Distance field of the ground for a sphere; lengths in voxels from the grid's corner.
 
     Args:
         radius: of the sphere [voxels].
@@ -102,7 +102,7 @@ class Field:
 
     @property
     def arrays(self) -> tuple[int, Array, Any]:
-        """What the kernels take."""
+        """Arguments of the kernels."""
         return self.kind, self.params, self.grid
 
     def distance(self, point: Any) -> float:

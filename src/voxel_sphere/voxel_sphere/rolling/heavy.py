@@ -56,7 +56,7 @@ class HeavyParameters:
             raise AccordError(f"restitution is {self.restitution:g}, and must be from 0 to 1")
 
     def body(self, r: float) -> tuple[float, ...]:
-        """Return what the kernels take: r, mass, inertia, gravity, mu."""
+        """Return the kernels' arguments: r, mass, inertia, gravity, mu."""
         inertia = SOLID * self.mass * r * r if self.inertia is None else self.inertia
         return float(r), float(self.mass), float(inertia), float(self.gravity), float(self.friction)
 

@@ -1,4 +1,4 @@
-"""Montana's contact coordinates: where the contact is on the ground and on the ball, and the turn.
+"""Montana's contact coordinates of ground and ball, and the contact angle.
 
 Chart of the ball (Murray, Li and Sastry 5.6): r (cu cv, -cu sv, su). Its poles are singular; there
 are three such charts, with the poles on the ball's z, x and y, and one is left before |u| = 80 deg.

@@ -26,7 +26,7 @@ Omega = Callable[[float], Any]
 
 
 class Roller:
-    """A sphere that rolls on a field, and is told its angular velocity.
+    """A sphere that rolls on a field at a commanded angular velocity.
 
     A hit turns the velocity; the turn stays in force as long as the command is the same (`held`
     as long as it lives), so that one call and a thousand short ones do the same.
@@ -188,7 +188,7 @@ class Roller:
         self._say("parallel", "parallel to the wall")
 
     def _away(self) -> Array | None:
-        """Return the normal (3,) of a second wall here, if there is one."""
+        """Return the normal (3,) of a second wall at the centre, if there is one."""
         return self._second
 
     def _say_hollow(self) -> None:

@@ -1,4 +1,4 @@
-"""What a run leaves: where the sphere was, what happened, and how it ended."""
+"""Result of a run: sampled path, events and status."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MESSAGES = {
 
 @dataclass(frozen=True)
 class RollEvent:
-    """Something that happened: time [s], kind, the sphere's centre (3,) [voxels], and words."""
+    """An event: time [s], kind, the sphere's centre (3,) [voxels], and description."""
 
     time: float
     kind: str
@@ -70,7 +70,7 @@ class Path:
 
     @property
     def contact(self) -> Array:
-        """Where it touches the ground, p = c - r n (k, 3)."""
+        """Contact points with the ground, p = c - r n (k, 3)."""
         return np.asarray(self.centre - self.radius * self.normal)
 
     @property
@@ -80,7 +80,7 @@ class Path:
 
     @property
     def failed(self) -> bool:
-        """Whether the run ended for a reason that the theory does not cover."""
+        """True if the run ended outside the assumptions of the theory."""
         return self.status not in (DONE, LEFT)
 
     def save(self, file: FilePath) -> None:

@@ -1,4 +1,4 @@
-"""Kernels that read a field at a point: distance, normal, and how the normal turns on the way.
+"""Kernels that interpolate a field: distance, normal, and the normal's rate.
 
 A field is (kind, params, grid). Of kind GRID it is (n, n, n, 4) float32 at the centres of the
 voxels: the distance to the ground [voxels] and the smoothed normal, between them trilinear. The

@@ -1,4 +1,4 @@
-"""What happens at a wall: reflection, a short way off it, then along it; and which voxels are wall.
+"""Walls: reflection, motion along them, and their separation from the ground.
 
 Vectors are in the world frame. n is the ground's normal, m the wall's, v the centre's velocity,
 which lies in the plane with the normal n; r w x n = v.
@@ -24,7 +24,7 @@ REFLECTIONS = 8  # at the walls of a corner, one after the other
 
 @dataclass(frozen=True)
 class WallLaw:
-    """What follows a hit.
+    """Behaviour after a hit.
 
     Args:
         after: `parallel`: the sphere rolls off for `move`, then parallel to the wall, as in the

@@ -8,7 +8,7 @@ from roboaccord.scenario.setup import Setup
 
 
 def metrics(setup: Setup, trajectory: Trajectory) -> dict[str, float]:  # noqa: ARG001
-    """Return the way of the centre and where it ends [m], and its height over the start [m]."""
+    """Return path length and end point of the centre [m], and its rise from the start [m]."""
     moved = np.diff(trajectory.position, axis=0)
     x, y, z = trajectory.position[-1] - trajectory.position[0]
     return {

@@ -1,4 +1,4 @@
-"""The kinematic ball as a simulator: it rolls with the angular velocity that it is told.
+"""Simulator of the kinematic ball, which rolls at its commanded angular velocity.
 
 Inside it counts in voxels, outside in metres.
 """
@@ -95,7 +95,7 @@ class RollingReference:
         return [Event(self._start + e.time, e.kind, e.detail) for e in events]
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
-        """Return nothing: its velocity follows from what it is told."""
+        """Return None: the ball is kinematic."""
         return None
 
     def masses(self) -> Mapping[str, float]:

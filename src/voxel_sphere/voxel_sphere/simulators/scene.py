@@ -29,7 +29,7 @@ ALIKE = 1e-3  # relative, radii in slices and in parameters.yaml that are the sa
 
 @dataclass(frozen=True)
 class Scene:
-    """Hold a terrain with what is made of it, each when it is first asked for.
+    """Hold a terrain and its derived data, computed on first use.
 
     Args:
         terrain: the voxels.

@@ -1,4 +1,4 @@
-"""How far each scheme is from the exact path, over grids of several sizes.
+"""Error of each rolling scheme against the exact path, over grids of several sizes.
 
 Ground and walls are voxelised as `make` does it. Errors are the largest distance between the
 contact and the reference's contact at the same time over the run, in radii of the sphere.

@@ -1,4 +1,4 @@
-"""Where the centre of a rolling sphere is, in closed form or by quadrature, for a constant w.
+"""Exact paths of a rolling sphere, in closed form or by quadrature, for a constant w.
 
 c' = r w x n. Lengths in voxels, times (k,) [s], w (3,) in the world frame [rad/s].
 """

@@ -32,7 +32,7 @@ TOUCH = 1.5  # voxels: how near the sphere's skin a voxel's centre matches
 
 @dataclass
 class _State:
-    """What the source carries from step to step."""
+    """State of the source's scheme."""
 
     centre: Array
     rotation: Array

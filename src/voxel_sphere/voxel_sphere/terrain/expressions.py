@@ -1,4 +1,4 @@
-"""Expressions of a user, read without being run as Python: numbers, names, operators, functions."""
+"""Safe evaluation of user expressions: numbers, names, operators, functions."""
 
 from __future__ import annotations
 

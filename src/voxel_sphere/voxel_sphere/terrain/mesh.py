@@ -1,4 +1,4 @@
-"""A terrain as a closed mesh that does not lie: smoothed, outward, its error measured elsewhere."""
+"""Closed mesh of a terrain: smoothing, marching cubes, outward orientation."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Mesh:
 
     @property
     def volume(self) -> float:
-        """What it encloses, positive if it is outward [voxels^3]."""
+        """Enclosed volume, positive with outward orientation [voxels^3]."""
         a, b, c = np.moveaxis(self.corners - self.vertices.mean(axis=0), 1, 0)
         return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
 
     @property
     def watertight(self) -> bool:
-        """Whether every edge has two triangles, which pass it in opposite senses."""
+        """True if every edge has two triangles of consistent orientation."""
         a, b = self.faces.ravel(), np.roll(self.faces, -1, axis=1).ravel()
         count = len(self.vertices)
         there, back = np.sort(a * count + b), np.sort(b * count + a)

@@ -1,4 +1,4 @@
-"""How far a mesh is from the terrain: from its closed form, or else from its slices."""
+"""Error of a mesh against the terrain's closed form, or else its slices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a volume was generated from, as `workspace.yaml` keeps it, and the closed form behind it."""
+"""Recipes of generated volumes in `workspace.yaml`, and their closed forms."""
 
 from __future__ import annotations
 

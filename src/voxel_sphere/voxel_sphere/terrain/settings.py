@@ -1,4 +1,4 @@
-"""`workspace.yaml`: what the slices of a workspace cannot say of themselves. It may be missing."""
+"""Metadata of a workspace's slices, from the optional `workspace.yaml`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = ("robot", "surface", "walls", "workspace")
 
 @dataclass(frozen=True)
 class Settings:
-    """What `workspace.yaml` says.
+    """Contents of `workspace.yaml`.
 
     Args:
         size_workspace: n / r, or None where it is not stated.
@@ -32,7 +32,7 @@ class Settings:
     volumes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def recipe(self, name: str) -> Mapping[str, Any]:
-        """Return what a volume was made from, {} where that is not known."""
+        """Return the recipe of a volume, {} if unknown."""
         recipe = self.volumes.get(name, {}).get("recipe")
         return recipe if isinstance(recipe, Mapping) else {}
 

@@ -24,7 +24,7 @@ SMALLEST, LARGEST = 8, 256  # voxels
 
 @dataclass(frozen=True)
 class Terrain:
-    """What the sphere rolls on.
+    """Terrain for a sphere: surface and walls.
 
     Args:
         n: size of the grid [voxels].
@@ -79,7 +79,7 @@ class Workspace:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """What each volume is: robot, surface, walls or workspace.
+        """Kind of each volume: robot, surface, walls or workspace.
 
         A volume is a folder with PNG files, at any depth; its name is its path. The kind is as
         `workspace.yaml` states it, or else as the name tells.
@@ -247,7 +247,7 @@ def sphere_radius(volume: Volume, place: Path) -> float:
 
 
 def _kind(name: str) -> str:
-    """Return what the name of a volume says it is."""
+    """Return the kind of a volume by its name."""
     if name.rpartition("/")[2] == ROBOT:
         return "robot"
     if "workspace" in name.lower():

@@ -1,4 +1,4 @@
-"""How `base_link` moves in DART: the coordinates of its joint, and what they mean in the world.
+"""Base joints in DART: conversion between their coordinates and poses and twists.
 
 DART's axes may be turned against the world's, by `turn` (3, 3) from the world's to DART's: the box
 that DART makes of the friction cone has its sides along DART's axes.

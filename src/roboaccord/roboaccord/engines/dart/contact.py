@@ -1,4 +1,4 @@
-"""DART's contact: which pairs collide, by which detector, and what is in force.
+"""DART's contact: colliding pairs, collision detector, contact points and impulses.
 
 Balls, boxes and any meshes are ODE's. It takes a mesh as triangles, and where two meshes touch it
 gives the normals of the neighbouring faces beside the right one: a casing that slides over a tube
@@ -98,7 +98,7 @@ class DartContact:
         return found
 
     def pushes(self) -> list[Push]:
-        """Return what the contacts of the last step do, friction included, in the world [m, N]."""
+        """Return the contact forces of the last step, friction included, in the world [m, N]."""
         touches = self._world.getLastCollisionResult().getContacts()
         return [self._push(touch) for touch in touches]
 

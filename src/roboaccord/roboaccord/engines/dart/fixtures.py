@@ -1,4 +1,4 @@
-"""What stands still in a world of DART: boxes, and meshes, which it takes as they are."""
+"""Fixed obstacles in DART: boxes and meshes."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ class DartSimulator(EngineSimulator):
             self._world.step()
 
     def _push(self, wrench: Array) -> None:
-        """Put a wrench on the base (6,) into the generalised forces, beside the force law's."""
+        """Add a wrench on the base (6,) to the generalised forces."""
         rows = self._root.rows
         forces = self._root.forces(wrench)
         self._total[rows] = self._total[rows] + forces if self._law else forces
@@ -162,7 +162,7 @@ class DartSimulator(EngineSimulator):
         self._total[self._root.rows] = self._root.forces(wrench)
 
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
-        """Return what stops, contacts and their friction took in the last physics step [J]."""
+        """Return the losses in stops, contacts and their friction in the last physics step [J]."""
         impulses = self._skeleton.getJointConstraintImpulses()[self._dofs]
         rates = 0.5 * (before.qd + after.qd) * self._speeds[self._dofs]
         stops = -float(impulses @ rates)

@@ -1,4 +1,4 @@
-"""MuJoCo's contact: pairs of geometries with their solver parameters, and what is in force."""
+"""MuJoCo's contact: pairs of geometries, solver parameters, and contact points."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def collide(spec: Any, contact: Contact, contact_time: float) -> None:
 
 
 class MujocoContact:
-    """Say what is in force.
+    """Read the active contacts.
 
     Args:
         model: of MuJoCo, with the pairs.

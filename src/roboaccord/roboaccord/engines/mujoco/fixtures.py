@@ -1,4 +1,4 @@
-"""What stands still in a world of MuJoCo: boxes, convex meshes and height fields."""
+"""Fixed obstacles in MuJoCo: boxes, convex meshes and height fields."""
 
 from __future__ import annotations
 

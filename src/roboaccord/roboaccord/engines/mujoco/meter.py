@@ -1,4 +1,4 @@
-"""What MuJoCo's constraints take from a motion: stops, contacts and their friction."""
+"""Energy losses in MuJoCo's constraints: stops, contacts and contact friction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ConstraintMeter:
         self._impulse = np.zeros(model.nv)
 
     def begin_stage(self) -> None:
-        """Take what is there as a stage begins: the forces are still those of the one before."""
+        """Record the state as a stage begins: the forces are still those of the one before."""
         if self._stage == 0:
             self._before[:] = self._data.qvel
             self._impulse[:] = 0.0
@@ -41,7 +41,7 @@ class ConstraintMeter:
         self._stage += 1
 
     def end_step(self) -> Losses:
-        """Return what stops, contacts and their friction took in the step [J].
+        """Return the losses in stops, contacts and their friction in the step [J].
 
         With several stages the rows of all but the last are gone: where there are contacts, all
         that constraints took is counted as theirs.
@@ -60,7 +60,7 @@ class ConstraintMeter:
         self._impulse += weight * self._model.opt.timestep * self._data.qfrc_constraint
 
     def _by_row(self, mean: Any) -> Losses:
-        """Return what each kind of row took; the first row of a contact is along its normal."""
+        """Return the losses by kind of row; the first row of a contact is along its normal."""
         data = self._data
         rows = data.efc_J.reshape(data.nefc, self._model.nv)
         taken = -self._model.opt.timestep * data.efc_force * (rows @ mean)

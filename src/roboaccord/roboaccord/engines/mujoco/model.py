@@ -1,4 +1,4 @@
-"""MuJoCo's model of a description: links, ball, and what can touch."""
+"""MuJoCo's model of a description: links, ball, and collision pairs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files 
 
 
 def base_slices(model: Any, base: str) -> tuple[slice, slice]:
-    """Return where the coordinates and the rates of `base_link` are."""
+    """Return the slices of the coordinates and the rates of `base_link`."""
     counts = {"fixed": (0, 0), "planar": (3, 3), "free": (7, 6), "ball": (4, 3)}[base]
     if base == "fixed":
         return slice(0), slice(0)

@@ -208,7 +208,7 @@ class MujocoSimulator(EngineSimulator):
         return efforts
 
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
-        """Return what stops, contacts and their friction took in the last physics step [J]."""
+        """Return the losses in stops, contacts and their friction in the last physics step [J]."""
         return self._constraints.end_step()
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
