@@ -30,12 +30,17 @@ help: ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
 .PHONY: demo
-demo: $(VENV)/.demo ## see the snake run as ROS 2 nodes, and cross-check its simulators
+demo: $(VENV)/.demo ## see the snake run as ROS 2 nodes, its simulators cross-checked, and a picture
 	@echo '$$ accord run snake serpenoid'
 	@$(ACCORD) run snake serpenoid
 	@echo '$$ accord crosscheck snake serpenoid'
 	@$(ACCORD) crosscheck snake serpenoid
-	@echo 'bag and report lie in the folders named above; more: .venv/bin/accord --help'
+	@run=$$(ls -td runs/snake_serpenoid_reference*/ | head -n 1); run=$${run%/}; \
+	echo "$$ accord view $$run/bag --gif $$run/snake.gif"; \
+	$(ACCORD) view $$run/bag --gif $$run/snake.gif; \
+	echo "moving picture: file://$(CURDIR)/$$run/snake.gif"; \
+	echo "in the browser: $(ACCORD) view $$run/bag, then open http://127.0.0.1:8080"; \
+	echo "bag and report lie in the folders named above; more: $(ACCORD) --help"
 
 .PHONY: test
 test: lint types ## lint, types, and all tests: what CI runs
@@ -93,7 +98,7 @@ clean: ## remove everything that was made, but for runs/
 	find src test -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/.demo: requirements/demo.txt $(DESCRIPTIONS) | $(VENV)/bin/python
-	@echo "installing the locked wheels of requirements/demo.txt (once, about 330 MB)"
+	@echo "installing the locked wheels of requirements/demo.txt (once, about 360 MB)"
 	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/demo.txt
 	@$(VENV)/bin/python $(PIP) install $(LOCAL) $(addprefix -e ./,$(PACKAGES))
 	@touch $@

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import shutil
 import socket
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +21,15 @@ from roboaccord.report.charts import Scene as Drawn
 from roboaccord.report.charts import Solid
 from roboaccord.report.scene_picture import draw_scene
 from roboaccord.view.camera import Camera
-from roboaccord.view.gif import resample, write_gif
-from roboaccord.view.raster import draw_frame, draw_solids, draw_terrain
+from roboaccord.view.film import Film, parse_size
+from roboaccord.view.gif import write_gif
+from roboaccord.view.ground import draw_ground
+from roboaccord.view.motion import resample, speeds
+from roboaccord.view.mp4 import write_mp4
+from roboaccord.view.raster import LIGHT, Canvas, Mesh
 from roboaccord.view.scene import Scene
 from roboaccord.view.stage import Stage, rooted_at_base
-from roboaccord.view.stance import ASPECT, ON_WALL, VIEW, follow, stance_of
+from roboaccord.view.stance import ON_WALL, VIEW, follow, over_terrain, stance_of
 
 URDF = """<robot name="arm">
   <material name="red"><color rgba="0.8 0.2 0.1 1"/></material>
@@ -92,8 +99,8 @@ def swung(along: np.ndarray, axis: int) -> tuple[list[np.ndarray], np.ndarray]:
 def test_motion_on_a_wall_is_seen_from_its_front(way: float) -> None:
     """On the picture y goes to the right and z up, and all of it is seen, followed or not."""
     bodies, centre = swung(np.linspace(0.0, way, 200), axis=1)
-    stance = stance_of(bodies, centre, fps=25)
-    size = 720, round(720 / ASPECT)
+    stance = stance_of(bodies, centre, 25, 16 / 9)
+    size = 720, 405
     for i in range(200):
         camera = Camera.aim(stance.target[i], stance.direction, stance.distance, VIEW, size)
         seen = camera.project(bodies[0][i] @ ON_WALL.T)
@@ -107,9 +114,9 @@ def test_motion_on_a_wall_is_seen_from_its_front(way: float) -> None:
 def test_motion_over_ground_is_not_taken_for_one_on_a_wall() -> None:
     """A robot that jumps as it goes along x; one that goes along y and never rises."""
     bodies, centre = swung(np.linspace(0.0, 2.0, 50), axis=0)
-    assert (stance_of(bodies, centre, fps=25).turn == np.eye(3)).all()
+    assert (stance_of(bodies, centre, 25, 16 / 9).turn == np.eye(3)).all()
     flat = [body * [0.0, 1.0, 0.0] for body in swung(np.linspace(0.0, 2.0, 50), axis=1)[0]]
-    assert (stance_of(flat, flat[0].mean(axis=1), fps=25).turn == np.eye(3)).all()
+    assert (stance_of(flat, flat[0].mean(axis=1), 25, 16 / 9).turn == np.eye(3)).all()
 
 
 def test_the_nearer_solid_hides_the_farther_in_any_order() -> None:
@@ -118,32 +125,100 @@ def test_the_nearer_solid_hides_the_farther_in_any_order() -> None:
     red, green = np.array([1.0, 0, 0]), np.array([0, 1.0, 0])
     near, far = (vertices - [0, 1, 0], faces, red), (vertices * 1.2 + [0, 1, 0], faces, green)
     for order in ([near, far], [far, near]):
-        picture, depths = draw_solids(camera, order)
-        assert depths[30, 40] == pytest.approx(1 / 4.5)  # of the near one's face
-        assert picture[30, 40, 0] > 0.0
-        assert picture[30, 40, 1] == 0.0
+        canvas = Canvas(camera)
+        canvas.draw(Mesh.join(order))
+        assert canvas.depths[30, 40] == pytest.approx(1 / 4.5)  # of the near one's face
+        assert canvas.paint[canvas.owner[30, 40]].tolist()[1:] == [0, 0]
+        assert canvas.paint[canvas.owner[30, 40], 0] > 0
 
 
-@pytest.mark.parametrize(("place", "seen"), [(-1.0, True), (1.0, False)])
-def test_terrain_hides_what_is_behind_it_and_nothing_else(place: float, seen: bool) -> None:
+def test_a_canvas_is_cleared_before_the_next_picture() -> None:
     camera = Camera.aim(np.zeros(3), np.array([0.0, -1.0, 0.0]), 6.0, math.radians(60), (80, 60))
-    ridge = np.array([[-2.0, 0.0, -2.0], [2.0, 0.0, -2.0], [2.0, 0.0, 2.0], [-2.0, 0.0, 2.0]])
-    behind = draw_terrain(camera, (ridge, ((0, 1, 2), (0, 2, 3)), np.array([0.0, 0.0, 1.0])))
-    vertices, faces = box(np.full(3, 0.5))
-    solid = (vertices + np.array([0, place, 0]), faces, np.array([1.0, 0.0, 0.0]))
-    picture = np.asarray(draw_frame(camera, [solid], np.zeros((1, 3)), -3.0, 1.0, behind))
-    red, _, blue = picture[30, 40].astype(int)
-    assert (red > blue) == seen
+    cube = Mesh.join([(*box(np.full(3, 1.0)), np.ones(3))])
+    canvas, fresh = Canvas(camera), Canvas(camera)
+    for way in (1.0, -1.0):
+        canvas.draw(cube.at(cube.points + np.array([way, 0.0, 0.0])))
+    fresh.draw(cube.at(cube.points - np.array([1.0, 0.0, 0.0])))
+    assert (canvas.owner == fresh.owner).all() and (canvas.depths == fresh.depths).all()
+
+
+def test_a_cube_covers_its_silhouette() -> None:
+    """Seen along y from 4 m, focal length 40 px, the front of 1 m at 3.5 m is 40 / 3.5 px wide."""
+    camera = Camera.aim(np.zeros(3), np.array([0.0, -1.0, 0.0]), 4.0, math.radians(90), (80, 60))
+    canvas = Canvas(camera)
+    canvas.draw(Mesh.join([(*box(np.full(3, 1.0)), np.ones(3))]))
+    side = 40.0 / 3.5
+    inside = [i for i in range(80) if abs(i + 0.5 - 40.0) < 0.5 * side]
+    assert np.flatnonzero((canvas.owner >= 0).any(axis=0)).tolist() == inside
+    assert (canvas.owner >= 0).sum() == len(inside) ** 2
+
+
+def test_grid_lines_lie_where_the_camera_sees_them() -> None:
+    """Straight down from 4 m, the line x = 1 m is 1/4 of the focal length right of the middle."""
+    direction = np.array([1e-6, 0.0, 1.0])  # and right is y, then
+    camera = Camera.aim(np.zeros(3), direction, 4.0, math.radians(90), (800, 600))
+    picture = draw_ground(camera, 0.0, 1.0)
+    dark = picture[250, :, 0] < 220
+    assert np.flatnonzero(dark).tolist() == [
+        i for k in range(-4, 5) for i in (400 + 100 * k - 1, 400 + 100 * k) if 0 <= i < 800
+    ]
+
+
+def still(position: tuple[float, float, float]) -> Trajectory:
+    """Return a ball at rest."""
+    return Trajectory(
+        (), np.zeros(1), *(np.zeros((1, 0)),) * 3, np.array([position]),
+        np.array([[0.0, 0.0, 0.0, 1.0]]), np.zeros((1, 6)),
+    )  # fmt: skip
+
+
+BALL = """<robot name="ball"><link name="base_link"><inertial><mass value="1"/></inertial>
+  <visual><geometry><sphere radius="0.1"/></geometry>
+  <material name="red"><color rgba="1 0 0 1"/></material></visual></link></robot>"""
+
+
+@pytest.mark.parametrize(("z", "seen"), [(0.1, True), (-0.3, False)])
+def test_terrain_hides_what_is_behind_it_and_nothing_else(z: float, seen: bool) -> None:
+    slab, faces = box(np.array([2.0, 2.0, 0.2]))
+    film = Film(BALL, still((0.0, 0.0, z)), terrain=(slab - [0.0, 0.0, 0.1], faces))
+    picture = film.picture(0).astype(int)
+    assert ((picture[..., 0] - picture[..., 2] > 100).sum() > 50) == seen
+
+
+def test_a_ball_throws_its_shadow_on_terrain_where_the_light_says() -> None:
+    """The shadow of a centre at height h lies h (LIGHT_x, LIGHT_y) / LIGHT_z beside its foot."""
+    slab, faces = box(np.array([2.0, 2.0, 0.2]))
+    films = [
+        Film(BALL, still((0.0, 0.0, z)), terrain=(slab - [0.0, 0.0, 0.1], faces))
+        for z in (0.4, 50.0)  # the other one's shadow misses the slab
+    ]
+    with_it, without = (film.picture(0).astype(int) for film in films)
+    stance = over_terrain(slab - [0.0, 0.0, 0.1], 1, 720 / 404)
+    camera = Camera.aim(stance.target[0], stance.direction, stance.distance, VIEW, (720, 404))
+    spot = -0.4 * LIGHT / LIGHT[2] + [0.0, 0.0, 0.4]
+    x, y = camera.project(spot).astype(int)
+    assert with_it[y, x].sum() < 0.8 * without[y, x].sum()
+    x, y = camera.project(-spot).astype(int)  # towards the light
+    assert with_it[y, x].tolist() == without[y, x].tolist()
+
+
+def test_all_of_a_terrain_is_seen() -> None:
+    slab, _ = box(np.array([3.0, 1.0, 0.5]))
+    for size in ((720, 404), (404, 720), (500, 500)):
+        stance = over_terrain(slab, 1, size[0] / size[1])
+        camera = Camera.aim(stance.target[0], stance.direction, stance.distance, VIEW, size)
+        seen = camera.project(slab)
+        assert (seen > 0).all() and (seen < size).all()
+        assert np.ptp(seen, axis=0).max() > 0.5 * min(size)
 
 
 def test_gif_has_its_frames_and_moves(tmp_path: Path) -> None:
     path = tmp_path / "arm.gif"
     seen: list[tuple[int, int]] = []
-    count = write_gif(
-        URDF, swing(), path, fps=10, width=160, progress=lambda i, n: seen.append((i, n))
-    )
+    arm = Film(URDF, swing(), fps=10, size=(160, 90))
+    write_gif(arm, path, lambda i, n: seen.append((i, n)))
     with Image.open(path) as film:
-        assert count == film.n_frames == 11
+        assert len(arm) == film.n_frames == 11
         assert film.size == (160, 90)
         first = np.asarray(film.convert("RGB"))
         duration = film.info["duration"]
@@ -153,10 +228,79 @@ def test_gif_has_its_frames_and_moves(tmp_path: Path) -> None:
     assert seen[-1] == (11, 11)
     assert first.std() > 5
     assert np.abs(first.astype(int) - later).max() > 50
+    drawn = arm.picture(5).astype(int)
+    assert np.sqrt(((drawn - later) ** 2).mean()) < 4  # of 255: 128 colours of the picture's
 
 
-def test_half_speed_has_twice_the_frames(tmp_path: Path) -> None:
-    assert write_gif(URDF, swing(), tmp_path / "slow.gif", fps=5, width=64, speed=0.5) == 11
+def test_half_speed_has_twice_the_frames() -> None:
+    assert len(Film(URDF, swing(), fps=5, size=(64, 64), speed=0.5)) == 11
+
+
+@pytest.mark.skipif(not shutil.which("ffmpeg"), reason="ffmpeg is not on PATH")
+def test_mp4_has_its_frames(tmp_path: Path) -> None:
+    path = tmp_path / "arm.mp4"
+    write_mp4(Film(URDF, swing(), fps=30, size=(160, 90)), path)
+    told = subprocess.run(
+        ["ffmpeg", "-i", path, "-map", "0:v", "-f", "framemd5", "-"],
+        check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    assert sum(not line.startswith("#") for line in told.splitlines()) == 31
+    assert "#dimensions 0: 160x90" in told
+    assert "#tb 0: 1/30" in told
+
+
+def test_mp4_without_ffmpeg_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(AccordError, match=r"^--mp4 needs ffmpeg.*apt-get install ffmpeg$"):
+        write_mp4(Film(URDF, swing(), fps=5, size=(64, 64)), Path("no.mp4"))
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("720x404", (720, 404)), ("1280", (1280, 720)), ("720", (720, 404))]
+)
+def test_a_size_is_read(text: str, size: tuple[int, int]) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "x", "720x", "x404", "-5x5", "7.5x4", "1x2x3", "big"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(AccordError, match="WIDTHxHEIGHT or WIDTH"):
+        parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ({"fps": 0.0}, "fps is 0"),
+        ({"fps": -1.0}, "fps is -1"),
+        ({"fps": math.nan}, "fps is nan"),
+        ({"size": (12, 400)}, "size is 12x400"),
+        ({"speed": 0.0}, "speed is 0"),
+    ],
+)
+def test_figures_out_of_range_are_refused(option: dict[str, Any], says: str) -> None:
+    with pytest.raises(AccordError, match=says):
+        Film(URDF, swing(), **option)
+
+
+def test_a_gif_is_not_faster_than_players_show_it(tmp_path: Path) -> None:
+    with pytest.raises(AccordError, match="fps is 51"):
+        write_gif(Film(URDF, swing(), fps=51, size=(64, 64)), tmp_path / "x.gif")
+
+
+def test_the_speed_shown_is_that_of_the_centre_of_mass_and_0_at_rest() -> None:
+    """The arm's mass sits in the elbow: omega x r of the base, turned, and 0 where it starts."""
+    time = np.array([0.0, 0.01])
+    twist = np.array([[0.0] * 6, [0.3, 0.0, 0.4, 0.0, 0.0, 2.0]])
+    motion = Trajectory(
+        ("elbow",), time, *(np.zeros((2, 1)),) * 3, np.zeros((2, 3)),
+        np.tile([0.0, 0.0, 0.6, 0.8], (2, 1)), twist,
+    )  # fmt: skip
+    moved = URDF.replace('<axis xyz="0 0 1"/>', '<origin xyz="0 0.5 0"/><axis xyz="0 0 1"/>')
+    # v + omega x r = (0.3 - 2 * 0.5, 0, 0.4)
+    rates = speeds(Scene.parse(rooted_at_base(moved)), motion)
+    assert rates[0] == 0.0
+    assert rates[1] == pytest.approx(math.hypot(0.7, 0.4), rel=1e-6)
 
 
 def test_resampling_takes_the_short_way_round() -> None:
@@ -177,11 +321,11 @@ def test_camera_keeps_a_steady_pace_and_ignores_a_small_sway() -> None:
 
 def test_says_what_cannot_be_drawn(tmp_path: Path) -> None:
     with pytest.raises(AccordError, match="no joint elbow"):
-        write_gif(URDF, swing("shoulder"), tmp_path / "x.gif", width=64)
+        Film(URDF, swing("shoulder"))
     with pytest.raises(AccordError, match="no box"):
         Scene.parse('<robot name="bare"><link name="base_link"/></robot>')
     with pytest.raises(AccordError, match="cannot write"):
-        write_gif(URDF, swing(), tmp_path / "no" / "x.gif", fps=1, width=64)
+        write_gif(Film(URDF, swing(), fps=1, size=(64, 64)), tmp_path / "no" / "x.gif")
 
 
 OBJ = """v 0 0 0\nv 2 0 0\nv 0 3 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"""

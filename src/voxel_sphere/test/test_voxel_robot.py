@@ -16,6 +16,7 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Robot, Setup
 from voxel_sphere.robot import ROBOT
 from voxel_sphere.terrain.generate import place, surface_parts
+from voxel_sphere.terrain.mesh import Mesh
 from voxel_sphere.terrain.surfaces import make_surface
 
 R = 0.1  # m, of the ball
@@ -139,14 +140,28 @@ def test_slices_of_another_ball_are_refused_with_the_remedy(tmp_path):
 
 def test_what_is_drawn_lies_on_ground_and_walls():
     vertices, faces = ROBOT.relief(setup_of("bowl"))
-    bowl = np.hypot(*(vertices[:, :2] - 0.5).T) < 0.4
+    assert Mesh(vertices, np.array(faces)).watertight
+    assert Mesh(vertices, np.array(faces)).volume > 0  # its faces look outwards
+    bowl = (np.hypot(*(vertices[:, :2] - 0.5).T) < 0.4) & (vertices[:, 2] > vertices[:, 2].min())
     off = np.linalg.norm(vertices[bowl] - [0.5, 0.5, 0.6], axis=1) - 0.5
-    assert np.abs(off).max() < 0.5 * 0.01  # m: half a voxel
-    a, b, c = np.moveaxis(vertices[np.array(faces)], 1, 0)
-    assert (np.cross(b - a, c - a)[:, 2] > 0).all()  # seen from above
-    walled, _ = ROBOT.relief(setup_of("arena"))
-    assert walled[:, 2].min() == pytest.approx(2.0 * R)
-    assert walled[:, 2].max() == pytest.approx(5.0 * R)  # walls of 3 r on ground at 2 r
+    assert np.abs(off).max() < 0.1 * 0.01  # m: a tenth of a voxel
+
+
+def test_walls_are_drawn_straight_on_their_ground():
+    """In the arena, walls 3 r high stand on ground at 2 r, 3.5 r from its middle, 20 deg askew."""
+    vertices, _ = ROBOT.relief(setup_of("arena"))
+    assert vertices[:, 2].max() == pytest.approx(5.0 * R, abs=0.1 * 0.1 * R)
+    turn = np.radians(20.0)
+    axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    x, y = np.abs(axes @ (vertices[:, :2].T - 5.0 * R))
+    within = np.maximum(x, y)
+    ground = (within < 3.0 * R) & (vertices[:, 2] > 1.75 * R)
+    assert np.abs(vertices[ground, 2] - 2.0 * R).max() < 0.01 * R
+    # Away from edges and corners, which smoothing rounds, to a tenth of a voxel of r / 10.
+    sides = (vertices[:, 2] > 2.4 * R) & (vertices[:, 2] < 4.6 * R) & (np.minimum(x, y) < 3.0 * R)
+    sides &= (np.abs(vertices[:, :2] - 5.0 * R) < 4.9 * R).all(axis=1)  # not those of the grid
+    assert sides.sum() > 1000
+    assert np.abs(within[sides] - 3.5 * R).max() < 0.1 * 0.1 * R
 
 
 WRONG = {

@@ -24,6 +24,15 @@ def view_command(
     gif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a moving picture instead.")
     ] = None,
+    mp4: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a film instead; needs ffmpeg.")
+    ] = None,
+    fps: Annotated[
+        float | None, typer.Option(help="Pictures a second of film [25]; of a GIF, 50 at most.")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(metavar="WIDTH[xHEIGHT]", help="Of the pictures [720x404 pixels].")
+    ] = None,
     speed: Annotated[
         float, typer.Option(min=0.05, max=20.0, help="Seconds of motion a second of film.")
     ] = 1.0,
@@ -35,9 +44,9 @@ def view_command(
         ),
     ] = HOST,
 ) -> None:
-    """Show a recorded run or a robot in the browser, or write a GIF of a run.
+    """Show a recorded run or a robot in the browser, or write a GIF or an MP4 of a run.
 
-    The GIF needs neither a display nor a browser.
+    Neither file needs a display or a browser.
 
     Examples:
 
@@ -45,48 +54,98 @@ def view_command(
 
       accord view runs/snake_serpenoid_reference/bag --gif snake.gif --speed 0.5
 
+      accord view runs/snake_serpenoid_reference/bag --mp4 snake.mp4 --fps 50 --size 1280x720
+
       accord view snake
     """
     path = Path(what)
-    if path.exists():
-        view_run(path, gif=gif, speed=speed, port=port, host=host)
-    elif "/" in what or what.endswith(".mcap"):
-        raise AccordError(f"no bag {what}")
-    elif gif:
+    if path.exists() and (gif or mp4):
+        write_files(path, gif=gif, mp4=mp4, fps=fps, size=size, speed=speed)
+    elif gif or mp4:
+        option = "--gif" if gif else "--mp4"
+        _no_bag(what)
         robot = find_robot(what)
-        raise AccordError(f"--gif needs a bag; make one with: accord run {robot.name} SCENARIO")
+        raise AccordError(f"{option} needs a bag; make one with: accord run {robot.name} SCENARIO")
+    elif fps is not None or size is not None:
+        raise AccordError("--fps and --size are for files: add --gif FILE or --mp4 FILE")
+    elif path.exists():
+        view_run(path, speed=speed, port=port, host=host)
     else:
+        _no_bag(what)
         show_robot(what, port, host)
 
 
-def view_run(path: Path, *, gif: Path | None, speed: float, port: int, host: str = HOST) -> None:
-    """Show a bag in the browser until interrupted, or write its GIF.
+def _no_bag(what: str) -> None:
+    """Refuse the name of a bag that does not exist.
+
+    Raises:
+        AccordError: if it is no name of a robot.
+    """
+    if "/" in what or what.endswith(".mcap"):
+        raise AccordError(f"no bag {what}")
+
+
+def write_files(
+    path: Path,
+    *,
+    gif: Path | None,
+    mp4: Path | None,
+    fps: float | None = None,
+    size: str | None = None,
+    speed: float = 1.0,
+) -> None:
+    """Write a bag as a GIF, as an MP4, or as both.
+
+    Raises:
+        AccordError: if it is no bag, or holds no description to draw; or for wrong options.
+    """
+    from roboaccord.bag.reader import read_run
+    from roboaccord.view import film as films
+    from roboaccord.view.gif import write_gif
+    from roboaccord.view.mp4 import find_ffmpeg, write_mp4
+
+    rate = films.FPS if fps is None else fps
+    pixels = films.SIZE if size is None else films.parse_size(size)
+    films.check(rate, pixels, speed)
+    if mp4:
+        find_ffmpeg(pixels)
+    run = read_run(path)
+    with progress(False) as bar:
+        task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
+
+        def drawn(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, description="drawing")
+
+        film = films.Film(
+            run.urdf or described(run.robot, run.scenario, path),
+            run.trajectory,
+            fps=rate,
+            size=pixels,
+            speed=speed,
+            terrain=drawn_of("relief", run.robot, run.scenario),
+            surroundings=drawn_of("surroundings", run.robot, run.scenario) or (),
+        )
+        files = [(write_gif, gif), (write_mp4, mp4)]
+        for write, file in files:
+            if file:
+                write(film, file, drawn)
+    for _, file in files:
+        if file:
+            size_mb = file.stat().st_size / 1e6
+            log.print(f"{file}: {len(film)} frames, {size_mb:.1f} MB", soft_wrap=True)
+
+
+def view_run(path: Path, *, speed: float, port: int, host: str = HOST) -> None:
+    """Show a bag in the browser until interrupted.
 
     Raises:
         AccordError: if it is no bag, or holds no description to draw.
     """
     from roboaccord.bag.reader import read_run
+    from roboaccord.view.live import play, view_bag
 
     run = read_run(path)
     urdf = run.urdf or described(run.robot, run.scenario, path)
-    if gif:
-        from roboaccord.view.gif import write_gif
-
-        with progress(False) as bar:
-            task = bar.add_task("drawing", total=None)
-            frames = write_gif(
-                urdf,
-                run.trajectory,
-                gif,
-                speed=speed,
-                progress=lambda done, total: bar.update(task, completed=done, total=total),
-                terrain=drawn_of("relief", run.robot, run.scenario),
-                surroundings=drawn_of("surroundings", run.robot, run.scenario) or (),
-            )
-        log.print(f"{gif}: {frames} frames, {gif.stat().st_size / 1e6:.1f} MB", soft_wrap=True)
-        return
-    from roboaccord.view.live import play, view_bag
-
     player = view_bag(urdf, run.trajectory, port, speed, host)
     tell(player.stage.url, host)
     try:

@@ -61,3 +61,11 @@ class Camera:
         seen = self.local(points)
         middle = np.array([0.5 * self.width, 0.5 * self.height])
         return np.asarray(middle + self.focal * seen[..., :2] / seen[..., 2:])
+
+    def places(self, inverse: Array) -> Array:
+        """Return the points (height, width, 3) [m] that have 1 / depth `inverse`; nan where 0."""
+        x = (np.arange(self.width) + 0.5 - 0.5 * self.width) / self.focal
+        y = (np.arange(self.height) + 0.5 - 0.5 * self.height) / self.focal
+        right, down, forward = self.axes
+        rays = x[:, None] * right + (y[:, None] * down)[:, None] + forward
+        return np.asarray(self.eye + rays / np.where(inverse > 0.0, inverse, np.nan)[..., None])

@@ -1,170 +1,104 @@
-"""Write a moving picture of a motion, on any machine: no display, no OpenGL."""
+"""Write a film as a GIF: one palette for all, and of each picture what has changed."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.description.solids import Faces
-from roboaccord.view.camera import Camera
-from roboaccord.view.raster import draw_frame, draw_terrain
-from roboaccord.view.scene import Scene
-from roboaccord.view.stance import ASPECT, VIEW, over_terrain, stance_of
+from roboaccord.numerics.jit import kernel
+from roboaccord.view.film import Film, Progress
+from roboaccord.view.ground import TRACE
+from roboaccord.view.raster import Picture
 
-COLOURS = 96
-INK, MUTED = (45, 52, 62), (110, 120, 132)
-EARTH = np.array([0.72, 0.70, 0.64])  # of terrain
-
-Progress = Callable[[int, int], None]
-Terrain = tuple[Array, Faces]
+COLOURS = 128  # as many as 7 bits tell
+SAMPLES = 6  # pictures that the palette is chosen from
+FASTEST = 50  # pictures a second; GIF holds times in 0.01 s, and players slow down below 0.02 s
 
 
-def write_gif(
-    urdf: str,
-    trajectory: Trajectory,
-    path: Path,
-    *,
-    fps: int = 25,
-    width: int = 720,
-    speed: float = 1.0,
-    progress: Progress | None = None,
-    terrain: Terrain | None = None,
-    surroundings: Sequence[Terrain] = (),
-) -> int:
-    """Write a GIF of a motion, and return its number of frames.
+def write_gif(film: Film, path: Path, progress: Progress | None = None) -> None:
+    """Write a GIF.
 
     Args:
-        urdf: description of the robot.
-        trajectory: the motion; its joints must be those of the description.
+        film: what it shows.
         path: of the file to write.
-        fps: frames a second; GIF holds times in 0.01 s, so up to 50.
-        width: of the picture [pixels].
-        speed: how many seconds of motion a second of film shows.
-        progress: called with the number of frames done and to do.
-        terrain: vertices (v, 3) [m] and faces of what the robot is on; instead of a level ground.
-        surroundings: convex solids that stand around on it, likewise.
+        progress: called with the number of pictures done and to do.
 
     Raises:
-        AccordError: for figures out of range, or a file that cannot be written.
+        AccordError: for too many pictures a second, or a file that cannot be written.
     """
-    if not 1 <= fps <= 50 or width < 64 or not speed > 0.0 or not len(trajectory):
-        raise AccordError("a GIF needs 1 to 50 frames/s, 64 pixels, a speed above 0 and samples")
-    scene = Scene.parse(urdf)
-    film = resample(trajectory, speed / fps)
-    height = 2 * round(width / ASPECT / 2)
-    pictures = list(
-        _render(scene, film, fps, speed, (width, height), progress, terrain, surroundings)
-    )
-    palette = _palette(pictures)
-    frames = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
-    ends = np.round(100.0 * np.arange(len(frames) + 1) / fps)
+    if film.fps > FASTEST:
+        raise AccordError(f"fps is {film.fps:g}; a GIF shows {FASTEST} pictures a second at most")
+    ends = np.round(100.0 * np.arange(len(film) + 1) / film.fps)
+    frames = _indexed(film, progress)
     try:
-        frames[0].save(
+        next(frames).save(
             path,
             format="GIF",
             save_all=True,
-            append_images=frames[1:],
+            append_images=frames,
             duration=[int(10 * d) for d in np.diff(ends)],
             loop=0,
             optimize=False,
         )
     except OSError as error:
         raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
-    return len(frames)
 
 
-def resample(trajectory: Trajectory, step: float) -> Trajectory:
-    """Return a motion at every `step` [s] from its start, linear between samples."""
-    start, stop = trajectory.time[0], trajectory.time[-1]
-    time = start + step * np.arange(math.floor((stop - start) / step + 1e-6) + 1)
-
-    def at(values: Array) -> Array:
-        columns = [np.interp(time, trajectory.time, column) for column in values.T]
-        return np.column_stack(columns) if columns else np.empty((len(time), 0))
-
-    turns = trajectory.orientation.copy()
-    flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
-    turns[1:] *= np.cumprod(flips)[:, None]  # q and -q are one rotation, but do not average
-    turns = at(turns)
-    return Trajectory(
-        joints=trajectory.joints,
-        time=time,
-        q=at(trajectory.q),
-        qd=at(trajectory.qd),
-        effort=at(trajectory.effort),
-        position=at(trajectory.position),
-        orientation=turns / np.linalg.norm(turns, axis=1, keepdims=True),
-        twist=at(trajectory.twist),
-        events=trajectory.events,
-    )
+def _indexed(film: Film, progress: Progress | None) -> Iterator[Image.Image]:
+    """Yield the pictures in the colours of one palette: equal ground stays equal."""
+    colours = _palette(film)
+    known = np.zeros(1 << 24, dtype=np.uint8)
+    for picture in film.pictures(progress):
+        frame = Image.fromarray(_nearest(picture, colours.astype(np.int64), known), "L")
+        frame.putpalette(colours.tobytes())
+        yield frame
 
 
-def _render(
-    scene: Scene,
-    film: Trajectory,
-    fps: int,
-    speed: float,
-    size: tuple[int, int],
-    progress: Progress | None,
-    terrain: Terrain | None,
-    surroundings: Sequence[Terrain],
-) -> list[Image.Image]:
-    origins, rotations = scene.motion(film)
-    bodies = [
-        np.einsum("tij,vj->tvi", rotations[:, s.link], s.vertices) + origins[:, None, s.link]
-        for s in scene.shapes
-    ]
-    bodies += [np.tile(vertices, (len(film), 1, 1)) for vertices, _ in surroundings]
-    looks = [(s.faces, s.colour) for s in scene.shapes] + [(f, EARTH) for _, f in surroundings]
-    centre = scene.centres(origins, rotations)
-    if terrain is None:
-        stance = stance_of(bodies, centre, fps)
-    else:
-        stance = over_terrain(terrain[0], len(film))
-    bodies = [body @ stance.turn.T for body in bodies]
-    centre = centre @ stance.turn.T
-    rate = np.linalg.norm(np.gradient(centre, speed / fps, axis=0), axis=1) if len(film) > 1 else 0
-    rates = rate * np.ones(len(film))
-    trace = np.column_stack([centre[:, :2], np.full(len(film), stance.floor)])
-    behind = None
-    if terrain is not None:
-        trace = centre
-        camera = Camera.aim(stance.target[0], stance.direction, stance.distance, VIEW, size)
-        behind = draw_terrain(camera, (*terrain, EARTH))
-    pictures = []
-    for i in range(len(film)):
-        camera = Camera.aim(stance.target[i], stance.direction, stance.distance, VIEW, size)
-        solids = [(b[i], *look) for b, look in zip(bodies, looks, strict=True)]
-        picture = draw_frame(camera, solids, trace[: i + 1], stance.floor, stance.grid, behind)
-        slow = f"   shown at {speed:g} x" if speed != 1.0 else ""
-        left = f"t = {film.time[i]:.2f} s   {rates[i]:.2f} m/s{slow}"
-        _caption(picture, left, f"{scene.name}   grid {stance.grid:g} m")
-        pictures.append(picture)
-        if progress:
-            progress(i + 1, len(film))
-    return pictures
+def _palette(film: Film) -> Picture:
+    """Return a palette for all pictures (n, 3), chosen from a few, and the path's colour in it.
+
+    Colours count by the square root of their pixels: else wide ground leaves none for thin lines.
+    """
+    few = [film.picture(i)[::2, ::2] for i in range(0, len(film), max(1, len(film) // SAMPLES))]
+    red, green, blue = np.moveaxis(np.concatenate(few).astype(np.int64), -1, 0)
+    colours, counts = np.unique(red << 16 | green << 8 | blue, return_counts=True)
+    colours = np.repeat(colours, np.ceil(np.sqrt(counts)).astype(int))[None]
+    sheet = np.stack([colours >> 16, colours >> 8, colours], axis=-1).astype(np.uint8)
+    image = Image.fromarray(sheet).quantize(COLOURS - 1, Image.Quantize.MEDIANCUT, kmeans=3)
+    chosen = (image.getpalette() or [])[: 3 * COLOURS - 3]
+    return np.array([*chosen, *TRACE], dtype=np.uint8).reshape(-1, 3)
 
 
-def _caption(picture: Image.Image, left: str, right: str) -> None:
-    size = max(10, picture.width // 45)
-    font = ImageFont.load_default(size)
-    pen = ImageDraw.Draw(picture)
-    margin, line = size, picture.height - size
-    pen.text((margin, line), left, fill=INK, font=font, anchor="ls")
-    pen.text((picture.width - margin, line), right, fill=MUTED, font=font, anchor="rs")
+@kernel
+def _nearest(picture: Picture, colours: Array, known: Picture) -> Picture:
+    """Return the nearest colour of each pixel (height, width).
 
-
-def _palette(pictures: list[Image.Image]) -> Image.Image:
-    """Return one palette for all frames, from a few of them: equal ground stays equal."""
-    few = pictures[:: max(1, len(pictures) // 6)]
-    sheet = Image.new("RGB", (few[0].width, few[0].height * len(few)))
-    for i, picture in enumerate(few):
-        sheet.paste(picture, (0, i * picture.height))
-    return sheet.quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
+    Args:
+        picture: (height, width, 3).
+        colours: of the palette (n, 3), fewer than 255.
+        known: 1 + the nearest colour of each of the 2**24 that was met, else 0; filled in.
+    """
+    height, width, _ = picture.shape
+    indices = np.empty((height, width), dtype=np.uint8)
+    for y in range(height):
+        for x in range(width):
+            red, green, blue = picture[y, x]
+            key = (np.int64(red) << 16) | (np.int64(green) << 8) | np.int64(blue)
+            if known[key] == 0:
+                best, least = 0, 1 << 30
+                for k in range(len(colours)):
+                    away = (
+                        (colours[k, 0] - red) ** 2
+                        + (colours[k, 1] - green) ** 2
+                        + (colours[k, 2] - blue) ** 2
+                    )
+                    if away < least:
+                        best, least = k, away
+                known[key] = best + 1
+            indices[y, x] = known[key] - 1
+    return indices

@@ -11,7 +11,7 @@ from roboaccord.contract.state import IDENTITY, ORIGIN, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.setup import Setup
-from roboaccord.view.gif import resample
+from roboaccord.view.motion import resample
 from roboaccord.view.stage import HOST, PORT, Stage
 
 RATE = 30.0  # pictures a second

@@ -1,190 +1,207 @@
-"""Draw solids, their shadows and a ground grid into a picture, with numpy and Pillow alone.
+"""Rasterise the faces of solids with a depth buffer, at twice the picture's resolution.
 
-Every solid is convex, so its hidden faces are those turned away; between solids each pixel keeps
-the nearest face. 1/depth of a plane is affine in the picture, which makes that exact.
+Faces turned away are left out; between the others each pixel keeps the nearest. 1/depth of a plane
+is affine in the picture, which makes that exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFilter
 
+from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 from roboaccord.description.solids import Faces
+from roboaccord.numerics.jit import kernel
 from roboaccord.view.camera import Camera
 
-GROUND = np.array([233.0, 236.0, 240.0])
-LINE = np.array([196.0, 203.0, 212.0])
-HAZE = np.array([247.0, 248.0, 250.0])
-TRACE = np.array([214.0, 106.0, 60.0])
-SHADOW = 0.28  # how much of the light a shadow takes
 AMBIENT = 0.62
 LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])  # towards the light
-LINE_WIDTH = 1.3  # of the grid [pixels]
 OVERSAMPLING = 2
 NEAR = 1e-3  # [m]
+EMPTY = np.array([0, 0, 0, 0])
+
+Picture = NDArray[np.uint8]
+"""Red, green and blue (height, width, 3)."""
+
+Owners = NDArray[np.int32]
+"""Index of the face that is seen in each pixel (height, width), -1 for none."""
 
 Solid = tuple[Array, Faces, Array]
 """Vertices in the world (v, 3) [m], faces, and colour (3,) in 0..1."""
 
 
-Buffers = tuple[Array, Array]
-"""A picture (height, width, 3), and 1 / depth where there is something, 0 elsewhere."""
-
-
-def draw_frame(
-    camera: Camera,
-    solids: Sequence[Solid],
-    trace: Array,
-    floor: float,
-    grid: float,
-    behind: Buffers | None = None,
-) -> Image.Image:
-    """Draw one picture, its edges smoothed.
+@dataclass(frozen=True)
+class Mesh:
+    """Hold polygons that face outwards.
 
     Args:
-        camera: whose picture is drawn.
-        solids: what stands on the ground.
-        trace: points of the path to draw on the ground (m, 3) [m].
-        floor: height of the ground [m].
-        grid: distance of the grid's lines [m].
-        behind: terrain that was drawn already, by `draw_terrain` for the same camera; the path is
-            drawn over it.
+        points: in the world (v, 3) [m].
+        corners: indices of points, polygon after polygon (c,).
+        starts: where each polygon begins in `corners`, and the end of the last (f + 1,).
+        colours: of the polygons (f, 3), 0 to 1.
     """
-    fine = camera.scaled(OVERSAMPLING)
-    pixels = draw_ground(camera, floor, grid)
-    path = draw_path(fine, trace)[..., None]
-    if behind is not None:
-        pixels = _lay_over(pixels, behind)
-    pixels += (TRACE - pixels) * path
-    if behind is None:
-        pixels *= 1.0 - SHADOW * draw_shadows(camera, solids, floor)[..., None]
-    paint, depths = draw_solids(fine, solids, None if behind is None else behind[1])
-    pixels = _lay_over(pixels, (paint, depths))
-    return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
+
+    points: Array
+    corners: Index
+    starts: Index
+    colours: Array
+
+    @classmethod
+    def join(cls, solids: Sequence[Solid]) -> Mesh:
+        """Return the faces of all solids as one mesh."""
+        offsets = np.cumsum([0, *(len(vertices) for vertices, _, _ in solids)])
+        rings = [
+            np.array(f) + o for o, (_, fs, _) in zip(offsets, solids, strict=False) for f in fs
+        ]
+        return cls(
+            np.concatenate([vertices for vertices, _, _ in solids]).astype(float),
+            np.concatenate(rings).astype(np.int64),
+            np.cumsum([0, *map(len, rings)]).astype(np.int64),
+            np.array([colour for _, faces, colour in solids for _ in faces], dtype=float),
+        )
+
+    def at(self, points: Array) -> Mesh:
+        """Return the mesh with its points elsewhere."""
+        return replace(self, points=np.ascontiguousarray(points))
 
 
-def draw_ground(camera: Camera, floor: float, grid: float) -> Array:
-    """Return the ground with its grid, antialiased, fading into haze (height, width, 3)."""
-    x = (np.arange(camera.width) + 0.5 - 0.5 * camera.width) / camera.focal
-    y = (np.arange(camera.height) + 0.5 - 0.5 * camera.height) / camera.focal
-    right, down, forward = camera.axes
-    fall = -(forward[2] + y * down[2])  # of a ray, per metre of depth; right is horizontal
-    above = camera.eye[2] - floor
-    depth = np.where(fall > 1e-9, above / np.maximum(fall, 1e-9), np.inf)[:, None]
-    nearest = above / max(float(fall.max()), 1e-9)
-    shown = np.where(np.isfinite(depth), depth, 0.0)
-    clear = np.exp(-(np.maximum(shown / nearest - 1.0, 0.0) ** 2) / 18.0) * np.isfinite(depth)
-    cover = np.zeros((camera.height, camera.width))
-    for axis in (0, 1):
-        along = forward[axis] + x[None, :] * right[axis] + y[:, None] * down[axis]
-        place = (camera.eye[axis] + shown * along) / grid
-        away = np.abs(place - np.round(place))
-        # Size of a pixel on the ground, in the units of `place`: forward difference both ways.
-        step = np.hypot(np.gradient(place, axis=1), np.gradient(place, axis=0)) + 1e-12
-        cover = np.maximum(cover, np.clip(0.5 * LINE_WIDTH + 0.5 - away / step, 0, 1))
-    cover = (cover * clear)[..., None]
-    base = HAZE + (GROUND - HAZE) * np.round(clear * 6)[..., None] / 6  # few tones: small files
-    return np.asarray(base + (LINE - base) * cover)
+class Canvas:
+    """Hold which face is seen in each pixel, and how near.
+
+    Args:
+        camera: whose picture it is; its size is that of the canvas.
+        hidden: 1 / depth (height, width) of what stands there already [1/m]; 0 is infinitely far.
+    """
+
+    def __init__(self, camera: Camera, hidden: Array | None = None) -> None:
+        size = camera.height, camera.width
+        self.camera = camera
+        self.hidden = np.zeros(size) if hidden is None else hidden
+        self.depths = self.hidden.copy()
+        self.owner = np.full(size, -1, dtype=np.int32)
+        self.paint = np.zeros((0, 3), dtype=np.uint8)
+        self.box = EMPTY
+
+    def draw(self, mesh: Mesh) -> None:
+        """Clear the canvas and draw a mesh: `owner`, `depths` [1/m], `paint` and `box` tell it."""
+        camera = self.camera
+        _clear(self.owner, self.depths, self.hidden, self.box)
+        seen = np.ascontiguousarray(camera.local(mesh.points))
+        shades = np.empty(len(mesh.colours))
+        lens = np.array([camera.focal, 0.5 * camera.width, 0.5 * camera.height])
+        light = camera.axes @ LIGHT
+        self.box = _fill(
+            seen, mesh.corners, mesh.starts, lens, light, self.depths, self.owner, shades
+        )
+        shades = AMBIENT + (1.0 - AMBIENT) * shades
+        self.paint = np.clip(255.0 * mesh.colours * shades[:, None], 0, 255).astype(np.uint8)
+
+    def lay_over(self, picture: Picture) -> None:
+        """Lay what was drawn over a picture of half the size, with smooth edges."""
+        _lay_over(picture, self.owner, self.paint, self.box)
 
 
-def draw_path(camera: Camera, trace: Array) -> Array:
-    """Return how much of each final pixel a path (m, 3) covers, 0 to 1."""
-    mask = Image.new("L", (camera.width, camera.height))
-    seen = trace[camera.local(trace)[:, 2] > NEAR]
-    if len(seen) > 1:
-        points = [(float(x), float(y)) for x, y in camera.project(seen)]
-        ImageDraw.Draw(mask).line(points, fill=255, width=2 * OVERSAMPLING, joint="curve")
-    return np.asarray(mask.reduce(OVERSAMPLING), dtype=float) / 255.0
+@kernel
+def _clear(owner: Owners, depths: Array, hidden: Array, box: Index) -> None:
+    """Put the pixels of a box (x, y, past x, past y) back to what they were without a mesh."""
+    for y in range(box[1], box[3]):
+        for x in range(box[0], box[2]):
+            owner[y, x] = -1
+            depths[y, x] = hidden[y, x]
 
 
-def draw_shadows(camera: Camera, solids: Sequence[Solid], floor: float) -> Array:
-    """Return how dark the ground is, 0 to 1 (height, width)."""
-    mask = Image.new("L", (camera.width, camera.height))
-    pen = ImageDraw.Draw(mask)
-    for vertices, faces, _ in solids:
-        drop = np.maximum(vertices[:, 2:] - floor, 0.0) / LIGHT[2]
-        fallen = vertices - drop * LIGHT
-        if (camera.local(fallen)[:, 2] < NEAR).any():
-            continue
-        pixels = camera.project(fallen)
-        for face in faces:
-            pen.polygon([(float(x), float(y)) for x, y in pixels[list(face)]], fill=255)
-    blurred = mask.filter(ImageFilter.GaussianBlur(1.5))
-    return np.asarray(blurred, dtype=float) / 255.0
+@kernel
+def _plane(seen: Array, ring: Index) -> tuple[float, float, float, float]:
+    """Return the normal of a polygon by Newell's sum, and its plane's distance along it."""
+    a, b, c = 0.0, 0.0, 0.0
+    middle = np.zeros(3)
+    for i in range(len(ring)):
+        p, q = seen[ring[i]], seen[ring[i - 1]]
+        a += q[1] * p[2] - q[2] * p[1]
+        b += q[2] * p[0] - q[0] * p[2]
+        c += q[0] * p[1] - q[1] * p[0]
+        middle += p
+    return a, b, c, (a * middle[0] + b * middle[1] + c * middle[2]) / len(ring)
 
 
-def draw_terrain(camera: Camera, terrain: Solid) -> Buffers:
-    """Draw terrain, which need not be convex, for the pictures of one camera."""
-    vertices, faces, colour = terrain
-    sides = [(vertices[list(face)], (tuple(range(len(face))),), colour) for face in faces]
-    return draw_solids(camera.scaled(OVERSAMPLING), sides)
-
-
-def draw_solids(camera: Camera, solids: Sequence[Solid], hidden: Array | None = None) -> Buffers:
-    """Draw solids, nearest in front; what is behind 1 / depth `hidden` is left out."""
-    pixels = np.zeros((camera.height, camera.width, 3))
-    depths = np.zeros((camera.height, camera.width))  # 1 / depth; 0 is infinitely far
-    before = depths if hidden is None else hidden
-    depths[:] = before
-    light = camera.axes @ LIGHT
-    for vertices, faces, colour in solids:
-        seen = camera.local(vertices)
-        if (seen[:, 2] < NEAR).any():
-            continue
-        flat = camera.project(vertices)
-        for face in faces:
-            corners = seen[list(face)]
-            normal = _normal(corners)
-            distance = float(normal @ corners.mean(axis=0))
-            if distance < 0.0:
-                shade = AMBIENT + (1.0 - AMBIENT) * max(float(normal @ light), 0.0)
-                paint = 255.0 * colour * shade
-                _fill(camera, flat[list(face)], normal / distance, paint, pixels, depths)
-    return pixels, np.where(depths > before, depths, 0.0) if hidden is not None else depths
-
-
-def _lay_over(pixels: Array, buffers: Buffers) -> Array:
-    """Return a picture with what was drawn laid over it, its edges smoothed."""
-    paint, depths = buffers
-    cover = _reduce((depths > 0.0).astype(float))[..., None]
-    return np.asarray(pixels * (1.0 - cover) + _reduce(paint))
-
-
-def _reduce(values: Array) -> Array:
-    """Return means over squares of OVERSAMPLING pixels."""
-    n = OVERSAMPLING
-    parts = [values[i::n, j::n] for i in range(n) for j in range(n)]
-    return np.asarray(np.mean(parts, axis=0))
-
-
-def _normal(corners: Array) -> Array:
-    """Return the unit normal (3,) of a polygon, by Newell's sum; zero if it has no area."""
-    total = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
-    return np.asarray(total / max(float(np.linalg.norm(total)), 1e-300))
-
-
+@kernel
 def _fill(
-    camera: Camera, polygon: Array, plane: Array, paint: Array, pixels: Array, depths: Array
-) -> None:
-    """Fill a convex polygon (p, 2) [pixels] where it is nearer than what is there."""
-    low = np.maximum(np.floor(polygon.min(axis=0)).astype(int), 0)
-    high = np.minimum(np.ceil(polygon.max(axis=0)).astype(int), (camera.width, camera.height))
-    if (high <= low).any():
-        return
-    x = np.arange(low[0], high[0])[None, :] + 0.5
-    y = np.arange(low[1], high[1])[:, None] + 0.5
-    inside: NDArray[np.bool_] = np.ones((y.size, x.size), dtype=bool)
-    for (ax, ay), (bx, by) in zip(polygon, np.roll(polygon, -1, axis=0), strict=True):
-        # Outward faces run counter-clockwise for the eye, that is clockwise with y downwards.
-        inside &= (bx - ax) * (y - ay) <= (by - ay) * (x - ax)
-    ray_x = (x - 0.5 * camera.width) / camera.focal
-    ray_y = (y - 0.5 * camera.height) / camera.focal
-    inverse = plane[0] * ray_x + plane[1] * ray_y + plane[2]
-    window = (slice(low[1], high[1]), slice(low[0], high[0]))
-    inside &= inverse > depths[window]
-    depths[window][inside] = inverse[inside]
-    pixels[window][inside] = paint
+    seen: Array, corners: Index, starts: Index, lens: Array, light: Array,
+    depths: Array, owner: Owners, shades: Array,
+) -> Index:  # fmt: skip
+    """Fill all faces where they are nearest, and return the box that was touched.
+
+    Args:
+        seen: points in the camera's axes (v, 3) [m].
+        corners, starts: of the faces.
+        lens: focal length and middle [pixels].
+        light: direction to it in the camera's axes (3,).
+        depths, owner: 1 / depth [1/m] and face of each pixel (height, width), changed.
+        shades: set to how much of the light each face has (f,).
+    """
+    height, width = depths.shape
+    focal, middle_x, middle_y = lens
+    box = np.array([width, height, 0, 0])
+    for face in range(len(starts) - 1):
+        ring = corners[starts[face] : starts[face + 1]]
+        a, b, c, distance = _plane(seen, ring)
+        shades[face] = 0.0
+        if not distance < 0.0 or seen[ring, 2].min() < NEAR:
+            continue
+        turned = (a * light[0] + b * light[1] + c * light[2]) / np.sqrt(a * a + b * b + c * c)
+        shades[face] = max(turned, 0.0)
+        flat_x = middle_x + focal * seen[ring, 0] / seen[ring, 2]
+        flat_y = middle_y + focal * seen[ring, 1] / seen[ring, 2]
+        top = max(int(np.ceil(flat_y.min() - 0.5)), 0)
+        bottom = min(int(np.floor(flat_y.max() - 0.5)) + 1, height)
+        for y in range(top, bottom):
+            left, right = -0.5, width - 0.5
+            for i in range(len(ring)):
+                # Outward faces run clockwise on the picture, whose y points downwards.
+                rise = flat_y[i] - flat_y[i - 1]
+                if rise != 0.0:
+                    way = (y + 0.5 - flat_y[i - 1]) / rise
+                    cut = flat_x[i - 1] + way * (flat_x[i] - flat_x[i - 1]) - 0.5
+                    if rise > 0.0:
+                        left = max(left, cut)
+                    else:
+                        right = min(right, cut)
+            first, last = max(int(np.ceil(left)), 0), min(int(np.floor(right)) + 1, width)
+            if last <= first:
+                continue
+            box[0], box[2] = min(box[0], first), max(box[2], last)
+            box[1], box[3] = min(box[1], y), max(box[3], y + 1)
+            row = (b * (y + 0.5 - middle_y) / focal + c) / distance
+            slope = a / (focal * distance)
+            for x in range(first, last):
+                inverse = row + slope * (x + 0.5 - middle_x)
+                if inverse > depths[y, x]:
+                    depths[y, x] = inverse
+                    owner[y, x] = face
+    return np.maximum(box, 0) if box[2] > box[0] else np.zeros(4, dtype=np.int64)
+
+
+@kernel
+def _lay_over(picture: Picture, owner: Owners, paint: Picture, box: Index) -> None:
+    """Mix the means over squares of OVERSAMPLING pixels into a picture, by how much they cover."""
+    n = OVERSAMPLING
+    for y in range(box[1] // n, (box[3] + n - 1) // n):
+        for x in range(box[0] // n, (box[2] + n - 1) // n):
+            red, green, blue, free = 0, 0, 0, 0
+            for j in range(n * y, n * y + n):
+                for i in range(n * x, n * x + n):
+                    face = owner[j, i]
+                    if face < 0:
+                        free += 1
+                    else:
+                        red += paint[face, 0]
+                        green += paint[face, 1]
+                        blue += paint[face, 2]
+            if free < n * n:
+                picture[y, x, 0] = (red + free * picture[y, x, 0]) // (n * n)
+                picture[y, x, 1] = (green + free * picture[y, x, 1]) // (n * n)
+                picture[y, x, 2] = (blue + free * picture[y, x, 2]) // (n * n)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from roboaccord.contract.state import Array
+from roboaccord.view.camera import Camera
 
 VIEW = math.radians(32.0)  # field of view
-ASPECT = 16 / 9
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # of the camera, over ground
-STEEP = math.radians(50.0)  # elevation of the camera over terrain, into whose hollows it looks
+ROOM = 1.06  # times the distance from which all of a terrain is just seen
+ASIDE, STEEP = math.radians(-76.0), math.radians(64.0)  # over terrain, into whose hollows it looks
 FOLLOW = 0.6  # time constant of the camera that follows the robot [s of film]
 STILL = 0.5  # a robot that strays less than this many of its radii is not followed
 FLAT = 1e-3  # m: motion in x that is none, so that the robot moves on a wall
@@ -45,18 +46,19 @@ class Stance:
     distance: float
 
 
-def stance_of(bodies: Sequence[Array], centre: Array, fps: int) -> Stance:
+def stance_of(bodies: Sequence[Array], centre: Array, fps: float, aspect: float) -> Stance:
     """Choose how to look at a motion.
 
     Args:
         bodies: vertices of each shape over time (t, v, 3) [m].
         centre: of mass over time (t, 3) [m].
         fps: pictures a second.
+        aspect: width of a picture over its height.
     """
     radius = max(float(np.linalg.norm(b - centre[:, None], axis=-1).max()) for b in bodies)
     if moves_on_wall(bodies, radius):
-        return before_wall(bodies, centre, radius, fps)
-    return over_ground(bodies, centre, radius, fps)
+        return before_wall(bodies, centre, radius, fps, aspect)
+    return over_ground(bodies, centre, radius, fps, aspect)
 
 
 def moves_on_wall(bodies: Sequence[Array], radius: float) -> bool:
@@ -65,7 +67,9 @@ def moves_on_wall(bodies: Sequence[Array], radius: float) -> bool:
     return bool(max(m[0] for m in moved) < FLAT and max(m[2] for m in moved) > 0.05 * radius)
 
 
-def over_ground(bodies: Sequence[Array], centre: Array, radius: float, fps: int) -> Stance:
+def over_ground(
+    bodies: Sequence[Array], centre: Array, radius: float, fps: float, aspect: float
+) -> Stance:
     """Look down at the ground, which is at height 0 or below the robot."""
     floor = min(min(float(b[..., 2].min()) for b in bodies), 0.0)
     direction = np.array([math.cos(AZIMUTH), math.sin(AZIMUTH), math.tan(ELEVATION)])
@@ -79,11 +83,13 @@ def over_ground(bodies: Sequence[Array], centre: Array, radius: float, fps: int)
         grid=10.0 ** math.floor(math.log10(1.2 * radius)),
         target=follow(centre, radius, fps),
         direction=direction,
-        distance=max(across, 1.1 * height * ASPECT / math.tan(0.5 * VIEW) + 0.3 * radius),
+        distance=max(across, 1.1 * height * aspect / math.tan(0.5 * VIEW) + 0.3 * radius),
     )
 
 
-def before_wall(bodies: Sequence[Array], centre: Array, radius: float, fps: int) -> Stance:
+def before_wall(
+    bodies: Sequence[Array], centre: Array, radius: float, fps: float, aspect: float
+) -> Stance:
     """Look at the wall from its front, y to the right; at all of a short way, without moving."""
     seen = [b @ ON_WALL.T for b in bodies]
     low = np.min([b.min(axis=(0, 1)) for b in seen], axis=0)
@@ -93,7 +99,7 @@ def before_wall(bodies: Sequence[Array], centre: Array, radius: float, fps: int)
     if width > WIDE * radius:
         target = follow(centre @ ON_WALL.T, radius, fps)
         width, height = 2.4 * radius, 2.2 * radius
-    half = 0.55 * max(width, height * ASPECT)
+    half = 0.55 * max(width, height * aspect)
     return Stance(
         turn=ON_WALL,
         floor=float(low[2]),
@@ -104,26 +110,31 @@ def before_wall(bodies: Sequence[Array], centre: Array, radius: float, fps: int)
     )
 
 
-def over_terrain(vertices: Array, count: int) -> Stance:
+def over_terrain(vertices: Array, count: int, aspect: float) -> Stance:
     """Look down at all of a terrain, steeply, without moving.
 
     Args:
         vertices: of the terrain (v, 3) [m].
         count: number of pictures.
+        aspect: width of a picture over its height.
     """
     low, high = vertices.min(axis=0), vertices.max(axis=0)
-    size = float(np.linalg.norm(high[:2] - low[:2]))
+    target = 0.5 * (low + high)
+    direction = np.array([math.cos(ASIDE), math.sin(ASIDE), math.tan(STEEP)])
+    size = float(np.linalg.norm(high - low))
+    near = Camera.aim(target, direction, size, VIEW, (1, 1)).local(vertices)
+    needed = np.abs(near[:, :2]) * (1.0, aspect) / math.tan(0.5 * VIEW) - near[:, 2:]
     return Stance(
         turn=ON_GROUND,
         floor=float(low[2]),
         grid=10.0 ** math.floor(math.log10(0.5 * size)),
-        target=np.tile(0.5 * (low + high), (count, 1)),
-        direction=np.array([math.cos(AZIMUTH), math.sin(AZIMUTH), math.tan(STEEP)]),
-        distance=0.6 * size / math.tan(0.5 * VIEW),
+        target=np.tile(target, (count, 1)),
+        direction=direction,
+        distance=ROOM * (size + float(needed.max())),
     )
 
 
-def follow(centre: Array, radius: float, fps: int) -> Array:
+def follow(centre: Array, radius: float, fps: float) -> Array:
     """Return what the camera looks at (t, 3) [m]: the centre's path, smoothed without lag."""
     middle = 0.5 * (centre.min(axis=0) + centre.max(axis=0))
     if np.linalg.norm(centre - middle, axis=1).max() < STILL * radius:

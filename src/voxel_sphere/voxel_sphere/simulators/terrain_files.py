@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from roboaccord.contract.state import Array
 from roboaccord.description.solids import Faces
 from roboaccord.gazebo.meshes import cache
@@ -15,10 +15,13 @@ from roboaccord.scenario.setup import Setup
 
 from voxel_sphere.simulators.engines import contact_mesh
 from voxel_sphere.simulators.scene import Scene
+from voxel_sphere.terrain.mesh import SMOOTH, terrain_mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
+from voxel_sphere.terrain.slices import SOLID
 
+PLATE = 0.5  # radii of the ball: what is drawn of the solid below the ground
+DRAWN = 1.0  # voxels that grey slices are smoothed by to be drawn
 FRICTION = 100.0  # of the terrain; Gazebo takes the smaller one, which is the ball's
-CELLS = 40  # of what is drawn, along an edge
 VERSION = 2  # of what is made; a new one makes all worlds anew
 
 
@@ -46,28 +49,16 @@ def make_world(setup: Setup) -> Path:
 
 
 def draw_relief(setup: Setup) -> tuple[Array, Faces]:
-    """Return the ground and walls of a scenario, seen from above, as triangles.
+    """Return the ground and walls of a scenario as a closed mesh, outward [m].
 
-    What is drawn is the height that each column is filled to, so a tunnel is drawn as its floor.
+    What is drawn is what is seen from above, each column filled to its first gap: so a tunnel is
+    drawn as its floor. Of the solid below the ground a plate is left.
     """
     scene: Scene = setup.terrain
-    heights = scene.terrain.surface.sum(axis=2) / 255.0
-    if scene.terrain.walls is not None and heights.max() < scene.terrain.n:
-        filled = scene.terrain.walls.sum(axis=2) / 255.0
-        heights = np.maximum(heights, np.where(_standing(scene), filled, 0.0))
-    n = scene.terrain.n
-    at = np.unique(np.linspace(0, n - 1, min(CELLS, n - 1) + 1).astype(int))
-    x, y = np.meshgrid(at + 0.5, at + 0.5, indexing="ij")
-    vertices = np.stack([x, y, heights[np.ix_(at, at)]], axis=-1).reshape(-1, 3) * scene.voxel
-    k = len(at)
-    corner = (k * np.arange(k - 1)[:, None] + np.arange(k - 1)).ravel()
-    faces = [(int(c), int(c + k), int(c + k + 1)) for c in corner]
-    faces += [(int(c), int(c + k + 1), int(c + 1)) for c in corner]
-    return vertices, tuple(faces)
-
-
-def _standing(scene: Scene) -> npt.NDArray[np.bool_]:
-    """Return which columns (n, n) have walls from the bottom on."""
-    walls = scene.terrain.walls
-    assert walls is not None
-    return np.asarray(walls[:, :, 0] >= 128)
+    filled = np.minimum.accumulate(scene.terrain.solid, axis=2)
+    full = (filled >= SOLID).all(axis=(0, 1))
+    below = max(int(np.argmin(full)) - round(PLATE * scene.terrain.radius), 0)
+    plate = replace(scene.terrain, surface=filled[:, :, below:], walls=None)
+    mesh = terrain_mesh(plate, smoothing=DRAWN if scene.terrain.grey else SMOOTH)
+    vertices = (mesh.vertices + np.array([0.0, 0.0, below])) * scene.voxel
+    return vertices, tuple(map(tuple, mesh.faces.tolist()))

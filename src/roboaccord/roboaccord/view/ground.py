@@ -1,0 +1,128 @@
+"""Draw level ground with its grid, and a path on it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roboaccord.contract.state import Array
+from roboaccord.numerics.jit import kernel
+from roboaccord.view.camera import Camera
+from roboaccord.view.raster import NEAR, OVERSAMPLING, Picture
+
+GROUND = np.array([233.0, 236.0, 240.0])
+LINE = np.array([196.0, 203.0, 212.0])
+HAZE = np.array([247.0, 248.0, 250.0])
+TRACE = np.array([214.0, 106.0, 60.0])
+TONES = 6  # of the ground on its way into the haze: few make small files
+LINE_WIDTH = 1.3  # of the grid [pixels]
+PATH_WIDTH = 2.0  # [pixels]
+NEARLY = 1.02  # relative depth within which a path lies on what it is drawn on
+
+
+def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
+    """Return level ground with its grid, antialiased, fading into haze.
+
+    Args:
+        camera: whose picture is drawn; its picture is not tilted.
+        floor: height of the ground [m].
+        grid: distance of its lines [m].
+    """
+    picture = np.empty((camera.height, camera.width, 3), dtype=np.uint8)
+    _, down, forward = camera.axes
+    y = (np.arange(camera.height) + 0.5 - 0.5 * camera.height) / camera.focal
+    fall = -(forward[2] + y * down[2])  # of a ray, per metre of depth; right is horizontal
+    above = camera.eye[2] - floor
+    depth = np.where(fall > 1e-9, above / np.maximum(fall, 1e-9), np.inf)
+    nearest = above / max(float(fall.max()), 1e-9)
+    clear = np.exp(-(np.maximum(depth / nearest - 1.0, 0.0) ** 2) / 18.0)
+    tones = HAZE + (GROUND - HAZE) * np.round(clear * TONES)[:, None] / TONES
+    shown = np.where(np.isfinite(depth), depth, 0.0)
+    _rule(picture, tones, clear, shown, above, camera.focal, camera.axes, camera.eye, grid)
+    return picture
+
+
+@kernel
+def _rule(
+    picture: Picture, tones: Array, clear: Array, depth: Array,
+    above: float, focal: float, axes: Array, eye: Array, grid: float,
+) -> None:  # fmt: skip
+    """Draw the ground row by row; where its lines are is affine in x along a row."""
+    height, width, _ = picture.shape
+    place, along_x, along_y, step = np.empty(2), np.empty(2), np.empty((2, 2)), np.empty(2)
+    for y in range(height):
+        ray = (y + 0.5 - 0.5 * height) / focal
+        slant = depth[y] ** 2 / above * axes[1, 2]  # of depth against `ray`
+        for k in range(2):
+            ahead = axes[2, k] + ray * axes[1, k] - 0.5 * width / focal * axes[0, k]
+            place[k] = (eye[k] + depth[y] * ahead) / grid
+            along_x[k] = depth[y] * axes[0, k] / focal / grid
+            along_y[k, 0] = (slant * ahead + depth[y] * axes[1, k]) / focal / grid
+            along_y[k, 1] = slant * axes[0, k] / focal / focal / grid
+        for x in range(width):
+            cover = 0.0
+            for k in range(2):
+                at = place[k] + (x + 0.5) * along_x[k]
+                away = abs(at - np.rint(at))
+                down = along_y[k, 0] + (x + 0.5) * along_y[k, 1]
+                step[k] = along_x[k] ** 2 + down**2  # size of a pixel, squared
+                if away * away < (0.5 * LINE_WIDTH + 0.5) ** 2 * step[k]:
+                    cover = max(cover, 0.5 * LINE_WIDTH + 0.5 - away / np.sqrt(step[k]))
+            cover = min(cover, 1.0) * clear[y]
+            for c in range(3):
+                picture[y, x, c] = int(tones[y, c] + (LINE[c] - tones[y, c]) * cover)
+
+
+def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Array) -> None:
+    """Draw a path over a picture, but for what is behind something.
+
+    Args:
+        picture: to be drawn on.
+        camera: whose picture it is.
+        trace: points of the path (m, 3) [m].
+        hidden: 1 / depth of what stands there, OVERSAMPLING times as fine [1/m].
+    """
+    seen = camera.local(trace)
+    ahead = seen[:, 2] > NEAR
+    if ahead.sum() > 1:
+        flat = np.ascontiguousarray(camera.project(trace[ahead]))
+        cover = np.zeros(picture.shape[:2], dtype=np.float32)
+        _stroke(picture, cover, flat, np.ascontiguousarray(1.0 / seen[ahead, 2]), hidden)
+
+
+@kernel
+def _stroke(
+    picture: Picture, cover: NDArray[np.float32], flat: Array, inverse: Array, hidden: Array
+) -> None:
+    """Mix lines through points (m, 2) [pixels] into a picture by how much of a pixel they cover."""
+    height, width = cover.shape
+    reach = 0.5 * PATH_WIDTH + 0.5
+    n = OVERSAMPLING
+    box = np.array([width, height, 0, 0])
+    for k in range(len(flat) - 1):
+        a, b = flat[k], flat[k + 1]
+        left = max(int(min(a[0], b[0]) - reach), 0)
+        right = min(int(max(a[0], b[0]) + reach) + 1, width)
+        top = max(int(min(a[1], b[1]) - reach), 0)
+        bottom = min(int(max(a[1], b[1]) + reach) + 1, height)
+        if right <= left or bottom <= top:
+            continue
+        box[0], box[1] = min(box[0], left), min(box[1], top)
+        box[2], box[3] = max(box[2], right), max(box[3], bottom)
+        way_x, way_y = b[0] - a[0], b[1] - a[1]
+        square = max(way_x * way_x + way_y * way_y, 1e-12)
+        for y in range(top, bottom):
+            for x in range(left, right):
+                to_x, to_y = x + 0.5 - a[0], y + 0.5 - a[1]
+                s = min(max((to_x * way_x + to_y * way_y) / square, 0.0), 1.0)
+                away = np.sqrt((to_x - s * way_x) ** 2 + (to_y - s * way_y) ** 2)
+                if away < reach:
+                    near = inverse[k] + s * (inverse[k + 1] - inverse[k])
+                    if hidden[n * y, n * x] <= near * NEARLY:
+                        cover[y, x] = max(cover[y, x], min(reach - away, 1.0))
+    for y in range(box[1], box[3]):
+        for x in range(box[0], box[2]):
+            if cover[y, x] > 0.0:
+                for c in range(3):
+                    before = picture[y, x, c]
+                    picture[y, x, c] = int(before + (TRACE[c] - before) * cover[y, x])
