@@ -11,8 +11,8 @@ import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.description.geometry import Geometry, read_geometry
 from roboaccord.description.meshes import mesh_path, read_mesh
-from roboaccord.numerics.rotations import rpy_matrix
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
@@ -70,13 +70,11 @@ def read_collisions(
         for number, element in enumerate(link.findall("collision"), start=1):
             name = element.get("name") or f"{owner}_{number}"
             try:
-                shape = _shape(name, owner, element, find)
-                origin = element.find("origin")
-                turn = rpy_matrix(*_numbers(origin, "rpy", (0.0, 0.0, 0.0)))
-                at = _numbers(origin, "xyz", (0.0, 0.0, 0.0))
-            except (ValueError, KeyError) as error:
+                form = read_geometry(element)
+                shape = _shape(name, owner, form, find)
+            except ValueError as error:
                 raise AccordError(f"broken description {source}: {name}: {error}") from None
-            shapes.append(replace(shape, points=shape.points @ turn.T + at))
+            shapes.append(replace(shape, points=form.placed(shape.points)))
     return shapes
 
 
@@ -109,25 +107,20 @@ def split(shape: Shape) -> list[Shape]:
     ]
 
 
-def _shape(name: str, link: str, element: ET.Element, find: Callable[[str], Path]) -> Shape:
+def _shape(name: str, link: str, form: Geometry, find: Callable[[str], Path]) -> Shape:
     """Return a collision shape in its own frame."""
-    shape = element.find("geometry/*")
-    if shape is None:
-        raise ValueError("it has no geometry")
-    if shape.tag == "mesh":
-        points, faces = read_mesh(find(shape.attrib["filename"]))
-        return mesh_shape(name, link, points * _numbers(shape, "scale", (1.0, 1.0, 1.0)), faces)
-    if shape.tag == "box":
-        size = _numbers(shape, "size", (0.0, 0.0, 0.0))
-        return Shape(name, link, box_corners(size), float(size.prod()))
-    if shape.tag == "cylinder":
-        length, radius = float(shape.attrib["length"]), float(shape.attrib["radius"])
-        points = prism_corners("z", radius, length, ROUND)
-        return Shape(name, link, points, np.pi * radius**2 * length)
-    if shape.tag == "sphere":
-        radius = float(shape.attrib["radius"])
-        return Shape(name, link, radius * _sphere(SPHERE), 4.0 / 3.0 * np.pi * radius**3)
-    raise ValueError(f"{shape.tag} is no box, cylinder, sphere or mesh")
+    if form.form == "mesh":
+        points, faces = read_mesh(find(form.file))
+        return mesh_shape(name, link, points * form.scale, faces)
+    if form.form == "box":
+        return Shape(name, link, box_corners(form.size), float(form.size.prod()))
+    if form.form == "cylinder":
+        points = prism_corners("z", form.radius, form.length, ROUND)
+        return Shape(name, link, points, np.pi * form.radius**2 * form.length)
+    if form.form == "sphere":
+        volume = 4.0 / 3.0 * np.pi * form.radius**3
+        return Shape(name, link, form.radius * _sphere(SPHERE), volume)
+    raise ValueError(f"{form.form} is no box, cylinder, sphere or mesh")
 
 
 def _sphere(count: int) -> Array:
@@ -136,11 +129,3 @@ def _sphere(count: int) -> Array:
     turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
     across = np.sqrt(1.0 - z * z)
     return np.column_stack([across * np.cos(turn), across * np.sin(turn), z])
-
-
-def _numbers(element: ET.Element | None, key: str, default: tuple[float, float, float]) -> Array:
-    text = element.get(key) if element is not None else None
-    values = np.array([float(word) for word in text.split()] if text else default)
-    if values.shape != (3,):
-        raise ValueError(f"{key} is {text!r}, not three numbers")
-    return values

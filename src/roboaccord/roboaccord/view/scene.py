@@ -7,7 +7,7 @@ convex, or whose file is not there, its collision shapes stand in for it.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,10 +17,10 @@ from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.geometry import Geometry, read_geometry
 from roboaccord.description.meshes import mesh_path, read_mesh
 from roboaccord.description.solids import Faces, box, cylinder, facets, sphere
 from roboaccord.description.tree import Tree
-from roboaccord.numerics.rotations import rpy_matrix
 
 GREY = (0.55, 0.60, 0.66)
 FLAT = 1e-5  # of a mesh's size: how far a vertex may be outside a face of a convex one
@@ -101,35 +101,32 @@ def _link_shapes(element: ET.Element, link: int, palette: Mapping[str, Array]) -
 
 
 def _shape(element: ET.Element, link: int, colour: Array) -> Shape | None:
-    geometry = element.find("geometry")
-    form = next(iter(geometry), None) if geometry is not None else None
-    if form is None:
+    """Return what can be drawn of an element, None where nothing can."""
+    try:
+        form = read_geometry(element)
+    except ValueError:
         return None
-    if form.tag == "box":
-        vertices, faces = box(_numbers(form.get("size")))
-    elif form.tag == "cylinder":
-        vertices, faces = cylinder(float(form.attrib["radius"]), float(form.attrib["length"]))
-    elif form.tag == "sphere":
-        vertices, faces = sphere(float(form.attrib["radius"]))
+    if form.form == "box":
+        vertices, faces = box(form.size)
+    elif form.form == "cylinder":
+        vertices, faces = cylinder(form.radius, form.length)
+    elif form.form == "sphere":
+        vertices, faces = sphere(form.radius)
     else:
-        mesh = _convex_mesh(form) if form.tag == "mesh" else None
+        mesh = _convex_mesh(form) if form.form == "mesh" else None
         if mesh is None:
             return None
         vertices, faces = mesh
-    origin = element.find("origin")
-    if origin is not None:
-        turn = rpy_matrix(*_numbers(origin.get("rpy")))
-        vertices = vertices @ turn.T + _numbers(origin.get("xyz"))
-    return Shape(link, vertices, faces, colour)
+    return Shape(link, form.placed(vertices), faces, colour)
 
 
-def _convex_mesh(form: ET.Element) -> tuple[Array, Faces] | None:
+def _convex_mesh(form: Geometry) -> tuple[Array, Faces] | None:
     """Return a mesh that is convex and at hand, else None."""
     try:
-        vertices, triangles = _read(form.get("filename", ""))
+        vertices, triangles = _read(form.file)
     except AccordError:
         return None
-    vertices = vertices * _numbers(form.get("scale"), (1.0, 1.0, 1.0))
+    vertices = vertices * form.scale
     corners = vertices[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     heights = (vertices - corners[:, :1]) @ normals[:, :, None]
@@ -149,9 +146,5 @@ def _colour(material: ET.Element | None, palette: Mapping[str, Array]) -> Array:
         return np.array(GREY)
     colour = material.find("color")
     if colour is not None:
-        return _numbers(colour.get("rgba"))[:3]
+        return np.array([float(word) for word in colour.get("rgba", "0 0 0 1").split()])[:3]
     return palette.get(material.get("name", ""), np.array(GREY))
-
-
-def _numbers(text: str | None, default: Sequence[float] = (0.0, 0.0, 0.0)) -> Array:
-    return np.array([float(word) for word in text.split()] if text else default)
