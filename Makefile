@@ -65,6 +65,21 @@ format: $(VENV)/.dev ## format the code, and mend what can be mended
 bench: $(VENV)/.dev ## measure speed
 	$(VENV)/bin/python -m pytest benchmarks --benchmark-only
 
+.PHONY: images
+images: $(VENV)/.demo ## draw the figures of docs/images anew
+	@rm -rf runs/images
+	$(ACCORD) snake figures --out runs/images/snake
+	$(ACCORD) monkeybot figures --out runs/images/monkeybot
+	$(ACCORD) monkeybot stability --out runs/images/monkeybot_map
+	$(ACCORD) monkeybot design --out runs/images/monkeybot_design
+	$(ACCORD) packbot figures --out runs/images/packbot
+	$(ACCORD) roller-sphere figures --out runs/images/roller_sphere
+	$(ACCORD) voxel-sphere make ramp --n 100 --out runs/images/ramps
+	$(ACCORD) voxel-sphere roll runs/images/ramps --omega 6 3 --start 18 50 --time 3 \
+	    --after reflected --out runs/images/voxel_sphere
+	@for file in runs/images/*/*.svg; do folder=$$(basename $$(dirname $$file)); \
+	    cp $$file docs/images/$${folder%_map}_$$(basename $$file); done
+
 .PHONY: ros
 ros: ## build on a machine with ROS 2 Jazzy
 	@test -n "$${ROS_DISTRO-}" || \

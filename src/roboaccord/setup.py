@@ -20,6 +20,7 @@ setup(
     install_requires=[
         "jinja2>=3.1",
         "joblib>=1.3",
+        "matplotlib>=3.10",
         "mcap>=1.2",
         "numba>=0.60",
         "numpy>=1.26",

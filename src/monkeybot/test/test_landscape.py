@@ -10,17 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_figures import keep_figures
+from matplotlib.colors import to_hex
 from monkeybot.cli.landscape import landscape_command
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.gaits.landscape import BLOCK, LIMIT, Landscape, landscape, span
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.maps import CUT, MARKED, write_map, write_surface
+from monkeybot.stability.maps import CUT, MARKED, root, write_map, write_surface
 from PIL import Image
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.parameters import load_parameters
-from roboaccord.report.axes import ticks
-from roboaccord.report.colours import EMPTY, colours, rgb
+from roboaccord.report.colours import EMPTY
 
+HREF = "{http://www.w3.org/1999/xlink}href"
 GAIT = horizontal(2.0, limit=LIMIT)
 FIELDS = ("error", "switch_time", "motor_time")
 
@@ -96,42 +98,39 @@ def test_minima_are_inside_sorted_and_beside_gaps_too():
     assert slope.lowest.tolist() == [0.0, 0.0, 0.0]
 
 
-def test_map_has_a_pixel_for_each_gait(field, tmp_path):
+def test_map_has_a_cell_for_each_gait(field, tmp_path, monkeypatch):
     """High w2 is on top, starts without an error are grey, and the lowest point is marked."""
+    shown = keep_figures(monkeypatch)
     write_map(field, tmp_path / "map.svg")
-    root = ET.parse(tmp_path / "map.svg").getroot()
-    picture = next(root.iter("{http://www.w3.org/2000/svg}image"))
-    data = base64.b64decode(re.sub("^data:image/png;base64,", "", picture.attrib["href"]))
-    pixels = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), dtype=float)
-    assert pixels.shape == (61, 41, 3)
-    wanted = colours(np.minimum(np.sqrt(field.error), CUT) / CUT).transpose(1, 0, 2)[::-1]
-    # The scale changes by up to 650 in a channel over its length, so by 3.4 from one of the
-    # palette's 192 colours to the next; these are not evenly spaced.
-    assert abs(pixels - wanted).max() <= 3 * 3.4
-    marks = list(root.iter("{http://www.w3.org/2000/svg}circle"))
-    assert len(marks) == min(len(field.minima), MARKED) + 1
+    axes = shown["map"].axes[0]
+    (image,) = axes.images
+    assert np.array_equal(image.get_array().filled(np.nan), np.sqrt(field.error).T, equal_nan=True)
+    assert (image.origin, image.get_clim()) == ("lower", (0.0, CUT))
+    assert to_hex(image.cmap(np.nan)) == EMPTY
+    left, right, bottom, top = image.get_extent()
+    half = 0.5 * (field.w1[1] - field.w1[0])
+    assert (left, right) == pytest.approx((field.w1[0] - half, field.w1[-1] + half))
+    assert bottom < field.w2[0] and top > field.w2[-1]
+    minima, lowest = axes.lines
+    assert len(minima.get_xdata()) == min(len(field.minima), MARKED)
+    assert [lowest.get_xdata()[0], lowest.get_ydata()[0]] == field.lowest[:2].tolist()
+    # In the file every gait is a pixel.
+    page = ET.parse(tmp_path / "map.svg").getroot()
+    picture = next(page.iter("{http://www.w3.org/2000/svg}image"))
+    data = re.sub(r"^data:image/png;base64,\s*", "", picture.attrib[HREF])
+    assert Image.open(io.BytesIO(base64.b64decode(data))).size == (41, 61)
 
 
-def test_surface_is_drawn(field, tmp_path):
-    """It shows dark and bright colours, and nothing leaves the page."""
+def test_surface_is_cut_and_has_the_lowest_point(field, tmp_path, monkeypatch):
+    """The height is the root of the error, cut off above."""
+    shown = keep_figures(monkeypatch)
     write_surface(field, tmp_path / "surface.svg")
-    root = ET.parse(tmp_path / "surface.svg").getroot()
-    _, _, width, height = (float(n) for n in root.attrib["viewBox"].split())
-    for text in root.iter("{http://www.w3.org/2000/svg}text"):
-        assert 0 < float(text.attrib["x"]) < width
-        assert 0 < float(text.attrib["y"]) < height
-
-
-def test_colours_and_ticks():
-    """The ends of the scale, no value, and round numbers."""
-    assert colours(np.array([0.0, 1.0, 2.0])).tolist() == [
-        [68, 1, 84],
-        [253, 231, 37],
-        [253, 231, 37],
-    ]
-    assert tuple(colours(np.array(np.nan))) == rgb(EMPTY)
-    assert ticks(0.0, 3.0).tolist() == pytest.approx([0, 0.5, 1, 1.5, 2, 2.5, 3])
-    assert ticks(14.0, 25.0).tolist() == pytest.approx([14, 16, 18, 20, 22, 24])
+    axes = shown["surface"].axes[0]
+    assert axes.get_zlim() == (0.0, CUT)
+    assert np.nanmax(root(field)) <= CUT
+    w1, w2, height = axes.lines[-1].get_data_3d()
+    assert (w1[0], w2[0]) == tuple(field.lowest[:2])
+    assert height[0] == pytest.approx(np.sqrt(field.lowest[2]), abs=0.1)
 
 
 @pytest.mark.parametrize(

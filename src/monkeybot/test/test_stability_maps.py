@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from drawn_figures import keep_figures
 from monkeybot.gaits.clocked import Setting, follow, shipped_step
 from monkeybot.gaits.kinds import CLOCKED
 from monkeybot.gaits.level import shipped_level
@@ -20,9 +21,9 @@ from monkeybot.stability.design import (
 )
 from monkeybot.stability.flood_fill import flood
 from monkeybot.stability.stability_map import stability_map
+from monkeybot.stability.stability_picture import write_design, write_stability
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
-from roboaccord.report.contours import contour
 from workspace import accord, succeed
 
 NEAR = np.linspace(0.930, 0.945, 4), np.linspace(0.5, 0.7, 3)
@@ -138,12 +139,33 @@ def test_a_shape_is_of_links_that_are_alike():
     assert shape_of(shaped(REPORT, Shape(0.8, 0.02))).centre == pytest.approx(0.8)
 
 
-def test_the_contour_of_a_plane_is_its_line():
-    x, y = np.linspace(0.0, 1.0, 6), np.linspace(-1.0, 1.0, 5)
-    plane = 2.0 * x[:, None] + y[None, :]
-    pieces = contour(x, y, plane, 0.3).reshape(-1, 2)
-    assert len(pieces) > 8
-    assert 2.0 * pieces[:, 0] + pieces[:, 1] == pytest.approx(0.3)
+def test_the_picture_has_the_line_of_no_drop(near, tmp_path, monkeypatch):
+    """It goes through the torque at 0.935 s that is solved for.
+
+    Between torques the drop is taken for linear, which is off by an eighth of its second
+    difference; the line cuts the corner between the neighbouring periods in the same way.
+    """
+    shown = keep_figures(monkeypatch)
+    write_stability(near, shipped_level(REPORT), tmp_path / "map.svg")
+    (lines,) = [c for c in shown["map"].axes[0].collections if np.allclose(c.levels, 0.0)]
+    ((line,),) = lines.allsegs
+    orbit = find_orbit(
+        CLOCKED, REPORT, {"period": 0.935, "torque": 0.7}, np.array([-0.95, -1.25, 0.4, 0.45])
+    )
+    order = np.argsort(line[:, 0])
+    torque = np.interp(0.935, line[order, 0], line[order, 1])
+    first, second = near.drop[1, 2] - near.drop[1, 1], np.diff(near.drop[1], 2)[0]
+    bend = abs(second / first) / 8.0 * (near.torque[1] - near.torque[0])
+    assert torque == pytest.approx(orbit.controls["torque"], abs=bend)
+    assert bend < 0.01
+
+
+def test_the_picture_of_a_design_marks_both_robots(shapes, tmp_path, monkeypatch):
+    shown = keep_figures(monkeypatch)
+    report, best = shipped_robot(REPORT), better_robot(shapes, "radius")
+    write_design(shapes, "radius", report, best, tmp_path / "radius.svg")
+    dots = [line.get_xydata().tolist() for line in shown["radius"].axes[0].lines[-2:]]
+    assert dots == [[[one.shape.centre, one.shape.inertia]] for one in (report, best)]
 
 
 def test_a_flood_goes_round_what_it_cannot_enter():
@@ -161,7 +183,7 @@ def test_the_commands_write_and_say_it(tmp_path):
     assert said["best_horizontal"]["spectral_radius"] == pytest.approx(0.5266, abs=1e-3)
     data = np.load(tmp_path / "map" / "stability.npz")
     assert data["radius"].shape == (4, 3)
-    assert (tmp_path / "map" / "stability.svg").read_text().startswith("<svg")
+    assert "<svg" in (tmp_path / "map" / "stability.svg").read_text()
     words = "monkeybot design --centre 0.88 0.9 3 --inertia 0.045 0.049 3 --out shape --json"
     said = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
     assert list(said["robots"]) == ["this robot", "best radius", "best width"]

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_figures import keep_figures
 from PIL import Image
 from roboaccord.cli.view import tell
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.solids import box, cylinder, facets, sphere
-from roboaccord.report.charts import Scene as Drawn
-from roboaccord.report.charts import Solid
-from roboaccord.report.scene_picture import draw_scene
+from roboaccord.report import space
+from roboaccord.report.drawing import picture
 from roboaccord.view.camera import Camera
 from roboaccord.view.film import Film, parse_size
 from roboaccord.view.gif import write_gif
@@ -360,10 +360,19 @@ def test_triangles_in_a_plane_are_one_facet() -> None:
         assert np.cross(b - a, c - b) @ a > 0.0  # counterclockwise from outside
 
 
-def test_a_scene_shows_the_faces_turned_to_the_eye(tmp_path: Path) -> None:
-    cube = Solid(*box(np.ones(3)), "#808080")
-    draw_scene(Drawn("cube", "", "", solids=[cube]), tmp_path / "cube.svg")
-    assert (tmp_path / "cube.svg").read_text().count("<polygon") == 3
+def test_a_scene_shows_the_faces_turned_to_the_eye(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three of a cube's; the view is a rotation, the eye to the right of -y and above."""
+    turn = space.VIEW @ space.VIEW.T
+    assert turn == pytest.approx(np.eye(3))
+    assert np.linalg.det(space.VIEW) == pytest.approx(1.0)
+    assert space.EYE[0] > 0.0 > space.EYE[1] and space.EYE[2] > 0.0
+    shown = keep_figures(monkeypatch)
+    with picture(tmp_path / "cube.svg") as axes:
+        space.draw_solids(axes, [space.Solid(*box(np.ones(3)), "#808080")])
+    ((faces,),) = [figure.axes[0].collections for figure in shown.values()]
+    assert len(faces.get_paths()) == 3
 
 
 def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

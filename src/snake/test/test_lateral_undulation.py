@@ -1,10 +1,10 @@
 """The scenario of the post's gait: random starts, sweeps, direction of travel, its picture."""
 
 import json
-import re
 
 import numpy as np
 import pytest
+from drawn_figures import keep_figures
 from roboaccord import Setup, load_scenario
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.chaotic import compare_cells, judge_statistics
@@ -13,7 +13,7 @@ from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.perturbation import Perturbation
 from roboaccord.scenario.scenario import StatisticsSpec
 from snake.simulators.metrics import travel_of_cycles
-from snake.source.shapes import outlines, raster, svg
+from snake.source.shapes import outlines, write_picture
 
 SHORT = ["duration=1.2", "physics_step=0.001"]  # the start and a cycle
 
@@ -108,7 +108,7 @@ def test_statistics_fail_a_model_with_isotropic_friction():
     )
 
 
-def test_shapes_are_chains_of_links_with_the_angles_of_the_table():
+def test_shapes_are_chains_of_links_with_the_angles_of_the_table(tmp_path, monkeypatch):
     """Neighbours turn by the joint's angle; the picture has every link and the head's mark."""
     p = scenario_with().parameters
     angles = np.repeat([0.4, -0.2, -0.4, 0.2], [5, 5, 5, 6])
@@ -117,10 +117,14 @@ def test_shapes_are_chains_of_links_with_the_angles_of_the_table():
     heading = np.unwrap(np.arctan2(along[:, 1], along[:, 0]))
     assert heading[:-1] - heading[1:] == pytest.approx(angles)
     assert np.linalg.norm(along, axis=1) == pytest.approx(p.link_length)
-    text = svg(p)
-    rules, configurations = 8, 8
-    assert len(re.findall("<polygon", text)) == rules + configurations * (p.links + 1)
-    assert raster(p, zoom=1).width == 800
+    shown = keep_figures(monkeypatch)
+    write_picture(p, tmp_path / "shapes.svg")
+    bodies, heads = (
+        shown["shapes"].axes[0].collections[::2],
+        shown["shapes"].axes[0].collections[1::2],
+    )
+    assert [len(body.get_paths()) for body in bodies] == 8 * [p.links]
+    assert [len(head.get_paths()) for head in heads] == 8 * [1]
 
 
 def test_no_whole_cycle_gives_no_travel():

@@ -9,22 +9,25 @@ from __future__ import annotations
 import csv
 import json
 import re
-import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from roboaccord.report.colours import RED
+from drawn_figures import keep_figures
 from voxel_sphere.rolling.path import Path
-from voxel_sphere.source.plan import BOX
 from voxel_sphere.source.relief import floor_heights, ground_and_walls
 from voxel_sphere.terrain.workspace import open_workspace
 
 N, R = 50, 5.0
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture
-def run(figures, tmp_path):
+def shown(monkeypatch):
+    """Return figures by the name of their file, as they are written."""
+    return keep_figures(monkeypatch)
+
+
+@pytest.fixture
+def run(figures, tmp_path, shown):
     """Return what the command prints, the columns of the table, and the page's figures."""
     figures(f"make ramp --n {N} --out terrains")
     data = figures("roll terrains --omega 6 3 --start 9 25 --time 3 --after reflected --out run")
@@ -91,16 +94,16 @@ def test_the_page_has_events_and_coordinates_against_time(run):
     assert floats(height["data"][0]["y"]) == pytest.approx(table["z"], rel=1e-5)
 
 
-def test_the_plan_has_the_path_where_its_axes_say(run, tmp_path):
-    """0 to n over the frame, y upwards, and a word at every event."""
+def test_the_plan_has_the_path_where_its_axes_say(run, shown):
+    """Lines are the table's columns over 0 to n, and there is a word at every event."""
     data, table, _, _ = run
-    root = ET.parse(tmp_path / "run/path.svg").getroot()
-    lines = [line for line in root.iter(f"{SVG}polyline") if line.attrib["stroke"] == RED]
-    points = np.array([p.split(",") for p in lines[0].attrib["points"].split()], dtype=float)
-    left, top, width, height = BOX
-    assert points[:, 0] == pytest.approx(left + width * table["x"] / N, abs=0.06)
-    assert points[:, 1] == pytest.approx(top + height * (1.0 - table["y"] / N), abs=0.06)
-    said = {text.text for text in root.iter(f"{SVG}text")}
+    axes = shown["path"].axes[0]
+    assert axes.get_xlim() == axes.get_ylim() == (0.0, N)
+    lines = {line.get_label(): line.get_xydata() for line in axes.lines}
+    for name, prefix in (("centre", ""), ("contact", "contact_")):
+        wanted = np.column_stack([table[f"{prefix}x"], table[f"{prefix}y"]])
+        assert lines[name] == pytest.approx(wanted, rel=1e-5)
+    said = {text.get_text() for text in axes.texts}
     assert {f"{event['kind']}, {event['time']:.3g} s" for event in data["events"]} <= said
 
 

@@ -14,7 +14,14 @@ from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Json, Torque, robot_parameters
 from monkeybot.gaits.gait import evaluate, horizontal
-from monkeybot.source.figures import FIRST, RANGES, SECOND, write_landscapes, write_repetitions
+from monkeybot.source.figures import (
+    FIRST,
+    RANGES,
+    SECOND,
+    write_diagrams,
+    write_landscapes,
+    write_repetitions,
+)
 from monkeybot.source.variants import SampledGait, fminsearch, sampled_gait
 
 GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
@@ -31,7 +38,7 @@ def figures_command(
     changes: Changes = None,
     as_json: Json = False,
 ) -> None:
-    """Draw the report's figures 3 to 10 from this code, with the data beside them.
+    """Draw the report's figures 1 to 10 from this code, with the data beside them.
 
     Also repeats its two searches the way it did them: events on samples of 1 ms, and MATLAB's
     fminsearch with its usual tolerances.
@@ -47,6 +54,7 @@ def figures_command(
     with progress(as_json) as bar:
         task = bar.add_task(COMPILING, total=len(RANGES) * count**2)
         evaluate(gait, parameters, np.array(FIRST))
+        drawn = write_diagrams(parameters, torque, place)
         bar.update(task, description="landscapes")
         files, fields = write_landscapes(
             parameters, torque, count, place,
@@ -68,7 +76,7 @@ def figures_command(
         "printed": [
             _figures(sampled_gait(parameters, np.array(rates), torque)) for rates in (FIRST, SECOND)
         ],
-        "files": [str(file) for file in (*files, *more)],
+        "files": [str(file) for file in (*drawn, *files, *more)],
         "versions": made_with("roboaccord-monkeybot", "numba"),
     }
     print_json(data) if as_json else show(data)

@@ -1,23 +1,22 @@
-"""The report's figures 3 to 10, done again: pictures, and beside them the numbers they show."""
+"""The report's figures, done again: pictures, and beside them the numbers they show."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.report.axes import Axes
-from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
-from roboaccord.report.svg import Drawing
+from roboaccord.report.colours import BLUE, GREEN, RED
+from roboaccord.report.drawing import legend, picture
 
 from monkeybot.gaits.gait import horizontal
 from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_landscape
 from monkeybot.gaits.repeat import CLOCKS, Repetition, repeat
 from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.source.diagrams import write_model, write_stages
 from monkeybot.stability.maps import write_map, write_surface
 
 FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: what the report calls minima
@@ -30,8 +29,6 @@ CURVES = {
     "reset": (BLUE, "exact times, clock reset"),
     "pure": (RED, "exact times, one clock"),
 }
-BOX = (76.0, 48.0, 600.0, 300.0)
-SIZE = (710, 410)
 
 
 @dataclass(frozen=True)
@@ -71,6 +68,14 @@ PLOTS = (
 )
 
 Done = Callable[[int], None]
+
+
+def write_diagrams(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
+    """Write figures 1 and 2: the model, and the stages of the first gait."""
+    files = [folder / "figure_1.svg", folder / "figure_2.svg"]
+    write_model(parameters, files[0])
+    write_stages(parameters, np.array(FIRST), torque, files[1])
+    return files
 
 
 def write_landscapes(
@@ -132,24 +137,15 @@ def write_repetitions(
 
 
 def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> None:
-    """Write a figure over gaits, a curve for each kind of repetition, as SVG."""
-    curves = {clock: getattr(run, plot.of) for clock, run in runs.items()}
-    every = np.concatenate(list(curves.values()))
-    picture = Drawing(SIZE)
-    limits = _limits(every[np.isfinite(every)], plot.log)
-    axes = Axes(picture, BOX, (0.0, STEPS + 0.5), limits, ("gait", plot.title), log=plot.log)
-    gaits = np.arange(1, STEPS + 1)
-    left = BOX[0]
-    for number, (clock, values) in enumerate(curves.items()):
-        colour, words = CURVES[clock]
-        for piece in _pieces(np.column_stack([gaits, values])):
-            picture.line(axes.at(piece), colour, 1.8)
-            picture.dots(axes.at(piece), colour, 3.2)
-        x = left + 6 + 205 * number
-        picture.dots(np.array([(x, 26.0)]), colour, 4.0)
-        picture.text((x + 10, 30), words, anchor="start", colour=SOFT)
-    axes.frame()
-    picture.write(path)
+    """Write a figure over gaits as SVG, a curve for each kind of repetition."""
+    with picture(path) as axes:
+        for clock, run in runs.items():
+            colour, words = CURVES[clock]
+            values = getattr(run, plot.of)
+            axes.plot(np.arange(1, STEPS + 1), values, color=colour, marker="o", label=words)
+        axes.set(xlabel="gait", ylabel=plot.title, yscale="log" if plot.log else "linear")
+        axes.set_xticks(range(0, STEPS + 1, 2))
+        legend(axes)
 
 
 def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
@@ -170,19 +166,3 @@ def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
                 writer.writerow([number, *("" if np.isnan(v) else repr(float(v)) for v in row)])
     except OSError as error:
         raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def _limits(values: Array, log: bool) -> tuple[float, float]:
-    """Return the range of an axis that holds values: decades, or 4 % of room on both sides."""
-    low, high = float(values.min()), float(values.max())
-    if log:
-        return 10.0 ** np.floor(np.log10(low)), 10.0 ** np.ceil(np.log10(high))
-    room = 0.04 * (high - low)
-    return low - room, high + room
-
-
-def _pieces(points: Array) -> Sequence[Array]:
-    """Return the stretches of points (m, 2) without a NaN."""
-    gaps = np.flatnonzero(np.isnan(points[:, 1]))
-    parts = np.split(points, gaps)
-    return [part for part in (p[~np.isnan(p[:, 1])] for p in parts) if len(part)]

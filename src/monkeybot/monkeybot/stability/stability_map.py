@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.report.contours import contour
 
 from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of, shipped_step
 from monkeybot.gaits.landscape import Done
@@ -53,16 +52,6 @@ class StabilityMap:
         """Period [s], torque [N m] and radius of the gait with the smallest radius."""
         i, j = np.unravel_index(int(np.nanargmin(self.radius)), self.radius.shape)
         return float(self.period[i]), float(self.torque[j]), float(self.radius[i, j])
-
-    @property
-    def horizontal(self) -> Array:
-        """The line of no drop, in pieces from (period, torque) to (period, torque) (k, 2, 2)."""
-        return contour(self.period, self.torque, self.drop, 0.0)
-
-    @property
-    def border(self) -> Array:
-        """The line where the radius is 1, likewise."""
-        return contour(self.period, self.torque, self.radius, 1.0)
 
 
 def stability_map(

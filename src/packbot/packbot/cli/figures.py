@@ -9,16 +9,14 @@ from typing import Annotated, Any
 
 import typer
 from roboaccord.cli.console import out, print_json, progress
-from roboaccord.report.chart_plots import plot_of
-from roboaccord.report.pictures import draw
 from roboaccord.report.plots import render_plots
-from roboaccord.run.output import make_folder, write_columns, write_text
+from roboaccord.run.output import make_folder, write_text
 from roboaccord.run.versions import made_with
 
 from packbot.cli.collapse import figures_of
 from packbot.cli.options import Json
 from packbot.source.collapse import CONTACTS, Collapse, collapse_setup, run_collapse
-from packbot.source.figures import Collapses, figures
+from packbot.source.figures import Collapses, write_figures
 
 SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 
@@ -30,7 +28,7 @@ def figures_command(
     duration: Annotated[float, typer.Option(metavar="S", help="Of the collapses, in s.")] = 5.0,
     as_json: Json = False,
 ) -> None:
-    """Draw the report's figures 3 and 5 to 10, and the energy of the arm.
+    """Draw the report's figures 1 to 3 and 5 to 10, and the energy of the arm.
 
     The arm falls three times: with contact along the normal, with the report's contact
     (joint_clamp) and with none. Writes index.html with all of it, each figure as SVG, and the
@@ -50,20 +48,14 @@ def figures_command(
         for contact in CONTACTS:
             runs[contact] = run_collapse(collapse_setup(contact, duration), "reference")
             bar.advance(task)
-        drawn = figures(setup, Collapses(**runs))
-        files = [place / "index.html"]
-        for figure, table in drawn:
-            files.append(place / f"{figure.name}.svg")
-            draw(figure, files[-1])
-            if table:
-                files.append(place / f"{figure.name}.csv")
-                write_columns(files[-1], table)
+        stills = write_figures(setup, Collapses(**runs), place)
+        files = [place / "index.html", *(file for still in stills for file in still.files)]
         bar.advance(task)
     found = {contact: figures_of(run) for contact, run in runs.items()}
     page = render_plots(
         "The Packbot's arm falls",
         f"The figures of {SOURCE}, done again.",
-        [plot_of(figure) for figure, _ in drawn],
+        stills,
         command=shlex.join(["accord", *sys.argv[1:]]),
         facts={name: words_of(data) for name, data in found.items()}
         | made_with("roboaccord-packbot", "pin", "coal"),

@@ -1,17 +1,21 @@
-"""The report's figures done again: hulls, the poses of the collapse, its joints, and figure 5."""
+"""The report's figures done again: the arm, its joints, hulls, the collapse, and figure 5."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import coal
 import numpy as np
 from roboaccord.contract.state import IDENTITY, ORIGIN, Array
 from roboaccord.description.solids import facets
 from roboaccord.description.tree import Tree
-from roboaccord.report.charts import Chart, Curve, Scene, Solid
-from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
+from roboaccord.report.colours import BLUE, GREEN, INK, RED, RULE, SOFT
+from roboaccord.report.drawing import SQUARE, label_dots, legend, picture
+from roboaccord.report.plots import Still
+from roboaccord.report.space import Solid, arrow, bare, draw_solids, line, see
+from roboaccord.run.output import write_columns
 from roboaccord.scenario.setup import Setup
 from roboaccord.view.scene import Scene as Stage
 
@@ -21,6 +25,7 @@ from packbot.hulls.environment import stand_around
 from packbot.hulls.shapes import prism_corners
 from packbot.hulls.solids import Hull
 from packbot.model.arm import Arm
+from packbot.model.poses import pose
 from packbot.source.collapse import PITCHES, Collapse, energies
 
 Table = Mapping[str, Array]
@@ -28,6 +33,7 @@ TIME = "time [s]"
 COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))
 HUES = ("#3366cc", "#d1495b", "#12a594", "#e0a030", "#7d5ba6", "#5d6878", "#4f9fd0", "#c2773c")
 AROUND = "#c9b48a"
+AXIS = 0.12  # m: length of an axis as drawn
 THROUGH = 1.5  # s into the fall without contact, which figure 7 shows
 RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # of figure 5's prisms: the casings of the elbows
 CORNER = 15.0  # degrees: direction of a corner of both prisms
@@ -43,33 +49,36 @@ class Collapses:
     none: Collapse
 
 
-def figures(setup: Setup, found: Collapses) -> list[tuple[Chart | Scene, Table]]:
-    """Return each figure with its table, empty for a picture."""
+def write_figures(setup: Setup, found: Collapses, folder: Path) -> list[Still]:
+    """Write each figure as SVG, and the curves as CSV."""
     drive = setup.initial.q
     last = found.normal.trajectory
     through = found.none.trajectory
     index = int(np.searchsorted(through.time, min(THROUGH, through.time[-1])))
+    poses = (
+        ("1", "The arm on its chassis", "The shapes of the description, ready to reach.",
+         pose("ready")),
+        ("6", "Drive pose", "From here the arm falls, without torques.", drive),
+        ("7", "Result without collision",
+         f"After {through.time[index]:.1f} s the arm has fallen through the chassis.",
+         through.q[index]),
+        ("8", "Static result with collision detection",
+         "Link 1 lies on the chassis; link 2 is propped up on the shoulder casing.", last.q[-1]),
+    )  # fmt: skip
+    stills = [
+        _write_solids(solids_of(setup, q), folder, number, title, caption)
+        for number, title, caption, q in poses
+    ]
     return [
-        (hulls_scene(setup, drive), {}),
-        normals_chart(),
-        (
-            _pose(setup, drive, "6", "Drive pose", "From here the arm falls, without torques."),
-            {},
-        ),
-        (
-            _pose(setup, through.q[index], "7", "Result without collision",
-                  f"After {through.time[index]:.1f} s the arm has fallen through the chassis."),
-            {},
-        ),
-        (
-            _pose(setup, last.q[-1], "8", "Static result with collision detection",
-                  "Link 1 lies on the chassis; link 2 is propped up on the shoulder casing."),
-            {},
-        ),
-        joints_chart(found, "9", "positions", "q"),
-        joints_chart(found, "10", "velocities", "qd"),
-        energy_chart(setup, found),
-    ]  # fmt: skip
+        stills[0],
+        write_joint_axes(setup, drive, folder),
+        write_hulls(setup, drive, folder),
+        write_normals(folder),
+        *stills[1:],
+        write_joints(found, folder, "9", "positions", "q"),
+        write_joints(found, folder, "10", "velocities", "qd"),
+        write_energy(setup, found, folder),
+    ]
 
 
 def solids_of(setup: Setup, q: Array) -> list[Solid]:
@@ -84,8 +93,44 @@ def solids_of(setup: Setup, q: Array) -> list[Solid]:
     return solids
 
 
-def hulls_scene(setup: Setup, q: Array) -> Scene:
-    """Return figure 3: every hull in a colour of its own, and nothing that is drawn alone."""
+def _write_solids(
+    solids: list[Solid], folder: Path, number: str, title: str, caption: str
+) -> Still:
+    path = folder / f"figure_{number}.svg"
+    with picture(path, SQUARE) as axes:
+        draw_solids(axes, solids)
+        bare(axes)
+    return Still(path, f"Figure {number}: {title}", caption)
+
+
+def write_joint_axes(setup: Setup, q: Array, folder: Path) -> Still:
+    """Write figure 2: the frames of the dynamic model, and the axes about which its joints turn."""
+    tree = setup.tree
+    origins, turns = tree.forward(setup.joints, q, ORIGIN, IDENTITY)
+    names = [link.name for link in tree.links]
+    moving = [(names.index(joint.child), joint) for joint in tree.moving]
+    path = folder / "figure_2.svg"
+    with picture(path, SQUARE) as axes:
+        for solid in solids_of(setup, q):
+            ways = (pair for face in solid.faces for pair in zip(face, (*face[1:], face[0])))
+            edges = sorted({(min(way), max(way)) for way in ways})
+            corners = np.insert(solid.vertices[np.array(edges)], 2, np.nan, axis=1)
+            line(axes, corners.reshape(-1, 3), RULE, lw=0.7)
+        line(axes, np.array([origins[k] for k, _ in moving]), INK, lw=1.6, marker="o")
+        for k, joint in moving:
+            arrow(axes, origins[k], AXIS * (turns[k] @ joint.axis), RED)
+        bare(axes)
+        dots = [tuple(see(origins[k] + AXIS * (turns[k] @ joint.axis))[:2]) for k, joint in moving]
+        label_dots(axes, dots, [joint.name for _, joint in moving])
+    return Still(
+        path,
+        "Figure 2: Dynamic model with colliding joints",
+        "The seven joints and the axes about which they turn; pale, the hulls that collide.",
+    )
+
+
+def write_hulls(setup: Setup, q: Array, folder: Path) -> Still:
+    """Write figure 3: every hull in a colour of its own, and nothing that is drawn alone."""
     urdf = setup.urdf()
     tree = Tree.parse(urdf)
     names = [link.name for link in tree.links]
@@ -95,88 +140,89 @@ def hulls_scene(setup: Setup, q: Array) -> Scene:
         hull, link = shape.hull, names.index(shape.link)
         place = hull.vertices @ turns[link].T + origins[link]
         solids.append(Solid(place, facets(hull.vertices, hull.faces), HUES[number % len(HUES)]))
-    return Scene(
-        "figure_3",
-        "Figure 3: Packbot approximated by polyhedra",
-        f"{len(solids)} convex hulls, {sum(len(s.vertices) for s in solids)} vertices.",
-        solids=solids,
-    )
+    caption = f"{len(solids)} convex hulls, {sum(len(s.vertices) for s in solids)} vertices."
+    return _write_solids(solids, folder, "3", "Packbot approximated by polyhedra", caption)
 
 
-def _pose(setup: Setup, q: Array, number: str, title: str, caption: str) -> Scene:
-    return Scene(
-        f"figure_{number}", f"Figure {number}: {title}", caption, solids=solids_of(setup, q)
-    )
-
-
-def joints_chart(found: Collapses, number: str, what: str, key: str) -> tuple[Chart, Table]:
-    """Return figure 9 or 10: the joints that move in the plane."""
-    curves, table = [], dict[str, Array]()
-    for name, collapse in (("normal", found.normal), ("joint_clamp", found.joint_clamp)):
-        run = collapse.trajectory
-        table |= {} if table else {"time_s": run.time}
-        for joint in PITCHES:
-            values = getattr(run, key)[:, run.joints.index(joint)]
-            dashed = name != "normal"
-            word = f"{joint}, clamped" if dashed else joint
-            curves.append(Curve(word, run.time, values, COLOURS[joint], dashed))
-            table[f"{joint}_{name}"] = _to(len(table["time_s"]), values)
-    unit = "rad" if key == "q" else "rad/s"
-    chart = Chart(
-        f"figure_{number}",
+def write_joints(found: Collapses, folder: Path, number: str, what: str, key: str) -> Still:
+    """Write figure 9 or 10: the joints that move in the plane."""
+    path, table = folder / f"figure_{number}.svg", dict[str, Array]()
+    with picture(path) as axes:
+        for name, collapse in (("normal", found.normal), ("joint_clamp", found.joint_clamp)):
+            run = collapse.trajectory
+            table |= {} if table else {"time_s": run.time}
+            for joint in PITCHES:
+                values = getattr(run, key)[:, run.joints.index(joint)]
+                clamped = name != "normal"
+                axes.plot(
+                    run.time, values, color=COLOURS[joint], ls="--" if clamped else "-",
+                    label=f"{joint}, clamped" if clamped else joint,
+                )  # fmt: skip
+                table[f"{joint}_{name}"] = _to(len(table["time_s"]), values)
+        axes.set(xlabel=TIME, ylabel=f"{what} [{'rad' if key == 'q' else 'rad/s'}]")
+        legend(axes, 3)
+    return Still(
+        path,
         f"Figure {number}: planar joint {what}",
         "Solid: contact along the normal. Dashed: the report's joint_clamp.",
-        (TIME, f"{what} [{unit}]"),
-        curves,
-        turn=False,
+        _table(path, table),
     )
-    return chart, table
 
 
-def energy_chart(setup: Setup, found: Collapses) -> tuple[Chart, Table]:
-    """Return the energy of each collapse, which nothing feeds."""
-    arm = Arm.of(setup)
+def write_energy(setup: Setup, found: Collapses, folder: Path) -> Still:
+    """Write the energy of each collapse, which nothing feeds."""
+    arm, path = Arm.of(setup), folder / "energy.svg"
     runs = {"normal": found.normal, "joint_clamp": found.joint_clamp, "none": found.none}
-    colours = {"normal": BLUE, "joint_clamp": RED, "none": SOFT}
-    curves, table = [], {"time_s": found.normal.trajectory.time}
-    for name, collapse in runs.items():
-        values = energies(arm, collapse.trajectory)
-        curves.append(Curve(name, collapse.trajectory.time, values, colours[name]))
-        table[f"{name}_J"] = _to(len(table["time_s"]), values)
-    chart = Chart(
-        "energy",
+    table = {"time_s": found.normal.trajectory.time}
+    with picture(path) as axes:
+        for (name, collapse), colour in zip(runs.items(), (BLUE, RED, SOFT), strict=True):
+            values = energies(arm, collapse.trajectory)
+            axes.plot(collapse.trajectory.time, values, color=colour, label=name)
+            table[f"{name}_J"] = _to(len(table["time_s"]), values)
+        axes.set(xlabel=TIME, ylabel="energy [J]")
+        legend(axes)
+    return Still(
+        path,
         "Energy of the arm",
         "Kinetic and potential; friction of the joints and impacts can only lower it.",
-        (TIME, "energy [J]"),
-        curves,
-        turn=False,
+        _table(path, table),
     )
-    return chart, table
 
 
-def normals_chart() -> tuple[Chart, Table]:
-    """Return figure 5: how far the vector of minimum norm is off between prisms for cylinders.
+def write_normals(folder: Path) -> Still:
+    """Write figure 5: how far the vector of minimum norm is off between prisms for cylinders.
 
     The second casing goes around the first; between round ones the vector would lie along the line
     of centres.
     """
+    path = folder / "figure_5.svg"
     angles = CORNER + 0.01 * np.arange(-200.0, 201.0).astype(np.float64)
-    curves, table = [], {"centres_deg": angles}
-    for (name, gap), colour in zip(GAPS.items(), (RED, BLUE, SOFT), strict=True):
-        off = normal_errors(np.radians(angles), gap)
-        curves.append(Curve(name, angles, off, colour))
-        table[name.replace(" ", "_")] = off
-    chart = Chart(
-        "figure_5",
+    table = {"centres_deg": angles}
+    with picture(path) as axes:
+        for (name, gap), colour in zip(GAPS.items(), (RED, BLUE, SOFT), strict=True):
+            off = normal_errors(np.radians(angles), gap)
+            axes.plot(angles, off, color=colour, label=name)
+            table[name.replace(" ", "_")] = off
+        axes.set(
+            xlabel="direction of the line of centres [degrees]",
+            ylabel="error of the vector [degrees]",
+        )
+        legend(axes)
+    return Still(
+        path,
         "Figure 5: error in the vector of minimum norm due to approximation",
         "Two casings as prisms of 12 sides, about a corner of one. Whatever the gap, the vector is "
         "off by up to half the angle between two faces. In overlap it jumps from face to face; "
         "apart it turns there steadily, which is why the reference keeps hulls apart by a margin.",
-        ("direction of the line of centres [degrees]", "error of the vector [degrees]"),
-        curves,
-        turn=False,
+        _table(path, table),
     )
-    return chart, table
+
+
+def _table(path: Path, table: Table) -> Path:
+    """Write the numbers of a figure beside it, and return their file."""
+    data = path.with_suffix(".csv")
+    write_columns(data, table)
+    return data
 
 
 def normal_errors(angles: Array, gap: float) -> Array:

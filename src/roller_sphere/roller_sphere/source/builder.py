@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.state import Array
-from roboaccord.report.charts import Chart, Curve, Map
+from roboaccord.report.drawing import SQUARE, heat_map, legend, picture
+from roboaccord.report.plots import Still
 
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.reach import blocked, gains, slip_gains, top_speed
 from roller_sphere.model.rig import Rig, RigError
 from roller_sphere.source.paper import ALPHAS
 from roller_sphere.source.paper import COLOURS as BY_ALPHA
+from roller_sphere.source.paper_figures import PHI, QUARTERS
 
 LIMIT = 2.0  # roller speed over the ball's, beyond which a heading counts as blocked
 SLIP_CUT, SPEED_CUT = 1.0, 5.0  # of the colours
 LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)  # degrees, of the maps
 ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
-PHI = "heading phi [degrees]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,52 +73,72 @@ def needed(
     return heading, alpha, speeds
 
 
-def maps(found: Survey) -> list[Map]:
-    """Return the maps over roller angle and latitude."""
-    axes, grid = (ALPHA, LATITUDE), (found.alpha, found.latitude)
+def write_maps(found: Survey, folder: Path) -> list[Still]:
+    """Write the maps over roller angle and latitude."""
+    grid, axes = (found.alpha, found.latitude), (ALPHA, LATITUDE)
     return [
-        Map(
-            "builder_slip", "Slip over roller angle and latitude",
+        write_map(
+            folder / "builder_slip.svg", "Slip over roller angle and latitude",
             "The largest slip of a roller over all headings, at 1 m/s. None at alpha 0.",
-            axes, *grid, found.slip, SLIP_CUT, "slip / speed of the ball",
+            axes, *grid, found.slip.T, SLIP_CUT, "slip / speed of the ball",
         ),
-        Map(
-            "builder_speed", "Roller speed over roller angle and latitude",
+        write_map(
+            folder / "builder_speed.svg", "Roller speed over roller angle and latitude",
             "The largest roller speed over all headings, at 1 m/s. Where it is brightest the rig "
             "nears (X x Y)_z = 0 and cannot drive along some headings.",
-            axes, *grid, found.speed, SPEED_CUT, "roller speed / speed of the ball",
+            axes, *grid, found.speed.T, SPEED_CUT, "roller speed / speed of the ball",
         ),
-        Map(
-            "builder_blocked", "Blocked headings over roller angle and latitude",
+        write_map(
+            folder / "builder_blocked.svg", "Blocked headings over roller angle and latitude",
             f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
-            axes, *grid, found.share, 1.0, "share of the headings",
+            axes, *grid, found.share.T, 1.0, "share of the headings",
         ),
     ]  # fmt: skip
 
 
-def needed_map(heading: Array, alpha: Array, speeds: Array, latitude: float) -> Map:
-    """Return the map of the roller speed over headings."""
-    return Map(
-        "builder_headings", f"Roller speed over heading and roller angle, latitude {latitude:g}",
+def write_needed(
+    heading: Array, alpha: Array, speeds: Array, latitude: float, folder: Path
+) -> Still:
+    """Write the map of the roller speed (n, k) over alphas (n,) and headings (k,) [degrees]."""
+    return write_map(
+        folder / "builder_headings.svg",
+        f"Roller speed over heading and roller angle, latitude {latitude:g}",
         "With rollers of at most L times the ball's speed headings brighter than L are blocked.",
-        (PHI, ALPHA), heading, alpha, speeds, SPEED_CUT, "faster roller / speed of the ball",
+        (PHI, ALPHA), heading, alpha, speeds.T, SPEED_CUT, "faster roller / speed of the ball",
     )  # fmt: skip
 
 
-def top_speed_chart(azimuth: tuple[float, float], latitude: float) -> Chart:
-    """Return the largest speed of the ball over headings, at the paper's roller angles."""
-    heading = np.arange(361.0)
-    curves = []
-    for alpha, colour in zip(ALPHAS, BY_ALPHA, strict=True):
-        kinematics = _mirrored(azimuth, latitude, alpha)
-        if kinematics.remaining is None:
-            top = top_speed(kinematics, np.radians(heading), 1.0)
-            curves.append(Curve(f"alpha {alpha:g}", heading, top, colour))
-    return Chart(
-        "top_speed", f"Largest speed of the ball by heading, latitude {latitude:g}",
+def write_map(
+    path: Path, title: str, caption: str, titles: tuple[str, str], x: Array, y: Array,
+    values: Array, cut: float, unit: str,
+) -> Still:  # fmt: skip
+    """Write values (n, m) over a grid (n,), (m,) as colours, the same from `cut` on."""
+    with picture(path, SQUARE) as axes:
+        heat_map(axes, x, y, values, unit, cut=cut)
+        axes.set(xlabel=titles[0], ylabel=titles[1])
+    return Still(path, title, caption)
+
+
+def write_top_speed(
+    azimuth: tuple[float, float], latitude: float, folder: Path
+) -> tuple[Still, Mapping[str, Array]]:
+    """Write the largest speed of the ball over headings, at the paper's roller angles."""
+    heading, path = np.arange(361.0), folder / "top_speed.svg"
+    columns = {"phi_deg": heading}
+    with picture(path) as axes:
+        for alpha, colour in zip(ALPHAS, BY_ALPHA, strict=True):
+            kinematics = _mirrored(azimuth, latitude, alpha)
+            if kinematics.remaining is None:
+                top = top_speed(kinematics, np.radians(heading), 1.0)
+                axes.plot(heading, top, color=colour, label=f"alpha {alpha:g}")
+                columns[f"alpha_{alpha:g}_m_s"] = top
+        axes.set(xlabel=PHI, ylabel="speed of the ball [m/s]", xlim=(0.0, 360.0), xticks=QUARTERS)
+        legend(axes)
+    still = Still(
+        path, f"Largest speed of the ball by heading, latitude {latitude:g}",
         "With rollers of at most 1 m/s. Headings below a wanted speed are blocked at that speed.",
-        (PHI, "speed of the ball [m/s]"), curves,
     )  # fmt: skip
+    return still, columns
 
 
 def table(found: Survey) -> Mapping[str, Array]:

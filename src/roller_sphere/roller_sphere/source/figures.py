@@ -9,35 +9,33 @@ from dataclasses import asdict
 from pathlib import Path
 
 from roboaccord.contract.state import Array
-from roboaccord.report.chart_plots import plot_of
-from roboaccord.report.charts import Chart, Map, Scene
-from roboaccord.report.pictures import draw
-from roboaccord.report.plots import render_plots
+from roboaccord.report.plots import Still, render_plots
 from roboaccord.run.output import write_columns, write_rows, write_text
 
 from roller_sphere.model.kinematics import Kinematics
-from roller_sphere.source import builder, paper_figures
+from roller_sphere.source import builder
 from roller_sphere.source.claims import Claim
 from roller_sphere.source.paper import SOURCE
-from roller_sphere.source.rig_scenes import pair_scene, roller_scene
+from roller_sphere.source.paper_figures import write_paper
+from roller_sphere.source.rig_scenes import write_least, write_pair, write_planar, write_roller
 
-Figure = Chart | Map | Scene
 
+def write_rig(kinematics: Kinematics, heading: float, folder: Path) -> list[Still]:
+    """Write figures 1, 2, 4 and 5 of a rig that drives along a heading [rad].
 
-def rig_figures(kinematics: Kinematics, heading: float) -> list[Figure]:
-    """Return the scenes of a rig that drives along a heading [rad]: figures 1 and 2.
-
-    The second shows a motion without slip, where there is one: the lines meet.
+    Those that say how two lines lie need two rollers: 2a, without slip, where they meet; 4 and 5.
     """
-    scenes: list[Figure] = [
-        roller_scene(kinematics, heading),
-        pair_scene(kinematics, heading, "figure_2b", "Figure 2b: the lines miss each other"),
-    ]
+    stills = [write_roller(kinematics, heading, folder)]
     if kinematics.rig.count == 2:
         meeting = slipless_heading(kinematics)
-        name = "Figure 2a: the lines meet, and nothing slips"
-        scenes.insert(1, pair_scene(kinematics, meeting, "figure_2a", name))
-    return scenes
+        title = "Figure 2a: the lines meet, and nothing slips"
+        stills.append(write_pair(kinematics, meeting, folder, "figure_2a", title))
+    title = "Figure 2b: the lines miss each other"
+    stills.append(write_pair(kinematics, heading, folder, "figure_2b", title))
+    if kinematics.rig.count == 2:
+        stills += write_least(kinematics, heading, folder)
+        stills.append(write_planar(kinematics, heading, folder))
+    return stills
 
 
 def slipless_heading(kinematics: Kinematics) -> float:
@@ -82,51 +80,48 @@ def write_figures(
     Raises:
         AccordError: if one cannot be written.
     """
-    tables: dict[str, Mapping[str, Array]] = {}
-    figures = rig_figures(kinematics, heading)
-    for drawn, table in paper_figures.figures():
-        figures.append(drawn)
-        tables[drawn.name] = table
-    more, data = builders_view(kinematics, points, done)
-    figures, tables = figures + more, tables | data
-    for figure in figures:
-        draw(figure, folder / f"{figure.name}.svg")
+    stills = write_rig(kinematics, heading, folder)
+    stills += write_paper(folder)
+    more, tables = builders_view(kinematics, points, folder, done)
+    stills += more
     for name, table in tables.items():
         write_columns(folder / f"{name}.csv", table)
     write_claims(found, folder)
     page = render_plots(
         "A sphere driven by rollers",
         f"The figures of {SOURCE}, done again, and what they mean to a builder.",
-        [plot_of(figure) for figure in figures],
+        stills,
         command=command,
         facts={claim.claim: words_of(claim) for claim in found} | dict(facts),
     )
     write_text(folder / "index.html", page)
-    names = [f"{figure.name}.svg" for figure in figures] + [f"{name}.csv" for name in tables]
-    return [folder / n for n in ("index.html", *names, "claims.csv", "claims.json")]
+    names = [f"{name}.csv" for name in tables]
+    return [
+        folder / "index.html", *(file for still in stills for file in still.files),
+        *(folder / n for n in (*names, "claims.csv", "claims.json")),
+    ]  # fmt: skip
 
 
 def builders_view(
-    kinematics: Kinematics, points: int, done: Callable[[int], None] | None
-) -> tuple[list[Figure], dict[str, Mapping[str, Array]]]:
-    """Return the builder's figures for rigs with the azimuths of one, and their tables."""
+    kinematics: Kinematics, points: int, folder: Path, done: Callable[[int], None] | None
+) -> tuple[list[Still], dict[str, Mapping[str, Array]]]:
+    """Write the builder's figures for rigs with the azimuths of one, and return their tables."""
     first, second = map(math.degrees, kinematics.rig.azimuth[:2])
     latitude = math.degrees(kinematics.rig.latitude[0])
     azimuth = (first, second)
     surveyed = builder.survey(azimuth, points, done=done)
     headings, alphas, speeds = builder.needed(azimuth, latitude, points)
-    top = builder.top_speed_chart(azimuth, latitude)
-    figures: list[Figure] = [
-        *builder.maps(surveyed),
-        builder.needed_map(headings, alphas, speeds, latitude),
+    top, columns = builder.write_top_speed(azimuth, latitude, folder)
+    stills = [
+        *builder.write_maps(surveyed, folder),
+        builder.write_needed(headings, alphas, speeds, latitude, folder),
         top,
     ]
     by_alpha = {f"alpha_{alpha:g}_deg": row for alpha, row in zip(alphas, speeds)}
-    return figures, {
+    return stills, {
         "builder": builder.table(surveyed),
         "builder_headings": {"phi_deg": headings, **by_alpha},
-        "top_speed": {"phi_deg": top.curves[0].x}
-        | {f"{curve.name.replace(' ', '_')}_m_s": curve.y for curve in top.curves},
+        "top_speed": columns,
     }
 
 

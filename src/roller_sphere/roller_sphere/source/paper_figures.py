@@ -3,87 +3,99 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.state import Array
-from roboaccord.report.charts import Chart, Curve, Mark, Path, Scene
+from roboaccord.report.colours import INK, PAGE
+from roboaccord.report.drawing import SQUARE, legend, picture
+from roboaccord.report.plots import Still
+from roboaccord.report.space import AZIMUTH, ELEVATION
+from roboaccord.run.output import write_columns
 
 from roller_sphere.source.paper import COLOURS, Case, cases
 
 HEADINGS = np.arange(361.0)  # degrees
 PHI = "heading phi [degrees]"
-FLAT = 0.25  # of the height of figure 3a, which would be eleven times its depth
+FLAT = 0.15  # of the height of figure 3a, which would be eleven times its depth
 TITLES = "wx [rad/s]", "wy [rad/s]", "wz [rad/s]"
-LEADS = {
-    "3b": "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is.",
-    "3c": "Solid: roller 1, dashed: roller 2. About 90 and 270 degrees a larger alpha does not "
-    "always need faster rollers.",
-    "3d": "Solid: roller 1, dashed: roller 2, its opposite. None at alpha 0.",
-}
+QUARTERS = np.arange(0.0, 361.0, 45.0)  # degrees
 
 
-def figures() -> list[tuple[Chart | Scene, Mapping[str, Array]]]:
-    """Return each figure with its table: columns by name, a row a heading."""
+def write_paper(folder: Path) -> list[Still]:
+    """Write each figure as SVG, with its table as CSV: columns by name, a row a heading."""
     found = cases(HEADINGS)
+    rho = [np.degrees(case.motion.rho)[None] for case in found]
+    angles = {"phi_deg": HEADINGS} | {
+        f"rho_alpha_{case.alpha:g}_deg": values[0] for case, values in zip(found, rho, strict=True)
+    }
     return [
-        (trajectories(found), _table(found, "omega", ("wx", "wy", "wz"), "rad_s")),
-        (
-            _chart("3b", "Angle of the axis", "rho [degrees]", _rho_curves(found)),
-            {"phi_deg": HEADINGS}
-            | {f"rho_alpha_{c.alpha:g}_deg": np.degrees(c.motion.rho) for c in found},
+        write_trajectories(found, folder),
+        _write_curves(
+            folder, "3b", "angle of the axis", "rho [degrees]", found, rho, ("rho",), angles,
+            "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is.",
         ),
-        (
-            _chart("3c", "Speeds of the rollers", "nu [m/s]", _pairs(found, "nu", "nu")),
+        _write_curves(
+            folder, "3c", "speeds of the rollers", "nu [m/s]",
+            found, [case.motion.nu.T for case in found], ("nu1", "nu2"),
             _table(found, "nu", ("nu1", "nu2"), "m_s"),
+            "Solid: roller 1, dashed: roller 2. About 90 and 270 degrees a larger alpha does not "
+            "always need faster rollers.",
         ),
-        (
-            _chart("3d", "Slip", "S [m/s]", _pairs(found, "slip", "S")),
+        _write_curves(
+            folder, "3d", "slip", "S [m/s]",
+            found, [case.motion.slip.T for case in found], ("S1", "S2"),
             _table(found, "slip", ("S1", "S2"), "m_s"),
+            "Solid: roller 1, dashed: roller 2, its opposite. None at alpha 0.",
         ),
-    ]
+    ]  # fmt: skip
 
 
-def trajectories(found: list[Case]) -> Scene:
-    """Return figure 3a: the end points of w over all headings."""
-    paths = [
-        Path(case.motion.omega, colour, f"alpha {case.alpha:g}")
-        for case, colour in zip(found, COLOURS, strict=True)
-    ]
-    marks = [Mark(np.array([x, 0.0, 0.0]), "#1d2430", w) for x, w in ((-1, "90"), (1, "270"))]
-    return Scene(
-        "figure_3a",
+def write_trajectories(found: list[Case], folder: Path) -> Still:
+    """Write figure 3a: the end points of w over all headings."""
+    path = folder / "figure_3a.svg"
+    with picture(path, SQUARE, subplot_kw={"projection": "3d"}) as axes:
+        for case, colour in zip(found, COLOURS, strict=True):
+            axes.plot(*case.motion.omega.T, color=colour, label=f"alpha {case.alpha:g}")
+        for x, word, fill in ((-1.0, "90", INK), (1.0, "270", PAGE)):
+            axes.plot(x, 0.0, 0.0, "o", color=fill, mec=INK, label=f"phi {word}")
+        axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=TITLES[2])
+        axes.set(xticks=(-1.0, 0.0, 1.0), yticks=(-1.0, 0.0, 1.0))
+        spans = np.array([np.ptp(ends()) for ends in (axes.get_xlim, axes.get_ylim, axes.get_zlim)])
+        axes.set_box_aspect(spans * (1.0, 1.0, FLAT), zoom=0.85)  # room for the titles
+        axes.view_init(elev=ELEVATION, azim=AZIMUTH)
+        legend(axes, 6)
+    return Still(
+        path,
         "Figure 3a: end points of w",
         "Ellipses over one circle, the steeper the larger alpha is. All meet on the x-axis, at the "
         f"headings 90 and 270 degrees. Heights are drawn {FLAT:g} times as large.",
-        paths,
-        marks,
-        axes=TITLES,
-        stretch=np.array([1.0, 1.0, FLAT]),
+        _write_table(path, _table(found, "omega", ("wx", "wy", "wz"), "rad_s")),
     )
 
 
-def _chart(number: str, title: str, unit: str, curves: list[Curve]) -> Chart:
-    return Chart(
-        f"figure_{number}", f"Figure {number}: {title.lower()}", LEADS[number], (PHI, unit), curves
-    )
+def _write_curves(
+    folder: Path, number: str, title: str, unit: str, found: list[Case],
+    values: list[Array], names: tuple[str, ...], table: Mapping[str, Array],
+    caption: str,
+) -> Still:  # fmt: skip
+    """Write curves over the headings, a colour for each alpha, and the second of `names` dashed."""
+    path = folder / f"figure_{number}.svg"
+    with picture(path) as axes:
+        for k, name in enumerate(names):
+            for case, rows, colour in zip(found, values, COLOURS, strict=True):
+                axes.plot(HEADINGS, rows[k], color=colour, ls="--" if k else "-",
+                          label=f"{name}, alpha {case.alpha:g}")  # fmt: skip
+        axes.set(xlabel=PHI, ylabel=unit, xlim=(0.0, 360.0), xticks=QUARTERS)
+        legend(axes)
+    return Still(path, f"Figure {number}: {title}", caption, _write_table(path, table))
 
 
-def _rho_curves(found: list[Case]) -> list[Curve]:
-    return [
-        Curve(f"alpha {case.alpha:g}", HEADINGS, np.degrees(case.motion.rho), colour)
-        for case, colour in zip(found, COLOURS, strict=True)
-    ]
-
-
-def _pairs(found: list[Case], of: str, symbol: str) -> list[Curve]:
-    return [
-        Curve(
-            f"{symbol}{roller + 1}, alpha {case.alpha:g}", HEADINGS,
-            getattr(case.motion, of)[:, roller], colour, dashed=roller == 1,
-        )
-        for roller in (0, 1)
-        for case, colour in zip(found, COLOURS, strict=True)
-    ]  # fmt: skip
+def _write_table(path: Path, table: Mapping[str, Array]) -> Path:
+    """Write the numbers of a figure beside it, and return their file."""
+    data = path.with_suffix(".csv")
+    write_columns(data, table)
+    return data
 
 
 def _table(found: list[Case], of: str, names: tuple[str, ...], unit: str) -> dict[str, Array]:

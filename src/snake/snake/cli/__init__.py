@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from snake.cli.adapt import adapt_command
+from snake.cli.figures import figures_command
 from snake.cli.gait import gait_command
 from snake.cli.optimise import optimise_command
 from snake.cli.shapes import shapes_command
@@ -21,3 +22,4 @@ app.command("gait")(gait_command)
 app.command("optimise")(optimise_command)
 app.command("adapt")(adapt_command)
 app.command("shapes")(shapes_command)
+app.command("figures")(figures_command)

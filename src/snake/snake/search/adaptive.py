@@ -150,6 +150,11 @@ class AdaptiveController:
         )
         return Command(self._tracker.efforts(state, shape, (self._friction(), self._points)))
 
+    @property
+    def estimate(self) -> Array:
+        """The friction that is measured (mu_along, mu_across), whether believed or not yet (2,)."""
+        return self._estimator.mu.copy()
+
     def _friction(self) -> Array:
         p = self._chain.parameters
         return np.array([*self.believed, p.link_mass * p.gravity, self._slip])

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.report.colours import INK, RULE, SOFT
+from roboaccord.report.drawing import picture
 
 from snake.model.parameters import SnakeParameters
 from snake.source.post import LOOP, SEGMENTS, START, segment_of
 
-COLOURS = ("#d1495b", "#ee9b3a", "#12a594", "#5b8def")
-INK, SOFT, RULE, PAGE = "#1d2430", "#5d6878", "#d5dae1", "#ffffff"
-SCALE = 190.0  # pixels a metre
-LEFT, FIRST, COLUMN, TOP, MARGIN = 16, 150, 62, 64, 17  # pixels; the table's places
-SHAPE = FIRST + COLUMN * 4 + 40
-WIDTH = 800
-FONT = 15
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-Polygon = Callable[[Array, str], None]
-Text = Callable[[float, float, str, str], None]
+COLOURS = ("#d1495b", "#ee9b3a", "#12a594", "#5b8def")
+LEFT, FIRST, COLUMN = -2.2, -1.5, 0.33  # m left of the shapes: where the table's columns are
+MARGIN, HEADING = 0.09, 0.25  # m: above and below a shape, and of the words on top
+RIGHT = 0.1  # m beyond the longest shape
+INCH = 1.95  # a metre as drawn [inches]
 
 
 def angles_of(parameters: SnakeParameters, twists: tuple[int, ...]) -> Array:
@@ -48,101 +46,43 @@ def outlines(parameters: SnakeParameters, angles: Array) -> Array:
     return np.stack(corners, axis=1)
 
 
-def draw(parameters: SnakeParameters, polygon: Polygon, text: Text) -> float:
-    """Draw the table with the shapes, and return its height [pixels]."""
-    text(LEFT, 38, "configuration", SOFT)
-    for i, name in enumerate(SEGMENTS):
-        text(FIRST + COLUMN * i, 38, name, COLOURS[i])
-    text(SHAPE, 38, "shape, head on the left", SOFT)
-    y = float(TOP)
-    for number, twists in enumerate((*START, *LOOP), 1):
-        y = draw_row(parameters, number, twists, y, polygon, text)
-    return y
-
-
-def draw_row(
-    parameters: SnakeParameters,
-    number: int,
-    twists: tuple[int, ...],
-    top: float,
-    polygon: Polygon,
-    text: Text,
-) -> float:
-    """Draw one configuration below `top`, and return where the next one starts [pixels]."""
-    links = outlines(parameters, angles_of(parameters, twists)) * (SCALE, -SCALE)
-    links -= links.reshape(-1, 2).min(axis=0)
-    height = float(links[..., 1].max())
-    links += (SHAPE, top + MARGIN)
-    middle = top + MARGIN + 0.5 * height
-    rule = np.array([[LEFT, top], [WIDTH - LEFT, top], [WIDTH - LEFT, top + 1], [LEFT, top + 1]])
-    polygon(rule, RULE)
-    part = "start" if number <= len(START) else "loop"
-    text(LEFT, middle + 5, f"{number}  {part}", INK)
-    for i, twist in enumerate(twists):
-        text(FIRST + COLUMN * i, middle + 5, f"{twist:+d}" if twist else "", COLOURS[i])
-    segment = np.append(segment_of(parameters.joints), 3)
-    for corners, which in zip(links, segment, strict=True):
-        polygon(corners, COLOURS[int(which)])
-    front, centre = links[0, :2], links[0].mean(axis=0)
-    tip = centre + 2.6 * (front.mean(axis=0) - centre)
-    polygon(np.array([*front, tip]), INK)  # marks the head, and points forward
-    return top + height + 2 * MARGIN
-
-
-def svg(parameters: SnakeParameters) -> str:
-    """Return the picture as SVG."""
-    parts: list[str] = []
-
-    def polygon(corners: Array, colour: str) -> None:
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
-        parts.append(f'<polygon points="{points}" fill="{colour}"/>')
-
-    def text(x: float, y: float, words: str, colour: str) -> None:
-        parts.append(f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}">{words}</text>')
-
-    height = draw(parameters, polygon, text)
-    opening = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '
-        f'width="{WIDTH}" height="{height:.0f}" font-family="sans-serif" font-size="{FONT}">'
-    )
-    page = f'<rect width="100%" height="100%" fill="{PAGE}"/>'
-    return "\n".join([opening, page, *parts, "</svg>", ""])
-
-
-def raster(parameters: SnakeParameters, zoom: int = 2) -> Image.Image:
-    """Return the picture in pixels, `zoom` times as fine as the SVG's."""
-    height = draw(parameters, lambda corners, colour: None, lambda *args: None)
-    image = Image.new("RGB", (zoom * WIDTH, round(zoom * height)), PAGE)
-    pen = ImageDraw.Draw(image)
-    font = ImageFont.load_default(zoom * FONT)
-
-    def polygon(corners: Array, colour: str) -> None:
-        pen.polygon(list(_pairs(zoom * corners)), fill=colour)
-
-    def text(x: float, y: float, words: str, colour: str) -> None:
-        pen.text((zoom * x, zoom * y), words, fill=colour, font=font, anchor="ls")
-
-    draw(parameters, polygon, text)
-    return image
-
-
 def write_picture(parameters: SnakeParameters, path: Path) -> None:
-    """Write the picture as the file's name ends, .svg or .png.
+    """Write the table with the shapes as the file's name ends, .svg or .png.
 
     Raises:
         AccordError: for another ending, or a file that cannot be written.
     """
-    if path.suffix not in (".svg", ".png"):
-        raise AccordError(f"{path.name} must end in .svg or .png")
-    try:
-        if path.suffix == ".svg":
-            path.write_text(svg(parameters), encoding="utf-8")
-        else:
-            raster(parameters).save(path)
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    rows = [outlines(parameters, angles_of(parameters, twists)) for twists in (*START, *LOOP)]
+    rows = [links - links.reshape(-1, 2).min(axis=0) for links in rows]
+    right = max(links[..., 0].max() for links in rows) + RIGHT
+    tops = np.cumsum([2.0 * MARGIN + links[..., 1].max() for links in rows])
+    size = np.array([right - LEFT, tops[-1] + HEADING])
+    with picture(path, (INCH * size[0], INCH * size[1])) as axes:
+        axes.set(xlim=(LEFT, right), ylim=(-tops[-1], HEADING))
+        axes.set_axis_off()
+        axes.text(LEFT, 0.5 * HEADING, "configuration", color=SOFT)
+        axes.text(0.0, 0.5 * HEADING, "shape, head on the left", color=SOFT)
+        for i, name in enumerate(SEGMENTS):
+            axes.text(FIRST + COLUMN * i, 0.5 * HEADING, name, color=COLOURS[i])
+        for number, (links, top) in enumerate(zip(rows, tops, strict=True), 1):
+            draw_row(axes, parameters, number, links + np.array([0.0, MARGIN - top]))
 
 
-def _pairs(corners: Array) -> Iterator[tuple[float, float]]:
-    for x, y in corners:
-        yield float(x), float(y)
+def draw_row(axes: Axes, parameters: SnakeParameters, number: int, links: Array) -> None:
+    """Draw a configuration, counted from 1, with its links (n + 1, 4, 2) [m]."""
+    from matplotlib.collections import PolyCollection
+
+    segment = np.append(segment_of(parameters.joints), 3)
+    front, centre = links[0, :2], links[0].mean(axis=0)
+    tip = centre + 2.6 * (front.mean(axis=0) - centre)
+    head = np.array([*front, tip])  # marks the head, and points forward
+    axes.add_collection(PolyCollection(list(links), facecolors=[COLOURS[s] for s in segment]))
+    axes.add_collection(PolyCollection([head], facecolors=INK))
+    low, high = links[..., 1].min(), links[..., 1].max()
+    axes.axhline(high + MARGIN, color=RULE, lw=0.8)
+    part = "start" if number <= len(START) else "loop"
+    axes.text(LEFT, 0.5 * (low + high), f"{number}  {part}", va="center")
+    for i, twist in enumerate((*START, *LOOP)[number - 1]):
+        if twist:
+            axes.text(FIRST + COLUMN * i, 0.5 * (low + high), f"{twist:+d}", va="center",
+                      color=COLOURS[i])  # fmt: skip

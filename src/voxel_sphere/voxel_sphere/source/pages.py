@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path as File
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.report.chart_plots import plot_of_chart
 from roboaccord.report.plots import Plot, render_plots
 
 from voxel_sphere.rolling.path import Path
-from voxel_sphere.source.path_figures import charts, marked, surface_figure
+from voxel_sphere.source.path_figures import charts, surface_figure
 from voxel_sphere.source.plan import write_plan
 from voxel_sphere.terrain.workspace import Terrain
 
@@ -57,7 +56,7 @@ def render_run(path: Path, terrain: Terrain, *, command: str, versions: Mapping[
         f"The sphere on {terrain.name}", path.message, [
             Plot("Path", "Drag to turn it. Walls are cut off level with the sphere at its highest.",
                  surface_figure(path, terrain), height=680),
-            *(marked(plot_of_chart(chart), path) for chart in charts(path)),
+            *charts(path),
         ],
         command=command, facts=facts | dict(versions),
     )  # fmt: skip

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from roboaccord.contract.state import Array
-from roboaccord.report.charts import Chart, Curve
 from roboaccord.report.colours import BLUE, GREEN, INK, RED, SOFT
 from roboaccord.report.curves import axis, plain, stride
 from roboaccord.report.plots import Plot
@@ -19,7 +19,7 @@ from voxel_sphere.terrain.workspace import Terrain
 WALL = "#8a97ab"
 SIDE = 150  # points of a side of the ground, at most: the browser has to turn them
 EYE = {"x": 1.05, "y": -1.75, "z": 1.3}
-TIME = "time [s]"
+BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
 
 
 def surface_figure(path: Path, terrain: Terrain) -> dict[str, Any]:
@@ -48,32 +48,30 @@ def surface_figure(path: Path, terrain: Terrain) -> dict[str, Any]:
     }
 
 
-def charts(path: Path) -> list[Chart]:
-    """Return Montana's coordinates and the heights against time."""
+def charts(path: Path) -> list[Plot]:
+    """Return Montana's coordinates and the heights against time, a line at every event."""
     montana, chart = path.montana
     every = stride(len(path.time))
-    time, rows = path.time[::every], montana[::every]
+    rows = montana[::every]
     angles = np.degrees(broken(rows[:, 2:], chart[::every]))
     used = ", ".join(str(number) for number in np.unique(chart))
     return [
-        Chart(
-            "position", "Contact on the ground", "Montana's x and y.", (TIME, "x, y [voxels]"),
-            [Curve("x", time, rows[:, 0], RED), Curve("y", time, rows[:, 1], BLUE)], turn=False,
+        _chart(
+            path, "Contact on the ground", "Montana's x and y.", "x, y [voxels]",
+            {"x": (rows[:, 0], RED), "y": (rows[:, 1], BLUE)},
         ),
-        Chart(
-            "angles", "Contact on the sphere, and the turn",
+        _chart(
+            path, "Contact on the sphere, and the turn",
             "Montana's latitude u, longitude v and turn psi. A gap is where an angle comes round, "
             f"or where the chart of the sphere changes (used: {used}).",
-            (TIME, "u, v, psi [degrees]"),
-            [Curve(name, time, values, colour)
-             for name, values, colour in zip(("u", "v", "psi"), angles.T, (RED, BLUE, GREEN))],
-            turn=False,
+            "u, v, psi [degrees]",
+            {name: (values, colour)
+             for name, values, colour in zip(("u", "v", "psi"), angles.T, (RED, BLUE, GREEN))},
         ),
-        Chart(
-            "height", "Height", "Of the sphere's centre, and of where it touches the ground.",
-            (TIME, "z [voxels]"),
-            [Curve("centre", time, path.centre[::every, 2], RED),
-             Curve("contact", time, path.contact[::every, 2], SOFT)], turn=False,
+        _chart(
+            path, "Height", "Of the sphere's centre, and of where it touches the ground.",
+            "z [voxels]",
+            {"centre": (path.centre[::every, 2], RED), "contact": (path.contact[::every, 2], SOFT)},
         ),
     ]  # fmt: skip
 
@@ -85,20 +83,31 @@ def broken(angles: Array, chart: Array) -> Array:
     return np.where(np.vstack([np.zeros((1, angles.shape[1]), bool), jumps]), np.nan, angles)
 
 
-def marked(plot: Plot, path: Path) -> Plot:
-    """Return a plot over time with a line and a word at every event."""
-    layout = dict(plot.figure["layout"])
-    layout["shapes"] = [
+def _chart(
+    path: Path, title: str, caption: str, unit: str, curves: Mapping[str, tuple[Array, str]]
+) -> Plot:
+    """Return curves over time as a plot, with a line and a word at every event."""
+    time = plain(path.time[:: stride(len(path.time))])
+    data = [
+        {"type": "scatter", "mode": "lines", "name": name, "x": time, "y": plain(values),
+         "line": {"color": colour, "width": 2}}
+        for name, (values, colour) in curves.items()
+    ]  # fmt: skip
+    shapes = [
         {"type": "line", "xref": "x", "yref": "paper", "x0": event.time, "x1": event.time,
          "y0": 0, "y1": 1, "line": {"color": SOFT, "width": 1, "dash": "dot"}}
         for event in path.events
     ]  # fmt: skip
-    layout["annotations"] = [
+    annotations = [
         {"x": event.time, "y": 1, "yref": "paper", "text": event.kind, "showarrow": False,
          "textangle": -90, "xanchor": "right", "yanchor": "top"}
         for event in path.events
     ]  # fmt: skip
-    return Plot(plot.title, plot.caption, {**plot.figure, "layout": layout}, 380)
+    layout = {
+        "xaxis": axis("time [s]"), "yaxis": axis(unit), "legend": BELOW,
+        "shapes": shapes, "annotations": annotations,
+    }  # fmt: skip
+    return Plot(title, caption, {"data": data, "layout": layout}, 380)
 
 
 def _surface(name: str, heights: Array, look: dict[str, Any]) -> dict[str, Any]:

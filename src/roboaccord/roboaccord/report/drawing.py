@@ -1,0 +1,161 @@
+"""Static figures: matplotlib in one style, written as the same bytes every time.
+
+Matplotlib is imported where a figure is drawn, so that other commands do not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.report.colours import EMPTY, INK, PAGE, RULE, SOFT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
+
+SIZE = (7.5, 4.4)  # inches: 720 x 422 pixels of a page
+SQUARE = (7.5, 5.6)
+STYLE: dict[Any, Any] = {
+    "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9.5,
+    "text.color": INK, "axes.labelcolor": INK, "axes.titlesize": "medium",
+    "axes.edgecolor": SOFT, "xtick.color": SOFT, "ytick.color": SOFT,
+    "axes.grid": True, "axes.axisbelow": True, "grid.color": RULE, "figure.facecolor": PAGE,
+    "legend.frameon": False, "lines.linewidth": 1.5, "lines.markersize": 4.0,
+    "svg.fonttype": "none",  # words stay words: small files, and they can be searched
+    "svg.hashsalt": "roboaccord", "savefig.dpi": 144,
+}  # fmt: skip
+# Where a word may stand beside its dot: offset [points] and alignment, the first that is free.
+PLACES = [
+    (x, y) for r in (6, 14, 24) for x, y in ((r, r), (-r, r), (r, -r), (-r, -r), (0, r), (0, -r))
+]
+
+
+@contextmanager
+def picture(
+    path: Path, size: tuple[float, float] = SIZE, mosaic: str = "", **subplots: Any
+) -> Iterator[Any]:
+    """Give axes to draw in, and write the figure when they are left.
+
+    Args:
+        path: of the file, .svg or .png.
+        size: width and height [inches].
+        mosaic: as `Figure.subplot_mosaic` takes it: several axes, by letter.
+        subplots: otherwise, as `Figure.subplots` takes them.
+
+    Raises:
+        AccordError: if the file cannot be written.
+    """
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    with style.context(["default", STYLE]):  # not what a user's matplotlibrc says
+        figure = Figure(figsize=size, layout="constrained")
+        yield figure.subplot_mosaic(mosaic) if mosaic else figure.subplots(**subplots)
+        save(figure, path)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure without a date, so that the same figure has the same bytes.
+
+    Raises:
+        AccordError: if the file cannot be written, or its name has an unknown ending.
+    """
+    if path.suffix not in (".svg", ".png"):
+        raise AccordError(f"{path.name} must end in .svg or .png")
+    dated = {"Date": None, "Creator": None} if path.suffix == ".svg" else {}
+    try:
+        figure.savefig(path, metadata=dated)
+    except OSError as error:
+        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def legend(axes: Axes, columns: int = 4) -> None:
+    """Explain curves and marks above their axes, each name once."""
+    named = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    _figure(axes).legend(named.values(), named.keys(), loc="outside upper left", ncols=columns)
+
+
+def heat_map(
+    axes: Axes, x: Array, y: Array, values: Array, unit: str, *, cut: float | None = None
+) -> None:
+    """Show values over a grid as colours with their scale; dark is low, pale grey is NaN.
+
+    Args:
+        axes: to draw in.
+        x, y: middles of the cells (n,), (m,).
+        values: (n, m).
+        unit: what the colours stand for.
+        cut: value from which on the colour is the same; the scale starts at 0 then.
+    """
+    from matplotlib import colormaps
+
+    axes.grid(visible=False)
+    # At the values' own resolution: each is a cell with sharp edges.
+    image = axes.imshow(
+        np.asarray(values).T, cmap=colormaps["viridis"].with_extremes(bad=EMPTY),
+        extent=(*_ends(x), *_ends(y)), origin="lower", aspect="auto", interpolation="none",
+        vmin=None if cut is None else 0.0, vmax=cut,
+    )  # fmt: skip
+    more = cut is not None and bool(np.nanmax(values) > cut)
+    bar = _figure(axes).colorbar(image, ax=axes, label=unit, extend="max" if more else "neither")
+    bar.outline.set_visible(False)
+
+
+def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line: Any) -> None:
+    """Draw where values (n, m) over a grid pass a level; `label` names the line once."""
+    from matplotlib.patheffects import withStroke
+
+    label, colour = line.pop("label", None), line.pop("color", INK)
+    if np.nanmin(values) < level < np.nanmax(values):
+        axes.contour(x, y, np.asarray(values).T, [level], colors=colour, linestyles="solid", **line)
+    rim = [withStroke(linewidth=2.5, foreground=SOFT)]  # a white line is seen on white
+    axes.plot([], [], color=colour, label=label, path_effects=rim if colour == PAGE else None)
+
+
+def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[str]) -> None:
+    """Write words beside dots where they hide no other word and stay in the axes.
+
+    A word that fits nowhere is left out.
+    """
+    _figure(axes).draw_without_rendering()
+    taken = [text.get_window_extent() for text in axes.texts]
+    for dot, word in zip(dots, words, strict=True):
+        for place in PLACES:
+            note = _note(axes, dot, word, place)
+            box = note.get_window_extent()
+            inside = all(axes.bbox.contains(*corner) for corner in box.corners())
+            if inside and not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+            note.remove()
+
+
+def _figure(axes: Axes) -> Figure:
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def _note(axes: Axes, dot: tuple[float, float], word: str, place: tuple[int, int]) -> Annotation:
+    from matplotlib.patheffects import withStroke
+
+    x, y = place
+    return axes.annotate(
+        word, dot, place, textcoords="offset points",
+        ha="left" if x > 0 else "right" if x < 0 else "center", va="bottom" if y > 0 else "top",
+        path_effects=[withStroke(linewidth=2.5, foreground=PAGE)],
+    )  # fmt: skip
+
+
+def _ends(middles: Array) -> tuple[float, float]:
+    """Return the range that the cells of a grid fill."""
+    half = 0.5 * (middles[1] - middles[0])
+    return float(middles[0] - half), float(middles[-1] + half)

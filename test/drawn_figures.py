@@ -1,0 +1,77 @@
+"""Figures as they are drawn: kept for tests, and every word of them looked at."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path as File
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.path import Path
+from matplotlib.text import Text
+from roboaccord.report import drawing
+
+
+def keep_figures(patch: pytest.MonkeyPatch) -> dict[str, Figure]:
+    """Return figures by the name of their file, from now on filled with each one that is written.
+
+    In each of them no words hide others or leave the frame.
+    """
+    kept: dict[str, Figure] = {}
+    save = drawing.save
+
+    def keep(figure: Figure, path: File) -> None:
+        save(figure, path)
+        assert not hidden(figure), f"{path.name}: {hidden(figure)}"
+        kept[path.stem] = figure
+
+    patch.setattr(drawing, "save", keep)
+    return kept
+
+
+def hidden(figure: Figure) -> list[str]:
+    """Return the words that leave the frame, and pairs of words of which one hides the other."""
+    found = words(figure)
+    width, height = figure.canvas.get_width_height()
+    wrong = [
+        f"{word} leaves the frame"
+        for word, box in found
+        if (box.vertices < -0.5).any() or (box.vertices > np.array([width, height]) + 0.5).any()
+    ]
+    return wrong + [
+        f"{one} and {other}"
+        for (one, box), (other, second) in combinations(found, 2)
+        if box.intersects_path(second, filled=True)
+    ]
+
+
+def words(figure: Figure) -> list[tuple[str, Path]]:
+    """Return each word that is drawn, with the rectangle that it fills [pixels]."""
+    found: list[tuple[str, Path]] = []
+    draw = Text.draw
+
+    def note(text: Text, renderer: Any, *rest: Any, **more: Any) -> None:
+        if text.get_visible() and text.get_text().strip():
+            found.append((text.get_text(), rectangle(text, renderer)))
+        draw(text, renderer, *rest, **more)
+
+    with mock.patch.object(Text, "draw", note):
+        FigureCanvasAgg(figure).draw()
+    return found
+
+
+def rectangle(text: Text, renderer: Any) -> Path:
+    """Return the rectangle that words fill, turned as they are."""
+    box, turn = text.get_window_extent(renderer), np.radians(text.get_rotation())
+    middle = np.array([0.5 * (box.x0 + box.x1), 0.5 * (box.y0 + box.y1)])
+    text.set_rotation(0.0)
+    flat = text.get_window_extent(renderer)
+    text.set_rotation(np.degrees(turn))
+    along = 0.5 * flat.width * np.array([np.cos(turn), np.sin(turn)])
+    up = 0.5 * flat.height * np.array([-np.sin(turn), np.cos(turn)])
+    corners = [middle + along + up, middle - along + up, middle - along - up, middle + along - up]
+    return Path(np.array([*corners, corners[0]]), closed=True)
