@@ -113,7 +113,7 @@ clean: ## remove everything that was made, but for runs/
 	find src test -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/.demo: requirements/demo.txt $(DESCRIPTIONS) | $(VENV)/bin/python
-	@echo "installing the locked wheels of requirements/demo.txt (once, about 360 MB)"
+	@echo "installing the locked wheels of requirements/demo.txt (once, about 380 MB)"
 	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/demo.txt
 	@$(VENV)/bin/python $(PIP) install $(LOCAL) $(addprefix -e ./,$(PACKAGES))
 	@touch $@
