@@ -16,6 +16,8 @@ PIP := -m pip --disable-pip-version-check --quiet
 # for anything; the lock has setuptools, so that building them looks for nothing either.
 LOCAL := --no-deps --no-build-isolation --use-pep517
 MODULES := $(foreach p,$(PACKAGES),$(p)/$(notdir $(p)))
+# Two at a time, a module's tests one after another, for they share what is made once.
+PYTEST := $(VENV)/bin/python -m pytest -n 2 --dist loadfile
 UV := uv==0.13.8
 COMPILE := .lock/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest \
     --no-annotate --no-header --no-emit-index-url --no-emit-find-links
@@ -27,7 +29,7 @@ endif
 
 .PHONY: help
 help: ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 .PHONY: demo
 demo: $(VENV)/.demo ## see the snake run as ROS 2 nodes, its simulators cross-checked, and a picture
@@ -43,8 +45,16 @@ demo: $(VENV)/.demo ## see the snake run as ROS 2 nodes, its simulators cross-ch
 	echo "bag and report lie in the folders named above; more: $(ACCORD) --help"
 
 .PHONY: test
-test: lint types ## lint, types, and all tests: what CI runs
-	$(VENV)/bin/python -m pytest
+test: lint types ## lint, types and tests, but for the slow ones
+	$(PYTEST) -m "not slow"
+
+.PHONY: test-all
+test-all: test ## test, and the slow tests: what CI runs
+	$(PYTEST) -m slow
+
+.PHONY: test-quick
+test-quick: $(VENV)/.dev ## tests of single parts, in all packages, to run as you edit
+	$(PYTEST) -m "not slow and not thorough"
 
 .PHONY: lint
 lint: $(VENV)/.dev ## look for errors of style

@@ -10,6 +10,8 @@ import pytest
 from roboaccord.cli.main import run
 from workspace import ROOT, accord, succeed
 
+pytestmark = pytest.mark.thorough
+
 Complain = Callable[[str], str]
 
 RUN = "run snake serpenoid --transport direct --json --set duration=0.01"

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 LENGTH = 30  # lines; longer is a program, not an example
 # By example: a number in what it prints, what it should be, and how near (relative).

@@ -30,6 +30,8 @@ from workspace import (
     succeed,
 )
 
+pytestmark = pytest.mark.thorough
+
 # Compiling the kernels anew in each place would take most of the time.
 INTERPRETED = clean_environment(NUMBA_DISABLE_JIT="1")
 
@@ -81,6 +83,7 @@ def test_colcon_knows_the_packages(python: Path, tmp_path: Path) -> None:
     assert found == dict.fromkeys(PACKAGES, "(ros.ament_python)")
 
 
+@pytest.mark.slow
 def test_colcon_install_works(built: Path, sourced: Shell) -> None:
     """`accord` is found, lists the snake and runs it."""
     assert Path(sourced("command -v accord").strip()).is_relative_to(built / "install")
@@ -91,6 +94,7 @@ def test_colcon_install_works(built: Path, sourced: Shell) -> None:
     assert {"worlds/flat.sdf", "ground/model.sdf", "robot snake"} <= checked.keys()
 
 
+@pytest.mark.slow
 def test_colcon_install_has_its_files(built: Path, sourced: Shell, python: Path) -> None:
     """Modules and share files come from the workspace, and no package is forgotten."""
     ask = ASK_PLACES.replace("NAMES", repr(PACKAGES))
@@ -107,6 +111,7 @@ def test_colcon_install_has_its_files(built: Path, sourced: Shell, python: Path)
             assert shipped <= {p.name for p in (prefix / "share" / name / kind).glob("*.*")}
 
 
+@pytest.mark.slow
 def test_ros2_run_finds_the_nodes(built: Path) -> None:
     """`ros2 run` looks in lib/PKG, so that is where node executables must be."""
     for name in PACKAGES:

@@ -12,6 +12,8 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 
+pytestmark = pytest.mark.thorough
+
 ENGINES = ("reference", "dart", "mujoco")
 SCENARIOS = {
     ("monkeybot", "brachiate"): ENGINES,

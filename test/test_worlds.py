@@ -18,6 +18,8 @@ from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord.scenario.setup import find_robot, robot_names
 from workspace import ROOT
 
+pytestmark = pytest.mark.thorough
+
 MODELS = [ROOT / "models"]
 FILES = sorted([*ROOT.glob("worlds/*.sdf"), *ROOT.glob("models/*/model.sdf")])
 WORLDS = [path for path in FILES if path.parent.name == "worlds"]

@@ -66,7 +66,10 @@ def succeed(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def accord(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `accord` of the Python that runs the tests."""
+    """Run `accord` of the Python that runs the tests; PYTHONPATH comes before that of the tests."""
+    if "PYTHONPATH" in environment:
+        paths = [environment["PYTHONPATH"], os.environ.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     command = [sys.executable, "-m", "roboaccord.cli.main", *words]
     return call(command, cwd, {**os.environ, **environment})
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from roboaccord import Setup, load_scenario
-from roboaccord.cli.main import add_robot_groups, run
+from roboaccord.cli.main import run
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -23,7 +23,6 @@ def setup_with():
 @pytest.fixture(scope="session")
 def accord_here():
     """Return the command line, to be run in this process on a list of words."""
-    add_robot_groups(["monkeybot"])
     return run
 
 

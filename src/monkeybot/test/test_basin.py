@@ -14,6 +14,8 @@ from monkeybots import REPORT, oracle
 from roboaccord import AccordError
 from workspace import accord, succeed
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def clocked():

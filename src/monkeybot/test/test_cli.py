@@ -7,6 +7,8 @@ from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybots import REPORT
 from workspace import accord, succeed
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def figures(tmp_path):

@@ -22,6 +22,8 @@ from roboaccord import AccordError
 from typer.testing import CliRunner
 from variational import variational_slope
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def horizontal():

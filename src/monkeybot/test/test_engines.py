@@ -13,6 +13,8 @@ from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import simulate_model
 from roboaccord.scenario.perturbation import Perturbation
 
+pytestmark = pytest.mark.thorough
+
 ENGINES = ["dart", "mujoco"]
 HANDS = {Mode.SWING_A: "a", Mode.SWING_B: "b", Mode.FLIGHT: "", Mode.FIXED: "ab"}
 MOVING = [Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT]

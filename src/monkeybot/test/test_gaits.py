@@ -16,6 +16,8 @@ from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
 from scipy.integrate import solve_ivp
 
+pytestmark = pytest.mark.thorough
+
 RATES = np.array([0.902, 10.935])
 SECOND = np.array([0.768, 11.094])
 

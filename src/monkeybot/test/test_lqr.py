@@ -23,6 +23,8 @@ from roboaccord import AccordError
 from scipy.optimize import brentq
 from workspace import accord, succeed
 
+pytestmark = pytest.mark.thorough
+
 BESIDE = {"sd_angle": 0.005, "sd_rate": 0.025, "samples": 50, "steps": 300}
 ROUNDED = Feedback(np.zeros((3, 4)), sample=1e-3)  # both times to 1 ms, and nothing else
 

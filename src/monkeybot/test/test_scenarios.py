@@ -12,6 +12,8 @@ from monkeybot.stability.lqr import time_law
 from monkeybots import REPORT, oracle
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
 
+pytestmark = pytest.mark.thorough
+
 LENGTH = 0.61  # m, of a link
 TICK = 1e-3  # s
 CLOCKED = ("clocked", "flying", "two_step", "climbing", "passive")

@@ -26,6 +26,8 @@ from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
 from workspace import accord, succeed
 
+pytestmark = pytest.mark.thorough
+
 NEAR = np.linspace(0.930, 0.945, 4), np.linspace(0.5, 0.7, 3)
 
 
@@ -176,6 +178,7 @@ def test_a_flood_goes_round_what_it_cannot_enter():
     assert found[(2, 0)] == 8
 
 
+@pytest.mark.slow
 def test_the_commands_write_and_say_it(tmp_path):
     words = "monkeybot stability --period 0.93 0.945 4 --torque 0.6 0.7 3 --out map --json"
     said = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))

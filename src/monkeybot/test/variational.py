@@ -33,8 +33,6 @@ from monkeybot.model.hybrid import Phase, Then
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from scipy.integrate import DOP853
-from scipy.optimize import brentq
 
 TOLERANCE = 1e-13  # of each step, relative and absolute
 GRAZING = 1e-9  # rate of an event over the size of its gradient times the motion's
@@ -178,7 +176,7 @@ class _Run:
         self._take(solver)
         return phase.duration, None
 
-    def _solver(self, torque: float, duration: float) -> DOP853:
+    def _solver(self, torque: float, duration: float) -> scipy.integrate.DOP853:
         """Return what integrates X and W from where they are."""
         view, flight = self._view, self._flight
 
@@ -187,9 +185,9 @@ class _Run:
             return np.concatenate([rate, (slope @ y[SIZE:].reshape(SIZE, 4)).ravel()])
 
         y = np.concatenate([self.X, self.W.ravel()])
-        return DOP853(rate, 0.0, y, duration, rtol=TOLERANCE, atol=TOLERANCE)
+        return scipy.integrate.DOP853(rate, 0.0, y, duration, rtol=TOLERANCE, atol=TOLERANCE)
 
-    def _take(self, solver: DOP853) -> None:
+    def _take(self, solver: scipy.integrate.DOP853) -> None:
         self.X, self.W = solver.y[:SIZE].copy(), solver.y[SIZE:].reshape(SIZE, 4).copy()
 
     def _meet(self, watch: Watch, torque: float) -> float:
@@ -204,11 +202,13 @@ class _Run:
         return -value / speed
 
 
-def _crossing(solver: DOP853, watch: Watch) -> float:
+def _crossing(solver: scipy.integrate.DOP853, watch: Watch) -> float:
     """Return the time at which an event's value rises through 0 in the last step [s]."""
     place = solver.dense_output()
     low, high = solver.t_old, solver.t
     ends = [watch(place(time)[:SIZE])[0] for time in (low, high)]
     if ends[0] >= 0.0 or ends[1] <= 0.0:  # by round-off at an end
         return float(low if ends[0] >= 0.0 else high)
-    return float(brentq(lambda time: watch(place(time)[:SIZE])[0], low, high, xtol=1e-15))
+    return float(
+        scipy.optimize.brentq(lambda time: watch(place(time)[:SIZE])[0], low, high, xtol=1e-15)
+    )

@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from roboaccord.cli.main import add_robot_groups, run
+from roboaccord.cli.main import run
 
 
 @pytest.fixture(scope="session")
 def accord_here():
     """Return the command line, to be run in this process on a list of words."""
-    add_robot_groups(["packbot"])
     return run
 
 

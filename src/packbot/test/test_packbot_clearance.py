@@ -14,6 +14,8 @@ from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
+pytestmark = pytest.mark.thorough
+
 PAIRS = 5000  # that the issue asks for
 SMALLEST = 1e-8  # m, gap
 ERROR = 1e-9  # m: a tenth of the smallest gap, and a hundredth of what the issue asks for

@@ -17,6 +17,8 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.factory import make_simulator
 from scipy.optimize import brentq
 
+pytestmark = pytest.mark.thorough
+
 Figures = Callable[[list[str]], dict[str, Any]]
 ENGINES = ("reference", "dart", "mujoco")
 ALIKE = 0.5  # degrees, as the issue of this robot asks

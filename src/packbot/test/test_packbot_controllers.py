@@ -19,6 +19,8 @@ from roboaccord import (
 from roboaccord.run.metrics import metrics_of
 from scipy.linalg import expm
 
+pytestmark = pytest.mark.thorough
+
 ENGINES = ("reference", "dart", "mujoco")
 
 

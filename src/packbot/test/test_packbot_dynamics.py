@@ -10,6 +10,8 @@ from packbot.model.parameters import JOINTS
 from roboaccord import Setup, load_scenario, make_simulator
 from roboaccord.crosscheck.acceleration import relative
 
+pytestmark = pytest.mark.thorough
+
 STATES = 500
 REFLECTED = [f"parameters.reflected_inertia_{joint}={0.01 * (i + 1)}"
              for i, joint in enumerate(JOINTS)]  # fmt: skip

@@ -14,6 +14,8 @@ from packbot.planning.trajectories import in_time
 from packbot.planning.tree import SearchTree
 from roboaccord import AccordError, Setup, load_scenario
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def shelf():

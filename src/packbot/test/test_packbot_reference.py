@@ -25,6 +25,8 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 from scipy.integrate import solve_ivp
 
+pytestmark = pytest.mark.thorough
+
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
 MARGIN = 5e-4  # m: the law's own
 Near = tuple[GapFunctions, Array, np.ndarray]

@@ -13,6 +13,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
+pytestmark = pytest.mark.thorough
+
 STRETCHED = np.zeros(7)
 # The lens at these angles, by the DH table's lengths: 0.2 + 0.52 + 0.58 + 0.38, and so on.
 EYE = np.array([1.68 + LENS[0], 0.0, 0.2 + 0.085 + 0.115 + 0.055 + LENS[2]])

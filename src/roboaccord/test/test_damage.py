@@ -26,6 +26,8 @@ from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Event, Trajectory
 from test_bag import foreign_bag
 
+pytestmark = pytest.mark.thorough
+
 TICKS = 60
 MAGIC = b"\x89MCAP0\r\n"
 

@@ -23,6 +23,8 @@ from roboaccord.numerics.rotations import (
     turn_quaternion,
 )
 
+pytestmark = pytest.mark.thorough
+
 ENGINES = ["dart", "mujoco"]
 MASS, RADIUS, INERTIA = 2.0, 0.3, 0.05  # of the bar; from the hinge to its centre
 ABOUT_HINGE = INERTIA + MASS * RADIUS**2

@@ -23,6 +23,8 @@ from roboaccord.numerics.rotations import (
     yaw_quaternion,
 )
 
+pytestmark = pytest.mark.thorough
+
 ENGINES = ["dart", "mujoco"]
 INERTIA = '<inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'
 

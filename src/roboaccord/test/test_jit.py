@@ -1,46 +1,148 @@
-"""Kernels: compiled once, and anew when any source of theirs changes."""
+"""Kernels: compiled once, and anew when any code of theirs changes, but not by its words."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from roboaccord.numerics.jit import HAS_NUMBA
+from roboaccord.numerics.jit import HAS_NUMBA, Kernel
 
-CALLER = """
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(not HAS_NUMBA, reason="numba is not installed"),
+]
+
+SOURCES = {
+    "__init__": "",
+    "outer": """
+import math
 from roboaccord.numerics.jit import kernel
-from toy_package.callee import inner
+from toy_package import limits
+from toy_package.inner import inner
+
+SHIFT = 1.0
 
 @kernel
 def outer(x):
-    return inner(x) + 1.0
-"""
-CALLEE = "from roboaccord.numerics.jit import kernel\n\n@kernel\ndef inner(x):\n    return {} * x\n"
+    return inner(x) + SHIFT + limits.LIMITS[0] + math.sqrt(0.0)
+
+def unrelated():
+    return 1
+""",
+    "inner": "from roboaccord.numerics.jit import kernel\n\n@kernel\ndef inner(x):\n    return 3.0 * x\n",
+    "limits": "import numpy as np\n\nLIMITS = np.array([0.0, 5.0])\n",
+}
+VALUE = 3.0 * 2.0 + 1.0
 
 
-@pytest.mark.skipif(not HAS_NUMBA, reason="numba is not installed")
-def test_a_kernel_follows_a_change_of_one_that_it_calls(tmp_path: Path) -> None:
+def load(folder: Path, sources: dict[str, str]) -> Kernel:
+    """Write a package, and import its outer kernel as a fresh process would."""
+    package = folder / "toy_package"
+    package.mkdir(exist_ok=True)
+    for name, text in sources.items():
+        (package / f"{name}.py").write_text(text)
+        sys.modules.pop(f"toy_package.{name}", None)
+    sys.modules.pop("toy_package", None)
+    importlib.invalidate_caches()
+    outer: Kernel = importlib.import_module("toy_package.outer").outer
+    return outer
+
+
+def compiled(outer: Kernel) -> bool:
+    """Call the kernel's compiler, and tell whether it found nothing in the cache."""
+    outer(2.0)
+    stats: Any = outer.dispatcher.stats
+    return sum(stats.cache_hits.values()) == 0
+
+
+@pytest.fixture
+def warm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose package has been compiled."""
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it tells sources apart by the second
+    monkeypatch.syspath_prepend(tmp_path)
+    outer = load(tmp_path, SOURCES)
+    assert compiled(outer)
+    assert outer(2.0) == VALUE
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [
+        ("outer", "import math", "# A comment.\n\n\nimport math"),
+        ("outer", "(x):\n", '(x):\n    """Have a docstring."""\n'),
+        ("inner", "(x):\n", '(x):\n    """Have a docstring."""\n\n    # And a comment.\n'),
+        ("outer", "return 1\n", "return 2\n"),
+        ("limits", "LIMITS", "# A comment.\nOTHERS = 1.0\nLIMITS"),
+    ],
+)
+def test_words_and_lines_and_other_code_compile_nothing(
+    warm: Path, module: str, old: str, new: str
+) -> None:
+    changed = SOURCES[module].replace(old, new)
+    assert changed != SOURCES[module]
+    outer = load(warm, {**SOURCES, module: changed})
+    assert not compiled(outer)
+    assert outer(2.0) == VALUE
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "value"),
+    [
+        ("outer", "+ SHIFT", "- SHIFT", 3.0 * 2.0 - 1.0),
+        ("outer", "SHIFT = 1.0", "SHIFT = 4.0", 3.0 * 2.0 + 4.0),
+        ("outer", "math.sqrt", "math.cos", VALUE + 1.0),
+        ("inner", "3.0 * x", "50.0 * x", 50.0 * 2.0 + 1.0),
+        ("inner", "3.0 * x", "x * 3.0 * x", 3.0 * 4.0 + 1.0),
+        ("limits", "0.0, 5.0", "7.0, 5.0", VALUE + 7.0),
+    ],
+)
+def test_a_kernel_follows_its_code_and_what_it_calls_and_reads(
+    warm: Path, module: str, old: str, new: str, value: float
+) -> None:
     """Numba's own cache would answer with the old one: it looks at the caller's file alone."""
-    package = tmp_path / "toy_package"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "caller.py").write_text(CALLER)
-    code = "from toy_package.caller import outer; print(outer(2.0))"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    for factor in (3, 3, 50):
-        for folder in (package / "__pycache__").glob("kernels_*"):
-            os.utime(folder, (0, 0))  # a young one might be another process's
-        (package / "callee.py").write_text(CALLEE.format(factor))
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert float(done.stdout) == 2 * factor + 1
-    assert len(list((package / "__pycache__").glob("kernels_*"))) == 1
+    outer = load(warm, {**SOURCES, module: SOURCES[module].replace(old, new)})
+    assert compiled(outer)
+    assert outer(2.0) == value
+
+
+def test_the_code_before_is_removed_an_hour_later(warm: Path) -> None:
+    files = set((warm / "cache").rglob("outer.outer-*"))
+    assert len(files) == 2  # index and code
+    changed = {**SOURCES, "outer": SOURCES["outer"].replace("+ SHIFT", "- SHIFT")}
+    assert compiled(load(warm, changed))
+    assert len(list((warm / "cache").rglob("outer.outer-*"))) == 4  # a run may need the others
+    for file in files:
+        os.utime(file, (0, 0))
+    changed["outer"] = SOURCES["outer"].replace("+ SHIFT", "* SHIFT")
+    assert compiled(load(warm, changed))
+    assert not any(file.exists() for file in files)
+
+
+def test_another_process_finds_what_was_compiled(warm: Path) -> None:
+    code = (
+        "import sys; from toy_package.outer import outer; assert 'numba' not in sys.modules; "
+        "outer(2.0); print(sum(outer.dispatcher.stats.cache_hits.values()))"
+    )
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(warm / "cache"),
+        "PYTHONPATH": f"{warm}:{os.environ.get('PYTHONPATH', '')}",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "1\n"
+
+
+def test_a_value_whose_change_would_go_unseen_is_refused(warm: Path) -> None:
+    limits = "class Limits:\n    first = 0.0\n\nLIMITS = [Limits]\n"
+    outer = load(warm, {**SOURCES, "limits": limits})
+    with pytest.raises(TypeError, match=r"outer reads limits\.LIMITS: .* change of a list"):
+        outer(2.0)

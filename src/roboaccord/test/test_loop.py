@@ -70,7 +70,7 @@ class Push:
 START = RobotState(0.0, np.zeros(3), np.zeros(3), np.zeros(3))
 
 
-def run(controller: Push, simulator: Drift | None = None, **changes: Any):  # type: ignore[no-untyped-def]
+def run(controller: Push, simulator: Drift | None = None, **changes: Any):
     """Run for 1 s with changes."""
     options = {"duration": 1.0, "control_period": 0.1, **changes}
     return simulate(

@@ -18,6 +18,8 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.perturbation import KINDS, Perturbation, parse_perturbation
 from roboaccord.scenario.setup import Setup
 
+pytestmark = pytest.mark.thorough
+
 ENGINES = ["dart", "mujoco"]
 
 

@@ -19,6 +19,8 @@ from roboaccord.contract.timing import NANOSECONDS, tick_time
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.numerics.rotations import rpy_quaternion
 
+pytestmark = pytest.mark.thorough
+
 TICKS = 50
 PERIOD = toy_robot.PERIOD
 W = 7.0  # rad/s
@@ -65,7 +67,7 @@ def both_ways(one: Trajectory, other: Trajectory) -> tuple[Pair, Pair]:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory):  # type: ignore[no-untyped-def]
+def toy(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AMENT_PREFIX_PATH", "")
         toy_robot.install(tmp_path_factory.mktemp("prefix"))

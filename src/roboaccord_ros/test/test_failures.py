@@ -27,6 +27,8 @@ from roboaccord_ros.run import processes
 from roboaccord_ros.run.processes import NODES, run_commands, run_ros_processes
 from roboaccord_ros.run.runner import run_ros
 
+pytestmark = pytest.mark.thorough
+
 COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES}
 
 
@@ -68,7 +70,9 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(
+    "transport", ["direct", "ros", pytest.param("ros_processes", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("controller", LINES)
 def test_a_line_is_the_same_in_every_transport(controller, transport, request_for, setup_for):
     made = request_for(setup_for(), controller=f"faulty_controllers:{controller}")

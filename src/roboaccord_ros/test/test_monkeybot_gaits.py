@@ -12,6 +12,8 @@ pytest.importorskip("monkeybot", reason="the MonkeyBot is not installed")
 
 from roboaccord_ros.run.runner import run_ros
 
+pytestmark = pytest.mark.thorough
+
 LIBRARIES = {"dart": "dartpy", "mujoco": "mujoco"}
 STEPS = 4
 

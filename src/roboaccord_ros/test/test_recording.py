@@ -23,6 +23,8 @@ from roboaccord_ros.run.domain import private_domain
 from roboaccord_ros.run.processes import NODES, run_commands
 from roboaccord_ros.run.runner import run_nodes, run_ros
 
+pytestmark = pytest.mark.thorough
+
 COMMANDS = {name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES}
 
 

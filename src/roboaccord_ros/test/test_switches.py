@@ -29,6 +29,8 @@ from roboaccord_ros.run.runner import run_ros
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool
 
+pytestmark = pytest.mark.thorough
+
 LIBRARIES = {"reference": "numpy", "dart": "dartpy", "mujoco": "mujoco"}
 SWING = {"magnet_a": True, "magnet_b": False}
 CHANGE = 0.428  # s, the first change of hands of scenario brachiate

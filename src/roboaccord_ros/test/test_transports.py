@@ -14,6 +14,8 @@ pytest.importorskip("snake", reason="the snake, by which the graph is tested, is
 from roboaccord_ros.run.processes import run_ros_processes
 from roboaccord_ros.run.runner import run_ros
 
+pytestmark = pytest.mark.thorough
+
 LIBRARIES = {"reference": "numpy", "dart": "dartpy", "mujoco": "mujoco"}
 
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from roboaccord.cli.main import add_robot_groups, run
+from roboaccord.cli.main import run
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -13,7 +13,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 @pytest.fixture(scope="session")
 def accord_here():
     """Return the command line, to be run in this process on a list of words."""
-    add_robot_groups(["roller_sphere"])
     return run
 
 

@@ -9,6 +9,8 @@ from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
 from workspace import accord, succeed
 
+pytestmark = pytest.mark.thorough
+
 PAPER = "--radius 1 --azimuth-deg 215 325 --latitude-deg 60 60"
 
 

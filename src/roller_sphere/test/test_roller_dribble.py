@@ -21,6 +21,8 @@ from roller_sphere.dribbling.reference import fixed_masses
 from roller_sphere.dribbling.slip import slip_figures
 from roller_sphere.model.kinematics import Kinematics
 
+pytestmark = pytest.mark.thorough
+
 MIDDLE = "initial.spread_q=0"  # the ball exactly in its place
 STRAIGHT = ("controller.turn_rate=0", "controller.speed=0.5", MIDDLE)
 DART = "run roller_sphere dribble --engine dart"

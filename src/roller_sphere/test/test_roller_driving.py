@@ -31,6 +31,8 @@ from roller_sphere.simulators.reference import slip_matrix
 from roller_sphere.source.contact_check import Case, run_case
 from scipy.linalg import expm
 
+pytestmark = pytest.mark.thorough
+
 
 def make_setup(scenario: str, *changes: str) -> Setup:
     return Setup.of(load_scenario("roller_sphere", "roller_sphere", scenario, changes))

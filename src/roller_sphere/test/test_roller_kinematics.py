@@ -12,6 +12,8 @@ from roller_sphere.model.kinematics import WARNED, Kinematics
 from roller_sphere.model.rig import Rig
 from scipy.optimize import minimize
 
+pytestmark = pytest.mark.thorough
+
 RIGHT = 0.5 * np.pi
 # facts/roller_sphere.md: alpha1, |nu| at 90 and 270 degrees, largest |S|.
 TABLE = ((0, 0.912276, 0.0), (10, 0.926349, 0.160859), (20, 0.970824, 0.332041),

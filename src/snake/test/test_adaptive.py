@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from oracle import lever_matrix
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
-from roboaccord.cli.main import add_robot_groups, app
+from roboaccord.cli.main import app
 from scipy.optimize import curve_fit
 from snake.model.coordinates import PlanarSnake, friction_of
 from snake.search.confirm import steady_figures
 from snake.search.ground_estimate import GroundEstimator, normal_equations, sample
 from snake.search.ideal import IdealModel
 from typer.testing import CliRunner
+
+pytestmark = pytest.mark.thorough
 
 LIMIT = 3.0  # N m, of the scenario
 
@@ -304,7 +306,6 @@ def test_ground_that_grips_along_the_body_turns_the_wave_round():
 
 def test_command_sets_adapting_beside_keeping_the_gait():
     """`accord snake adapt`: the times in their order, and the gain."""
-    add_robot_groups(["snake"])
     result = CliRunner().invoke(app, ["snake", "adapt", "--duration", "8", "--json"])
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
@@ -324,7 +325,6 @@ def test_command_sets_adapting_beside_keeping_the_gait():
 )
 def test_what_makes_no_sense_is_said_before_the_run(key, said):
     """One line each."""
-    add_robot_groups(["snake"])
     result = CliRunner().invoke(app, ["snake", "adapt", "--set", key])
     assert isinstance(result.exception, AccordError)
     assert said in str(result.exception)

@@ -11,6 +11,8 @@ from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.perturbation import Perturbation
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def setup():

@@ -9,6 +9,8 @@ import pytest
 from roboaccord import Command, make_controller, make_simulator, simulate
 from roboaccord.run.metrics import metrics_of
 
+pytestmark = pytest.mark.thorough
+
 ENGINES = ["dart", "mujoco"]
 
 
@@ -142,6 +144,7 @@ def test_link_velocities_of_the_description_are_those_of_dart(setup_with, random
         np.testing.assert_allclose(motion.angular[i], body.getAngularVelocity(), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_kernels_from_the_compiler_and_from_the_cache_give_the_same_hash(tmp_path):
     """A run in a process that compiles, and one in a process that finds the kernels compiled."""
     code = (

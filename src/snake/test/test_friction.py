@@ -10,6 +10,8 @@ from roboaccord.mechanics.friction import EllipseFriction, ellipse_force
 from snake.model import dynamics
 from snake.model.coordinates import PlanarSnake, friction_of
 
+pytestmark = pytest.mark.thorough
+
 speeds = st.floats(-10, 10, allow_nan=False)
 
 

@@ -15,6 +15,8 @@ from roboaccord.scenario.scenario import StatisticsSpec
 from snake.simulators.metrics import travel_of_cycles
 from snake.source.shapes import outlines, write_picture
 
+pytestmark = pytest.mark.thorough
+
 SHORT = ["duration=1.2", "physics_step=0.001"]  # the start and a cycle
 
 

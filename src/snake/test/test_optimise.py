@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from oracle import headings, lever_matrix
 from roboaccord import AccordError
-from roboaccord.cli.main import add_robot_groups, app
+from roboaccord.cli.main import app
 from scipy.optimize import brentq
 from snake.model.coordinates import friction_of
 from snake.search import optimise as search
@@ -15,6 +15,8 @@ from snake.search.confirm import run, setup_of, steady_figures, window
 from snake.search.ideal import Figures, Gait, IdealModel
 from snake.search.optimise import DEFAULT_GAIT, Task, optimise
 from typer.testing import CliRunner
+
+pytestmark = pytest.mark.thorough
 
 
 def model_on(mu_along, mu_across, joints=21):
@@ -241,7 +243,6 @@ def test_what_cannot_be_done_is_said_in_one_line(short, monkeypatch):
 def test_command_confirms_the_gain_in_dart(short):
     """`accord snake optimise`: the keys that scripts use, and a gain in full simulation."""
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
-    add_robot_groups(["snake"])
     arguments = "--joints 6 --mu-along 0.5 --mu-across 1 --max-effort 0.3 --engines dart --json"
     result = CliRunner().invoke(app, ["snake", "optimise", *arguments.split()])
     assert result.exit_code == 0, result.output

@@ -9,6 +9,8 @@ import pytest
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
 from roboaccord.crosscheck.energy import energy_of
 
+pytestmark = pytest.mark.thorough
+
 CHANNELS = ("friction", "damping", "stops", "impacts")
 
 
@@ -68,6 +70,7 @@ def test_nearly_half_of_the_posts_work_goes_into_the_stops():
     assert abs(finer["rest"]) < abs(found["rest"]) / 4.0  # first order at least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "difference"), [("mujoco", 96.0), ("dart", 118.0)])
 def test_what_engines_lose_in_the_posts_gait_is_stops_and_time_stepping(engine, difference):
     """An independent book has stops and rest as one.

@@ -14,6 +14,8 @@ from snake.steering.guidance import FollowTwist, FollowWaypoints, HoldHeading, S
 from snake.steering.heading import PeriodMean
 from snake.steering.metrics import gait_phase, mean_headings, settling_time, waypoint_figures
 
+pytestmark = pytest.mark.thorough
+
 QUARTER = math.pi / 2
 FIVE_DEGREES = math.radians(5)
 

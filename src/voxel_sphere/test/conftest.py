@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from roboaccord.cli import main
-from voxel_sphere.cli import app
+from roboaccord.cli.main import run
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -15,8 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 @pytest.fixture(scope="session")
 def accord_here():
     """Return the command line, to be run in this process on a list of words."""
-    main.app.add_typer(app, name="voxel-sphere")
-    return main.run
+    return run
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ from roboaccord.contract.errors import AccordError
 from voxel_sphere.source.accuracy import cases, measure
 from voxel_sphere.source.variants import AsDescribed, roll_as_described
 
+pytestmark = pytest.mark.thorough
+
 N, R = 50, 5.0
 CASES = {case.name: case for case in cases()}
 

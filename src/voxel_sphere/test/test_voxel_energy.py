@@ -5,6 +5,8 @@ import pytest
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
 from roboaccord.crosscheck.energy import energy_of
 
+pytestmark = pytest.mark.thorough
+
 
 def book(scenario, engine, duration, *changes):
     """Return the book of a run."""

@@ -21,6 +21,8 @@ from roboaccord.scenario.setup import Setup
 from scipy.integrate import solve_ivp
 from voxel_sphere.simulators.engines import mesh_fixture
 
+pytestmark = pytest.mark.thorough
+
 R, G = 0.1, 9.81  # m, m/s^2
 FACETS = 0.05  # of the change of the rates in 10 ms, as scenario bowl has it
 NOTHING = np.zeros(0)

@@ -16,6 +16,8 @@ from voxel_sphere.terrain.shapes import fill_below
 from voxel_sphere.terrain.surfaces import SURFACES, make_surface
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
+pytestmark = pytest.mark.thorough
+
 TOOL = sdformat_tool()
 
 

@@ -19,6 +19,8 @@ from voxel_sphere.terrain.generate import place, surface_parts
 from voxel_sphere.terrain.mesh import Mesh
 from voxel_sphere.terrain.surfaces import make_surface
 
+pytestmark = pytest.mark.thorough
+
 R = 0.1  # m, of the ball
 NOTHING = np.zeros(0)
 PLANE = "terrain={surface: plane, n: 50}"

@@ -10,6 +10,8 @@ from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller, roll
 from voxel_sphere.source.accuracy import cases, error, measure
 
+pytestmark = pytest.mark.thorough
+
 N, R = 100, 10.0
 CASES = {case.name: case for case in cases()}
 

@@ -14,6 +14,8 @@ from voxel_sphere.terrain.generate import Part, place
 from voxel_sphere.terrain.shapes import fill_below, fill_inside
 from voxel_sphere.terrain.surfaces import make_surface
 
+pytestmark = pytest.mark.thorough
+
 N, R = 60, 6.0
 FLOOR = 2 * R
 

@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from scipy.optimize import brentq
 
 from monkeybot.model.coordinates import Mode
 from monkeybot.model.events import VERTICAL
@@ -93,7 +93,7 @@ def _root(p: MonkeyBotParameters, guess: float) -> float:
             m = miss(b)
             last = low if side < 0 else high
             if last * m <= 0.0 and abs(last - m) < 1.0:
-                return float(brentq(miss, a, b, xtol=1e-15, rtol=1e-15))
+                return float(scipy.optimize.brentq(miss, a, b, xtol=1e-15, rtol=1e-15))
             low, high = (m, high) if side < 0 else (low, m)
     raise AccordError(f"no collisionless gait is within 15 degrees of {guess:g} rad")
 

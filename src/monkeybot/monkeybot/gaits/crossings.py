@@ -10,7 +10,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
+import scipy
 
 from monkeybot.gaits.continuation import Branch, Family, Point
 
@@ -106,7 +106,7 @@ def best(family: Family, branch: Branch) -> Point:
         def radius(part: float, a: Point = a, b: Point = b) -> float:
             return between(family, a, b, part).orbit.spectral_radius
 
-        least = minimize_scalar(
+        least = scipy.optimize.minimize_scalar(
             radius, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-7}
         )
         candidates.append(between(family, a, b, float(least.x)))
@@ -133,7 +133,7 @@ def _part(family: Family, a: Point, b: Point, k: int) -> float:
         sizes = np.abs(between(family, a, b, part).orbit.multipliers)
         return float(np.sort(sizes)[::-1][k]) - 1.0
 
-    return float(brentq(excess, 0.0, 1.0, xtol=EXACT))
+    return float(scipy.optimize.brentq(excess, 0.0, 1.0, xtol=EXACT))
 
 
 def _kind(point: Point) -> str:

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.newton import newton
-from scipy.optimize import minimize
 
 from monkeybot.gaits.gait import Evaluation, Gait, evaluate, wrap
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -45,7 +45,7 @@ def minimise(
 
     if not np.isfinite(error(np.asarray(rates))):
         raise AccordError(missed(rates))
-    best = minimize(
+    best = scipy.optimize.minimize(
         error, rates, method="Nelder-Mead",
         options={"xatol": 1e-10, "fatol": 1e-18, "maxiter": 4000, "maxfev": 8000},
     )  # fmt: skip

@@ -34,7 +34,7 @@ from monkeybot.model.parameters import (
 
 
 @kernel
-def friction(viscous, dry, speed, w):  # type: ignore[no-untyped-def]
+def friction(viscous, dry, speed, w):
     """Return the friction torque at a joint rate w: viscous, and dry friction smoothed at rest."""
     if dry == 0.0:
         return -viscous * w
@@ -42,7 +42,7 @@ def friction(viscous, dry, speed, w):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def inertia(p, c2):  # type: ignore[no-untyped-def]
+def inertia(p, c2):
     """Return M11, M12, M22 of the angles for the cosine of th2: the mass matrix of the swing."""
     m2, l1, r1, r2 = p[M2], p[L1], p[R1], p[R2]
     d = m2 * l1 * r2 * c2
@@ -51,7 +51,7 @@ def inertia(p, c2):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def coupling(p, th1, th12):  # type: ignore[no-untyped-def]
+def coupling(p, th1, th12):
     """Return the four entries of the mass matrix between (x, y) and (th1, th2)."""
     a, b = p[M1] * p[R1] + p[M2] * p[L1], p[M2] * p[R2]
     x2, y2 = b * math.cos(th12), b * math.sin(th12)
@@ -67,7 +67,7 @@ def mass_matrix(p: tuple[float, ...], u: Array) -> Array:
 
 
 @kernel
-def derivative(p, flight, torque, u, slopes, i):  # type: ignore[no-untyped-def]
+def derivative(p, flight, torque, u, slopes, i):
     """Fill row i of `slopes` with the derivative of a state under a torque on th2.
 
     In flight all four coordinates move, and all eight entries are filled; else the first hand is
@@ -104,7 +104,7 @@ def derivative(p, flight, torque, u, slopes, i):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def energies(p, u):  # type: ignore[no-untyped-def]
+def energies(p, u):
     """Return the kinetic and the potential energy [J]; the latter is 0 at height 0."""
     th1, th2, w1, w2, vx, vy = u[0], u[1], u[2], u[3], u[6], u[7]
     m11, m12, m22 = inertia(p, math.cos(th2))
@@ -117,7 +117,7 @@ def energies(p, u):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def momenta(p, u):  # type: ignore[no-untyped-def]
+def momenta(p, u):
     """Return the momentum in x and y [N s], and the angular one about the centre [N m s]."""
     th1, th2, w1, w2, vx, vy = u[0], u[1], u[2], u[3], u[6], u[7]
     m11, m12, _ = inertia(p, math.cos(th2))
@@ -129,7 +129,7 @@ def momenta(p, u):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def flip(p, u, out):  # type: ignore[no-untyped-def]
+def flip(p, u, out):
     """Fill `out` with the same state seen from the other hand, whose link comes first.
 
     The angle th1 is brought into (-pi, pi]. `p` is that of `u`.
@@ -147,7 +147,7 @@ def flip(p, u, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def impact(p, u):  # type: ignore[no-untyped-def]
+def impact(p, u):
     """Bring the first hand to rest by an impulse on it, in place; return its x and y [N s].
 
     w+ = P w-, P = 1 - M^-1 J' (J M^-1 J')^-1 J with J = [1 0]: the rows of the angles say that

@@ -17,7 +17,7 @@ NEVER, LINEAR, LEVEL, ENERGY = 0.0, 1.0, 2.0, 3.0
 
 
 @kernel
-def direction(l1, l2, th1, th2):  # type: ignore[no-untyped-def]
+def direction(l1, l2, th1, th2):
     """Return the direction of the free hand from the held one, 0 straight down, continuous in th2.
 
     For links of one length it is th1 + th2 / 2.
@@ -32,7 +32,7 @@ def direction(l1, l2, th1, th2):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def value(p, event, base, u):  # type: ignore[no-untyped-def]
+def value(p, event, base, u):
     """Return the value of an event in a state; it happens when this rises through 0.
 
     `base` is what an event of energy refers to [J].
@@ -47,7 +47,7 @@ def value(p, event, base, u):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def rate(p, flight, torque, event, u, slopes, i):  # type: ignore[no-untyped-def]
+def rate(p, flight, torque, event, u, slopes, i):
     """Return the rate of an event's value, row i of `slopes` being the state's derivative."""
     w1, w2, a1, a2 = slopes[i, 0], slopes[i, 1], slopes[i, 2], slopes[i, 3]
     if event[0] == LINEAR:

@@ -61,7 +61,7 @@ class Phase:
 
 
 @kernel
-def change_frame(both, u, hand, scratch):  # type: ignore[no-untyped-def]
+def change_frame(both, u, hand, scratch):
     """See a state from the other hand, in place; return which hand that is."""
     flip(both[hand], u, scratch)
     u[:] = scratch
@@ -69,7 +69,7 @@ def change_frame(both, u, hand, scratch):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, marks):  # type: ignore[no-untyped-def]
+def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, marks):
     """Run phases one after the other.
 
     Args:
@@ -126,7 +126,7 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
 
 
 @kernel
-def run_many(both, starts, phases, stop, tolerance, times, finals, counts):  # type: ignore[no-untyped-def]
+def run_many(both, starts, phases, stop, tolerance, times, finals, counts):
     """Run the same phases from many starts on hand A.
 
     Args:

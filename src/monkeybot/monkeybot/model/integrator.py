@@ -51,7 +51,7 @@ SCRATCH = 14  # rows of the work space: 7 slopes, 5 of dense output, 2 states
 
 
 @kernel
-def _step(p, flight, torque, u, n, h, k, new, tolerance):  # type: ignore[no-untyped-def]
+def _step(p, flight, torque, u, n, h, k, new, tolerance):
     """Fill `new` and the slopes k[1:7] of one step from u, k[0] being there; return the error."""
     for i in range(n):
         new[i] = u[i] + h * A21 * k[0, i]
@@ -86,7 +86,7 @@ def _step(p, flight, torque, u, n, h, k, new, tolerance):  # type: ignore[no-unt
 
 
 @kernel
-def _locate(p, event, base, r, n, low, high, out):  # type: ignore[no-untyped-def]
+def _locate(p, event, base, r, n, low, high, out):
     """Return the part of a step where an event's value rises through 0.
 
     By the Illinois variant of regula falsi, which keeps the root between `low` and `high`.
@@ -116,7 +116,7 @@ def _locate(p, event, base, r, n, low, high, out):  # type: ignore[no-untyped-de
 
 
 @kernel
-def _peak(p, event, base, r, n, out):  # type: ignore[no-untyped-def]
+def _peak(p, event, base, r, n, out):
     """Return the part of a step at which an event's value is largest, by golden section."""
     golden = 0.5 * (math.sqrt(5.0) - 1.0)
     low, high = 0.0, 1.0
@@ -133,7 +133,7 @@ def _peak(p, event, base, r, n, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _crossing(p, flight, torque, event, base, before, after, u, new, n, h, k, r, out):  # type: ignore[no-untyped-def]
+def _crossing(p, flight, torque, event, base, before, after, u, new, n, h, k, r, out):
     """Return the part of a step at which an event happens, or 2 if it does not.
 
     `before` and `after` are its values at the ends of the step. One that is negative at both may
@@ -158,7 +158,7 @@ def _crossing(p, flight, torque, event, base, before, after, u, new, n, h, k, r,
 
 
 @kernel
-def advance(p, flight, torque, u, duration, event, stop, base, h, tolerance, work):  # type: ignore[no-untyped-def]
+def advance(p, flight, torque, u, duration, event, stop, base, h, tolerance, work):
     """Integrate u in place until an event, a stop, or the end of `duration`.
 
     Args:

@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from roboaccord.contract.state import Array
-from scipy.optimize import minimize
 
 from monkeybot.controllers import other_hand
 from monkeybot.gaits.gait import distance, full_starts
@@ -72,7 +72,7 @@ def fminsearch(
     first = np.array([rates, rates, rates], dtype=float)
     first[1, 0] *= SPREAD
     first[2, 1] *= SPREAD
-    best = minimize(
+    best = scipy.optimize.minimize(
         lambda x: sampled_gait(parameters, x, torque, sample=sample).error,
         rates,
         method="Nelder-Mead",

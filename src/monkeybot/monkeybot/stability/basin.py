@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.parallel import in_threads
-from scipy.stats import binomtest
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
@@ -100,7 +100,7 @@ def share_of(survived: Sequence[bool]) -> tuple[float, float, float]:
     Wilson, Journal of the American Statistical Association 22, 1927: it says something even of
     a share of 0 or 1.
     """
-    found = binomtest(sum(survived), len(survived)).proportion_ci(0.95, method="wilson")
+    found = scipy.stats.binomtest(sum(survived), len(survived)).proportion_ci(0.95, method="wilson")
     return sum(survived) / len(survived), float(found.low), float(found.high)
 
 

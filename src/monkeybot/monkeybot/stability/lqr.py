@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from scipy.linalg import solve_discrete_are
 
 from monkeybot.gaits.gait import evaluate
 from monkeybot.gaits.kinds import REPORT
@@ -114,7 +114,7 @@ def lqr_gain(
     column, R = b[:, None], np.array([[time_cost]])
     Q = np.diag(STATE_COST) if state_cost is None else state_cost
     try:
-        S = solve_discrete_are(A, column, Q, R)
+        S = scipy.linalg.solve_discrete_are(A, column, Q, R)
     except np.linalg.LinAlgError:
         raise AccordError("the time of the change cannot hold this gait") from None
     return np.asarray(np.linalg.solve(R + column.T @ S @ column, column.T @ S @ A)[0])

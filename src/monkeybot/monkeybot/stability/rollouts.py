@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 @kernel
-def _lost(u, target, before, forwards):  # type: ignore[no-untyped-def]
+def _lost(u, target, before, forwards):
     """Tell whether a walk has lost its gait in the cycle that began at a place x of the hand."""
     for i in range(4):
         if not math.isfinite(u[i]):
@@ -39,7 +39,7 @@ def _lost(u, target, before, forwards):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def walk_block(  # type: ignore[no-untyped-def]
+def walk_block(
     both, starts, phases, stop, target, gains, sample, jitter, factors, forwards, tolerance,
     cycles, finals,
 ):  # fmt: skip

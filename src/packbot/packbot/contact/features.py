@@ -23,7 +23,7 @@ ROOM = 400  # most features of one pair; two faces of 12 corners have 24, and cr
 
 
 @kernel
-def vertex_gap(shape, owner, turn, place, a, vertex, b, work, on_a, on_b, normal):  # type: ignore[no-untyped-def]
+def vertex_gap(shape, owner, turn, place, a, vertex, b, work, on_a, on_b, normal):
     """Return the distance of a vertex of hull a from hull b [m]; fill points and normal a to b."""
     i, j = owner[a], owner[b]
     to_world(turn[i], place[i], shape[0][vertex], on_a)
@@ -40,7 +40,7 @@ def vertex_gap(shape, owner, turn, place, a, vertex, b, work, on_a, on_b, normal
 
 
 @kernel
-def edge_ends(shape, owner, turn, place, hull, edge, start, along):  # type: ignore[no-untyped-def]
+def edge_ends(shape, owner, turn, place, hull, edge, start, along):
     """Fill in the start of an edge in the world, and the vector along it."""
     body = owner[hull]
     to_world(turn[body], place[body], shape[0][shape[4][edge, 0]], start)
@@ -50,7 +50,7 @@ def edge_ends(shape, owner, turn, place, hull, edge, start, along):  # type: ign
 
 
 @kernel
-def edge_gap(shape, owner, turn, place, a, edge_a, b, edge_b, work, on_a, on_b, normal):  # type: ignore[no-untyped-def]
+def edge_gap(shape, owner, turn, place, a, edge_a, b, edge_b, work, on_a, on_b, normal):
     """Return the distance of two edges [m]; fill points and normal a to b."""
     edge_ends(shape, owner, turn, place, a, edge_a, work[0], work[1])
     edge_ends(shape, owner, turn, place, b, edge_b, work[2], work[3])
@@ -74,7 +74,7 @@ def edge_gap(shape, owner, turn, place, a, edge_a, b, edge_b, work, on_a, on_b, 
 
 
 @kernel
-def measure(  # type: ignore[no-untyped-def]
+def measure(
     chain, shape, owner, limits, margins, features, q, v, shifts, gaps, rows, witnesses, bias
 ):
     """Compute gaps (m,) of features, their Jacobian (m, n), and contact points, into arrays.
@@ -125,7 +125,7 @@ def measure(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):  # type: ignore[no-untyped-def]
+def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):
     """Find the features of hulls a and b closer than `reach`, into `found`; return their number.
 
     A vertex deeper behind its hull's foremost one, along the direction from a to b, than `reach`
@@ -177,13 +177,13 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, found):  # t
 
 
 @kernel
-def _write(row, kind, a, i, b, j, pair):  # type: ignore[no-untyped-def]
+def _write(row, kind, a, i, b, j, pair):
     # A tuple assigned to a row would take numba six seconds to compile.
     row[0], row[1], row[2], row[3], row[4], row[5] = kind, a, i, b, j, pair
 
 
 @kernel
-def _crossing(shape, owner, turn, place, a, e, b, f, reach, work, ends):  # type: ignore[no-untyped-def]
+def _crossing(shape, owner, turn, place, a, e, b, f, reach, work, ends):
     """Return whether two edges are closer than `reach`, and that not at their ends."""
     edge_ends(shape, owner, turn, place, a, e, work[0], work[1])
     edge_ends(shape, owner, turn, place, b, f, work[2], work[3])

@@ -25,7 +25,7 @@ GIVE = 1e-7
 
 
 @kernel
-def solve_contacts(root, jacobian, directions, bounds, soft, active, forces, change):  # type: ignore[no-untyped-def]
+def solve_contacts(root, jacobian, directions, bounds, soft, active, forces, change):
     """Solve 0 <= x |_ D x + b >= 0, with the Delassus matrix D = J M^-1 N^T, and apply x.
 
     Args:
@@ -64,7 +64,7 @@ def solve_contacts(root, jacobian, directions, bounds, soft, active, forces, cha
 
 
 @kernel
-def accelerate(mass, efforts, jacobian, directions, bias, soft, active, forces, acceleration):  # type: ignore[no-untyped-def]
+def accelerate(mass, efforts, jacobian, directions, bias, soft, active, forces, acceleration):
     """Solve for accelerations (n,) and lasting contact forces (m,); return SOLVED or FAILED."""
     m, n = jacobian.shape
     root, change, bounds = np.zeros((n, n)), np.empty(n), np.empty(m)

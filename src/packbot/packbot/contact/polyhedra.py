@@ -89,7 +89,7 @@ def _edges(hull: Hull, planes: Array) -> Index:
 
 
 @kernel
-def closest_on_triangle(x, plane, out):  # type: ignore[no-untyped-def]
+def closest_on_triangle(x, plane, out):
     """Fill `out` with the point of a triangle closest to x; return whether it is inside it.
 
     Args:
@@ -134,7 +134,7 @@ def closest_on_triangle(x, plane, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def point_to_hull(x, planes, first, last, spot, near, normal):  # type: ignore[no-untyped-def]
+def point_to_hull(x, planes, first, last, spot, near, normal):
     """Return the signed distance of a point and a polyhedron [m].
 
     Args:
@@ -173,7 +173,7 @@ def point_to_hull(x, planes, first, last, spot, near, normal):  # type: ignore[n
 
 
 @kernel
-def segments(p, u, q, v, near_p, near_q):  # type: ignore[no-untyped-def]
+def segments(p, u, q, v, near_p, near_q):
     """Fill in the closest points of segments p + s u and q + t v; return s and t, 0 to 1.
 
     Ericson, 5.1.9.

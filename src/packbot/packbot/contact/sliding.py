@@ -26,7 +26,7 @@ SETTLED = 1e-9  # m/s: change of the joint rates in a round that ends them
 
 
 @kernel
-def across(chain, owner, features, q, witnesses, jacobian):  # type: ignore[no-untyped-def]
+def across(chain, owner, features, q, witnesses, jacobian):
     """Compute the tangential Jacobian of features, into arrays.
 
     Args:

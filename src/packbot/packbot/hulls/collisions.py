@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import scipy
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.geometry import Geometry, read_geometry
 from roboaccord.description.meshes import mesh_path, read_mesh
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from packbot.hulls.shapes import box_corners, prism_corners
 from packbot.hulls.solids import Hull
@@ -96,7 +95,9 @@ def split(shape: Shape) -> list[Shape]:
     a, b, c = shape.faces.T
     size = len(shape.points)
     sides = (np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c])))
-    count, part = connected_components(coo_matrix(sides, shape=(size, size)), directed=False)
+    count, part = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.coo_matrix(sides, shape=(size, size)), directed=False
+    )
     own = [shape.faces[part[a] == number] for number in range(count)]
     own = [faces for faces in own if len(faces)]  # a point that no face has is no part
     if len(own) == 1:

@@ -7,12 +7,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import scipy
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 PARALLEL = 1e-6  # rad: faces whose normals differ by less are one
 
@@ -37,8 +35,8 @@ class Hull:
             AccordError: if they lie in a plane, or are too few.
         """
         try:
-            hull = ConvexHull(points)
-        except (QhullError, ValueError):
+            hull = scipy.spatial.ConvexHull(points)
+        except (scipy.spatial.QhullError, ValueError):
             raise AccordError(
                 f"{name} has no hull with a volume: its points lie in a plane, or are too few"
             ) from None
@@ -109,9 +107,11 @@ def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
         triangles: qhull's, in any sense (f, 3).
         normals: of the triangles, outward (f, 3).
     """
-    close = cKDTree(normals).query_pairs(PARALLEL, output_type="ndarray")
+    close = scipy.spatial.cKDTree(normals).query_pairs(PARALLEL, output_type="ndarray")
     size, ones = len(normals), np.ones(len(close))
-    face = connected_components(coo_matrix((ones, close.T), (size, size)), directed=False)[1]
+    face = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.coo_matrix((ones, close.T), (size, size)), directed=False
+    )[1]
     order = np.argsort(face, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(face[order])) + 1)
     fans = [_fan(vertices, np.unique(triangles[group]), normals[group[0]]) for group in groups]

@@ -54,7 +54,7 @@ class Chain:
 
 
 @kernel
-def place_bodies(chain, q, turn, place, axis):  # type: ignore[no-untyped-def]
+def place_bodies(chain, q, turn, place, axis):
     """Fill in rotations (n + 1, 3, 3), origins and joint axes (n + 1, 3) in the world."""
     parents, places, turns, axes, _ = chain
     for i in range(3):
@@ -96,14 +96,14 @@ def place_bodies(chain, q, turn, place, axis):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def to_world(turn, place, x, out):  # type: ignore[no-untyped-def]
+def to_world(turn, place, x, out):
     """Transform a point x (3,) from a body's frame to the world, into `out`."""
     for i in range(3):
         out[i] = place[i] + turn[i, 0] * x[0] + turn[i, 1] * x[1] + turn[i, 2] * x[2]
 
 
 @kernel
-def to_body(turn, place, x, out):  # type: ignore[no-untyped-def]
+def to_body(turn, place, x, out):
     """Transform a point x (3,) from the world to a body's frame, into `out`."""
     for i in range(3):
         out[i] = 0.0
@@ -112,7 +112,7 @@ def to_body(turn, place, x, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_row(chain, place, axis, body, x, direction, sign, row):  # type: ignore[no-untyped-def]
+def add_row(chain, place, axis, body, x, direction, sign, row):
     """Add to `row` (n,) the Jacobian of a body's point x along a direction, times `sign`."""
     moved = chain[4]
     for j in range(len(row)):

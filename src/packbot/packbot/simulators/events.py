@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from roboaccord.contract.state import Array
 from roboaccord.numerics.dormand_prince import Step
-from scipy.optimize import minimize_scalar
 
 Gaps = Callable[[Array], Array]
 SAMPLES = 8  # of a step in which a gap may close and open again
@@ -65,7 +65,9 @@ def _dip(
             return k / SAMPLES
     k = int(np.argmin([*samples, ends[1]]))
     bounds = max(k - 1, 0) / SAMPLES, min(k + 1, SAMPLES) / SAMPLES
-    lowest = minimize_scalar(above, bounds=bounds, method="bounded", options={"xatol": LOWEST})
+    lowest = scipy.optimize.minimize_scalar(
+        above, bounds=bounds, method="bounded", options={"xatol": LOWEST}
+    )
     return float(lowest.x) if lowest.fun < 0.0 else 2.0
 
 

@@ -74,8 +74,8 @@ def crosscheck_command(
 
       accord crosscheck snake serpenoid --perturb dart:mass:base_link=1.01
     """
-    chosen = choose_engines(engines, quiet=as_json)
     setup = load_setup(robot, scenario, changes or [])
+    chosen = choose_engines(engines, quiet=as_json)
     place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_crosscheck")
     with progress(as_json) as bar:
         task = bar.add_task(COMPILING, total=None)

@@ -15,6 +15,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.run.metrics import UNITS, metrics_of
 from roboaccord.run.output import fresh, make_folder
 from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
+from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.scenario.watch import TIMEOUT
@@ -70,8 +71,10 @@ def run_command(
     """
     if not timeout > 0.0:
         raise AccordError(f"--timeout must be more than 0 s, not {timeout:g}")
-    runner, transport, note = choose_transport(transport)
     setup = load_setup(robot, scenario, changes or [])
+    if not controller:
+        check_controller(setup)
+    runner, transport, note = choose_transport(transport)
     place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_{engine}")
     bag = fresh(make_folder(place) / "bag")
     with progress(as_json) as bar, no_empty_folder(place), ExitStack() as closing:

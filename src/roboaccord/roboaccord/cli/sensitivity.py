@@ -57,9 +57,10 @@ def sensitivity_command(
 
       accord sensitivity monkeybot brachiate --out runs/monkeybot_sensitivity
     """
+
+    setup = load_setup(robot, scenario, changes or [])
     chosen = [name for name in choose_engines(engines, quiet=as_json) if name != "reference"]
     asked = choose_kinds(kinds)
-    setup = load_setup(robot, scenario, changes or [])
     if setup.scenario.crosscheck.statistics:
         raise AccordError(f"{scenario} is compared by statistics: choose a scenario that is not")
     name = f"{setup.robot.name}_{setup.scenario.name}_sensitivity"

@@ -59,9 +59,9 @@ def sweep_command(
 
       accord sweep snake serpenoid --set initial.spread_q=0.01 --seeds 5 --json
     """
+    setup = load_setup(robot, scenario, changes or [])
     chosen = choose_engines(engines, quiet=as_json)
     steps = parse_steps(physics_steps)
-    setup = load_setup(robot, scenario, changes or [])
     with progress(as_json) as bar:
         jobs = len(chosen) * seeds * max(len(steps), 1)
         task = bar.add_task(COMPILING, total=jobs)

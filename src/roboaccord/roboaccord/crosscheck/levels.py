@@ -36,6 +36,7 @@ def check_engines(
     statistics: Mapping[str, StatisticsCheck],
 ) -> list[EngineChecks]:
     """Measure every engine at every level."""
+
     spec, seed = setup.scenario.crosscheck, setup.scenario.seed
     steps: dict[str, OneStepCheck] = {}
     if floor is not None:

@@ -24,7 +24,7 @@ from roboaccord.numerics.jit import kernel
 
 
 @kernel
-def ellipse_force(along, across, mu_along, mu_across, load, slip_speed):  # type: ignore[no-untyped-def]
+def ellipse_force(along, across, mu_along, mu_across, load, slip_speed):
     """Return the friction (f_along, f_across) [N] against a slip (along, across) [m/s]."""
     a = mu_along * along
     c = mu_across * across
@@ -34,7 +34,7 @@ def ellipse_force(along, across, mu_along, mu_across, load, slip_speed):  # type
 
 
 @kernel
-def _ellipse_wrenches(  # type: ignore[no-untyped-def]
+def _ellipse_wrenches(
     rotation, position, linear, angular, points, mu, beyond, load, slip, force, torque
 ):
     count = points.shape[0]

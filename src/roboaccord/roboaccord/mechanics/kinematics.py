@@ -20,27 +20,27 @@ FIXED, REVOLUTE, PRISMATIC = 0, 1, 2
 
 
 @kernel
-def _cross(a, b, out):  # type: ignore[no-untyped-def]
+def _cross(a, b, out):
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]
 
 
 @kernel
-def _apply(R, v, out):  # type: ignore[no-untyped-def]
+def _apply(R, v, out):
     for i in range(3):
         out[i] = R[i, 0] * v[0] + R[i, 1] * v[1] + R[i, 2] * v[2]
 
 
 @kernel
-def _multiply(A, B, out):  # type: ignore[no-untyped-def]
+def _multiply(A, B, out):
     for i in range(3):
         for j in range(3):
             out[i, j] = A[i, 0] * B[0, j] + A[i, 1] * B[1, j] + A[i, 2] * B[2, j]
 
 
 @kernel
-def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):  # type: ignore[no-untyped-def]
+def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):
     """Fill rotations R, origins O, velocities V, W and joint axes A of all other links.
 
     The entries of links without a parent (-1) must be there, the first link's among them. `place`,
@@ -94,7 +94,7 @@ def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):  # t
 
 
 @kernel
-def centres(R, O, V, W, centre, P, C):  # type: ignore[no-untyped-def]
+def centres(R, O, V, W, centre, P, C):
     """Fill positions P and velocities C of the centres of mass from the links' frames."""
     lever = np.empty(3)
     cross = np.empty(3)
@@ -107,7 +107,7 @@ def centres(R, O, V, W, centre, P, C):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def inward(parent, kind, column, O, P, A, force, torque, base, effort):  # type: ignore[no-untyped-def]
+def inward(parent, kind, column, O, P, A, force, torque, base, effort):
     """Fill the base's wrench (6,) about its origin and the joints' efforts (n,), in the world.
 
     `force` and `torque` act at the centres of mass P of the links.

@@ -8,7 +8,7 @@ from roboaccord.numerics.jit import kernel
 
 
 @kernel
-def factor(matrix, root):  # type: ignore[no-untyped-def]
+def factor(matrix, root):
     """Fill the lower triangle of `root` with L of a positive definite matrix L L' (n, n).
 
     Both may be one array. Of the matrix the lower triangle is read.
@@ -23,7 +23,7 @@ def factor(matrix, root):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve(root, x):  # type: ignore[no-untyped-def]
+def solve(root, x):
     """Solve L L' y = x (n,) in place, by the factor L (n, n)."""
     n = len(x)
     for i in range(n):

@@ -16,7 +16,7 @@ EXACT = 1e-9  # how far below 0 x and W x + b may be, relative to the terms that
 
 
 @kernel
-def solve_by_lemke(w, b, active, x):  # type: ignore[no-untyped-def]
+def solve_by_lemke(w, b, active, x):
     """Solve a linear complementarity problem by Lemke's method, with a check.
 
     First the set of positive x of a nearby problem is tried, then Lemke's method [Cottle, Pang,
@@ -46,7 +46,7 @@ def solve_by_lemke(w, b, active, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def check_lcp(w, b, x):  # type: ignore[no-untyped-def]
+def check_lcp(w, b, x):
     """Return the residual of a solution x (n,), relative to its terms: 0 is exact."""
     n = len(b)
     worst = most = 0.0
@@ -67,7 +67,7 @@ def check_lcp(w, b, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _settle(w, b, active, x):  # type: ignore[no-untyped-def]
+def _settle(w, b, active, x):
     """Solve for x with a given active set (positive entries).
 
     Returns:
@@ -112,7 +112,7 @@ def _settle(w, b, active, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def eliminate(a, y):  # type: ignore[no-untyped-def]
+def eliminate(a, y):
     """Solve a z = y in place by elimination with pivoting; return whether a is regular."""
     n = len(y)
     for c in range(n):
@@ -139,7 +139,7 @@ def eliminate(a, y):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _lemke(w, b, active):  # type: ignore[no-untyped-def]
+def _lemke(w, b, active):
     """Find the active set (positive entries) by Lemke's method, into `active`.
 
     Tableau of y - W x - 1 z0 = b; columns are y, x, z0 and b. Variables are numbered y 0 to n - 1,
@@ -178,7 +178,7 @@ def _lemke(w, b, active):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pivot(t, row, column):  # type: ignore[no-untyped-def]
+def _pivot(t, row, column):
     n, m = t.shape
     pivot = t[row, column]
     for k in range(m):
@@ -191,7 +191,7 @@ def _pivot(t, row, column):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _ratio(t, basis, column):  # type: ignore[no-untyped-def]
+def _ratio(t, basis, column):
     """Return the row that leaves the basis (lexicographic ratio test), -1 where none can.
 
     Without that, a degenerate problem could go round in circles.
@@ -223,7 +223,7 @@ def _ratio(t, basis, column):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve_by_pivoting(W, b):  # type: ignore[no-untyped-def]
+def solve_by_pivoting(W, b):
     """Return x (k,) of 0 <= x, 0 <= W x - b, for W (k, k) positive definite.
 
     Block principal pivoting (Judice and Pires, 1994), which starts from all held: all that are
@@ -264,7 +264,7 @@ def solve_by_pivoting(W, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _solve_held(W, b, held, x):  # type: ignore[no-untyped-def]
+def _solve_held(W, b, held, x):
     """Fill x (k,) with the solution of W x = b on the rows and columns held, and 0 elsewhere."""
     k = b.shape[0]
     root = np.zeros((k, k))

@@ -100,7 +100,7 @@ def take_step(slope: Slope, start: Array, first: Array, size: float, tolerance: 
 
 
 @kernel
-def dense_rows(u, n, h, k, new, r):  # type: ignore[no-untyped-def]
+def dense_rows(u, n, h, k, new, r):
     """Fill the five rows of the dense output of a step."""
     for i in range(n):
         change = new[i] - u[i]
@@ -112,7 +112,7 @@ def dense_rows(u, n, h, k, new, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def dense_state(r, n, part, out):  # type: ignore[no-untyped-def]
+def dense_state(r, n, part, out):
     """Fill `out` with the state at a part (0 to 1) of a step."""
     rest = 1.0 - part
     for i in range(n):

@@ -14,7 +14,7 @@ from roboaccord.numerics.jit import kernel
 
 
 @kernel
-def rk4_stage(k, h, y, slope, stage, end):  # type: ignore[no-untyped-def]
+def rk4_stage(k, h, y, slope, stage, end):
     """Add the slope of stage k (0 to 3) to `end`, and fill the next `stage`; all are (n,)."""
     weight = h / 6.0 if k in (0, 3) else h / 3.0
     reach = h if k == 2 else 0.5 * h

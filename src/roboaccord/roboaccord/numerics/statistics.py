@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import fisher_exact
-from scipy.stats import t as student
+import scipy
 
 CONFIDENCE = 0.95
 RESAMPLES = 4000  # of a bootstrap
@@ -46,7 +45,7 @@ def statistics_of(values: Sequence[float]) -> Statistics:
     if n == 1:
         return Statistics(1, mean, median, math.nan, math.nan, positive)
     deviation = float(sample.std(ddof=1))
-    half_width = float(student.ppf(0.5 + 0.5 * CONFIDENCE, n - 1)) * deviation / math.sqrt(n)
+    half_width = float(scipy.stats.t.ppf(0.5 + 0.5 * CONFIDENCE, n - 1)) * deviation / math.sqrt(n)
     return Statistics(n, mean, median, deviation, half_width, positive)
 
 
@@ -72,4 +71,4 @@ def share_probability(sample: Sequence[float], other: Sequence[float]) -> float:
     counts = [
         [sum(v > 0 for v in values), sum(v <= 0 for v in values)] for values in (sample, other)
     ]
-    return float(fisher_exact(counts)[1])
+    return float(scipy.stats.fisher_exact(counts)[1])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-import jinja2
-
 
 def render_page(template: str, **values: Any) -> str:
     """Return a page as HTML.
@@ -15,6 +13,8 @@ def render_page(template: str, **values: Any) -> str:
         template: file name of the template, beside this module.
         values: what it shows.
     """
+    import jinja2
+
     here = files(__package__)
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: here.joinpath(name).read_text(encoding="utf-8")),

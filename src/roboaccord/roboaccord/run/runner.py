@@ -10,7 +10,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
-from roboaccord.bag.writer import BagWriter
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.trajectory import Trajectory
@@ -66,6 +65,8 @@ Runner = Callable[[RunRequest], RunResult]
 
 def run_direct(request: RunRequest) -> RunResult:
     """Run in this process without ROS, recording as it goes."""
+    from roboaccord.bag.writer import BagWriter
+
     setup = request.setup
     scenario = setup.scenario
     simulator = make_simulator(setup, request.engine)

@@ -9,11 +9,11 @@ from typing import Any
 from roboaccord.contract.errors import AccordError, did_you_mean
 
 
-def build(factory: Callable[..., Any], setup: Any, spec: Mapping[str, Any], key: str) -> Any:
-    """Call `factory(setup, **spec)` with keys and numbers checked against its signature.
+def check_keys(factory: Callable[..., Any], spec: Mapping[str, Any], key: str) -> None:
+    """Check keys and numbers against the signature of a factory, before anything is made.
 
     Raises:
-        AccordError: for a key that it does not take, or a value that it refuses.
+        AccordError: for a key that it does not take, or a value that is no number.
     """
     accepted = [p for p in inspect.signature(factory).parameters if p != "setup"]
     for name in spec:
@@ -25,6 +25,15 @@ def build(factory: Callable[..., Any], setup: Any, spec: Mapping[str, Any], key:
         number = isinstance(default, (int, float)) and not isinstance(default, bool)
         if number and (isinstance(spec[name], bool) or not isinstance(spec[name], (int, float))):
             raise AccordError(f"{key}.{name}: {spec[name]!r} is no number")
+
+
+def build(factory: Callable[..., Any], setup: Any, spec: Mapping[str, Any], key: str) -> Any:
+    """Call `factory(setup, **spec)` with keys and numbers checked against its signature.
+
+    Raises:
+        AccordError: for a key that it does not take, or a value that it refuses.
+    """
+    check_keys(factory, spec, key)
     try:
         return factory(setup, **spec)
     except AccordError:

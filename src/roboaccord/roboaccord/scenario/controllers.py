@@ -14,7 +14,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.scenario.build import build
+from roboaccord.scenario.build import build, check_keys
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, line_of, starting
 
@@ -59,14 +59,28 @@ def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any])
         accepted = inspect.signature(factory).parameters
         spec = {key: value for key, value in spec.items() if key in accepted}
     else:
-        known = {"none": Passive, **setup.robot.controllers}
-        if name not in known:
-            raise AccordError(f"unknown controller {name}{did_you_mean(name, known)}")
-        factory = known[name]
+        factory = _shipped_factory(setup, name)
     controller = build(factory, setup, spec, "controller")
     if not isinstance(controller, Controller):
         raise AccordError(f"{custom or name} has no reset(seed) and update(state, target)")
     return controller
+
+
+def check_controller(setup: Setup) -> None:
+    """Check the name and the keys of a scenario's controller, before anything is made.
+
+    Raises:
+        AccordError: for an unknown controller or parameter, or a value that is no number.
+    """
+    spec = dict(setup.scenario.controller)
+    check_keys(_shipped_factory(setup, spec.pop("name", "none")), spec, "controller")
+
+
+def _shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
+    known = {"none": Passive, **setup.robot.controllers}
+    if name not in known:
+        raise AccordError(f"unknown controller {name}{did_you_mean(name, known)}")
+    return known[name]
 
 
 def _import_factory(path: str) -> Callable[..., Any]:

@@ -61,6 +61,7 @@ class Watch:
     def start(self) -> None:
         """Begin to watch the calls of this thread."""
         if self.timeout < math.inf:
+            is_compiling()  # counts from the first call on
             self._caller = threading.current_thread()
             if self._caller is threading.main_thread():
                 self._before = signal.signal(SIGNAL, self._on_signal)

@@ -31,7 +31,7 @@ GAMMA = 1.0 - math.sqrt(0.5)  # of the L-stable diagonally implicit scheme of se
 
 
 @kernel
-def cross(ax, ay, az, b, out):  # type: ignore[no-untyped-def]
+def cross(ax, ay, az, b, out):
     """Fill a x b; numba's own takes seconds to compile."""
     out[0] = ay * b[2] - az * b[1]
     out[1] = az * b[0] - ax * b[2]
@@ -39,7 +39,7 @@ def cross(ax, ay, az, b, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def dot(a, b):  # type: ignore[no-untyped-def]
+def dot(a, b):
     """Return a b."""
     total = 0.0
     for j in range(len(a)):
@@ -48,7 +48,7 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def to_world(c, s, vector, out):  # type: ignore[no-untyped-def]
+def to_world(c, s, vector, out):
     """Fill a vector of the carrier's frame in the world, of its yaw's cosine and sine."""
     out[0] = c * vector[0] - s * vector[1]
     out[1] = s * vector[0] + c * vector[1]
@@ -56,7 +56,7 @@ def to_world(c, s, vector, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def slide_of(row, direction, offset, at):  # type: ignore[no-untyped-def]
+def slide_of(row, direction, offset, at):
     """Fill the roller's centre in the carrier's frame (3,); return whether it reaches the ball."""
     reach = row[0] + row[1]
     projected = dot(direction, offset)
@@ -69,7 +69,7 @@ def slide_of(row, direction, offset, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def touch(row, i, u, n, axis, y, J, G, k, bias):  # type: ignore[no-untyped-def]
+def touch(row, i, u, n, axis, y, J, G, k, bias):
     """Add to what `spread` fills for roller i what it is made to do by contact."""
     r, small = row[0], row[1]
     facing = dot(n, u)
@@ -105,7 +105,7 @@ def touch(row, i, u, n, axis, y, J, G, k, bias):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def spread(row, along, place, y, held, J, G, k, bias, u, n):  # type: ignore[no-untyped-def]
+def spread(row, along, place, y, held, J, G, k, bias, u, n):
     """Fill what depends on the configuration; return whether both rollers reach the ball.
 
     Args:
@@ -151,7 +151,7 @@ def spread(row, along, place, y, held, J, G, k, bias, u, n):  # type: ignore[no-
 
 
 @kernel
-def rub(friction, load, slip, force, slope):  # type: ignore[no-untyped-def]
+def rub(friction, load, slip, force, slope):
     """Fill the force on the ball (3,) [N] and its slope by the slip (3, 3); dry is per load."""
     viscous, dry, speed = friction
     square = dot(slip, slip) + speed * speed
@@ -165,7 +165,7 @@ def rub(friction, load, slip, force, slope):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def relax(M, slope, pull, step, change):  # type: ignore[no-untyped-def]
+def relax(M, slope, pull, step, change):
     """Fill the change of rates in a step, of M y' = pull + slope (y - y_0).
 
     The slope is symmetric and nowhere positive. The scheme is of the second order and L-stable, so
@@ -183,7 +183,7 @@ def relax(M, slope, pull, step, change):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def press(forces, friction, J, G, bias, u, n, middle, change, step, force, slope):  # type: ignore[no-untyped-def]
+def press(forces, friction, J, G, bias, u, n, middle, change, step, force, slope):
     """Compute the friction on the ball at the start of a step, for the load at its middle.
 
     What friction itself adds to the load is taken to the first order of mu sin(u, n). `middle`
@@ -203,7 +203,7 @@ def press(forces, friction, J, G, bias, u, n, middle, change, step, force, slope
 
 
 @kernel
-def gather(forces, fixed, along, friction, held, drive, spreads, middle, change, step, M, S, pull):  # type: ignore[no-untyped-def]
+def gather(forces, fixed, along, friction, held, drive, spreads, middle, change, step, M, S, pull):
     """Fill M, the slope S of the forces by the rates, and the forces, of `relax`."""
     J, G, k, bias, u, n = spreads
     force, slope = np.zeros((2, 3)), np.zeros((3, 3))
@@ -230,7 +230,7 @@ def gather(forces, fixed, along, friction, held, drive, spreads, middle, change,
 
 
 @kernel
-def drift(place, y, radius, step):  # type: ignore[no-untyped-def]
+def drift(place, y, radius, step):
     """Move the places on at constant rates."""
     place[0] += step * radius * y[1]
     place[1] -= step * radius * y[0]
@@ -239,7 +239,7 @@ def drift(place, y, radius, step):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def advance(row, along, forces, fixed, friction, drive, place, y, held, step, turns):  # type: ignore[no-untyped-def]
+def advance(row, along, forces, fixed, friction, drive, place, y, held, step, turns):
     """Advance the rates y (8,) and the places by as many steps as `turns` has rows.
 
     Args:

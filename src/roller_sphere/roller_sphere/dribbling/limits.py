@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from roboaccord.contract.state import Array
-from scipy.optimize import brentq, minimize_scalar
 
 from roller_sphere.model.parameters import RollerSphereParameters
 
@@ -67,7 +67,9 @@ def grip_shares(
         return float((np.linalg.norm(forces, axis=1) / (mu * loads)).max())
 
     most = float(np.abs(loads).max() + np.linalg.norm(least))
-    found = minimize_scalar(share, bounds=(-2 * most, 2 * most), options={"xatol": 1e-10})
+    found = scipy.optimize.minimize_scalar(
+        share, bounds=(-2 * most, 2 * most), options={"xatol": 1e-10}
+    )
     forces = np.einsum("ij,ijd->d", (least + found.x * free).reshape(2, 2), tangents)
     ground = pushed - forces + p.ball_mass * p.gravity * UP
     return float(found.fun), float(np.hypot(*ground[:2]) / (mu_ground * max(ground[2], 1e-9)))
@@ -101,4 +103,4 @@ def _crossing(excess: Callable[[float], float]) -> float:
     """Return the root of an increasing function; 0 where it starts above 0."""
     if excess(0.0) >= 0.0:
         return 0.0
-    return float(brentq(excess, 0.0, MOST)) if excess(MOST) > 0.0 else MOST
+    return float(scipy.optimize.brentq(excess, 0.0, MOST)) if excess(MOST) > 0.0 else MOST

@@ -51,7 +51,7 @@ class Friction:
 
 
 @kernel
-def brake(row, slip, force):  # type: ignore[no-untyped-def]
+def brake(row, slip, force):
     """Fill the force on the ball (3,) [N] at a slip (3,) [m/s]."""
     viscous, dry, speed = row
     size = math.sqrt(slip[0] ** 2 + slip[1] ** 2 + slip[2] ** 2 + speed * speed)
@@ -60,7 +60,7 @@ def brake(row, slip, force):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _wrenches(position, linear, angular, radius, row, forces, torques):  # type: ignore[no-untyped-def]
+def _wrenches(position, linear, angular, radius, row, forces, torques):
     """Fill forces and torques of the links, the ball first."""
     n = np.empty(3)
     slip = np.empty(3)

@@ -44,7 +44,7 @@ def slip_matrix(parameters: RollerSphereParameters) -> Array:
 
 
 @kernel
-def _forces(row, slip, force, slope):  # type: ignore[no-untyped-def]
+def _forces(row, slip, force, slope):
     """Fill the forces (6,) of both contacts, and their slopes by the slips (6, 6)."""
     viscous, dry, speed = row
     slope[:] = 0.0
@@ -60,7 +60,7 @@ def _forces(row, slip, force, slope):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def advance(G, mass, row, x, drive, step, count, turn):  # type: ignore[no-untyped-def]
+def advance(G, mass, row, x, drive, step, count, turn):
     """Advance the rates x (5,) by `count` steps; fill `turn` (count, 5) with their integrals.
 
     The Jacobian is symmetric when weighed with the roots of the masses.

@@ -101,6 +101,7 @@ def check(
         done: told of each that ends.
         workers: processes.
     """
+
     found = []
     for finding in in_processes(run_case, ((case,) for case in chosen), workers=workers):
         found.append(finding)

@@ -18,7 +18,7 @@ from snake.model.parameters import SnakeParameters
 
 
 @kernel
-def pack(body, q, qd, position, orientation, twist, y):  # type: ignore[no-untyped-def]
+def pack(body, q, qd, position, orientation, twist, y):
     """Fill y from joint angles and rates (n,), position (3,), orientation (4,) and twist (6,)."""
     a, b = body[0], body[1]
     n = q.shape[0] + 1
@@ -61,7 +61,7 @@ def pack(body, q, qd, position, orientation, twist, y):  # type: ignore[no-untyp
 
 
 @kernel
-def unpack(body, y, q, qd, base):  # type: ignore[no-untyped-def]
+def unpack(body, y, q, qd, base):
     """Fill q, qd (n,) and base (6,): x, y, yaw of `base_link`, and its twist vx, vy, wz."""
     a, b = body[0], body[1]
     n = q.shape[0] + 1

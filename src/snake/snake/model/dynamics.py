@@ -23,7 +23,7 @@ from roboaccord.numerics.jit import kernel
 
 
 @kernel
-def link_velocities(body, c, s, vx, vy, w, lx, ly):  # type: ignore[no-untyped-def]
+def link_velocities(body, c, s, vx, vy, w, lx, ly):
     """Fill the velocities of the links' centres (N,), for the velocity (vx, vy) of the whole."""
     a, b = body[0], body[1]
     n = c.shape[0]
@@ -44,7 +44,7 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):  # type: ignore[no-untyped-d
 
 
 @kernel
-def link_places(body, c, x, places):  # type: ignore[no-untyped-def]
+def link_places(body, c, x, places):
     """Fill the x of the links' centres (N,) [m], for the centre of mass at x."""
     a, b = body[0], body[1]
     n = c.shape[0]
@@ -55,7 +55,7 @@ def link_places(body, c, x, places):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):  # type: ignore[no-untyped-def]
+def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
     """Fill the ground's force (fx, fy) [N] and moment [N m] on every link (N,).
 
     `friction` is (mu_along, mu_across, load, slip_speed); where the ground changes, three more
@@ -98,7 +98,7 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):  
 
 
 @kernel
-def factorise(body, c, s, factor):  # type: ignore[no-untyped-def]
+def factorise(body, c, s, factor):
     """Fill factor (N - 1, 3) with the inverses of the pivot blocks of the joint-force system."""
     a, b, m, J = body
     n = c.shape[0]
@@ -127,7 +127,7 @@ def factorise(body, c, s, factor):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve_headings(body, c, s, factor, gx, gy, torque, acc):  # type: ignore[no-untyped-def]
+def solve_headings(body, c, s, factor, gx, gy, torque, acc):
     """Fill acc (N,) = th'' for torques T (N,) and joint gaps' accelerations -g (N - 1,).
 
     `gx, gy` are used up. Velocities for impulses come out in the same way, with gaps of 0.
@@ -171,7 +171,7 @@ def solve_headings(body, c, s, factor, gx, gy, torque, acc):  # type: ignore[no-
 
 
 @kernel
-def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, factor, acc):  # type: ignore[no-untyped-def]
+def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, factor, acc):
     """Fill acc (N + 2,) with p'' and th'', stops apart; c, s (N,) and factor on the way.
 
     x, vx and vy are the centre of mass's.

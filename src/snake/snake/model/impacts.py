@@ -14,7 +14,7 @@ ASTRAY = 1e-6  # rad: a joint this far beyond its stop has left it in the step a
 
 
 @kernel
-def impact(body, y, side):  # type: ignore[no-untyped-def]
+def impact(body, y, side):
     """Stop the joints of `side` that move outwards, in place; return the impulses (n,) [N m s]."""
     n = side.shape[0] + 1
     c = np.cos(y[2 : n + 2])
@@ -25,7 +25,7 @@ def impact(body, y, side):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def taken(push, before, after):  # type: ignore[no-untyped-def]
+def taken(push, before, after):
     """Return the kinetic energy [J] that impulses against the joint angles (n,) [N m s] take.
 
     An impulse takes itself times the mean of the rates `before` and `after` it, which are those of
@@ -38,7 +38,7 @@ def taken(push, before, after):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def update_sides(y, limit, side, touch):  # type: ignore[no-untyped-def]
+def update_sides(y, limit, side, touch):
     """Release the joints that have left their stops; return whether one hits its stop now."""
     n = side.shape[0] + 1
     hit = False
@@ -57,7 +57,7 @@ def update_sides(y, limit, side, touch):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def first_violation(y0, y1, h, limit, side):  # type: ignore[no-untyped-def]
+def first_violation(y0, y1, h, limit, side):
     """Return the joint that first passes its stop between y0 and y1, its side and the fraction.
 
     The angle in between is taken from the cubic through both ends' angles and rates.
@@ -94,7 +94,7 @@ def first_violation(y0, y1, h, limit, side):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def excess(y, limit, sides, beyond):  # type: ignore[no-untyped-def]
+def excess(y, limit, sides, beyond):
     """Fill the sides (n,) of all joints, and headings (N,) whose differences are the way beyond.
 
     Returns:

@@ -19,7 +19,7 @@ from snake.model.dynamics import solve_headings
 
 
 @kernel
-def hold(body, c, s, factor, x, side):  # type: ignore[no-untyped-def]
+def hold(body, c, s, factor, x, side):
     """Push the joints at their stops back, in place, and return lambda by joint (n,).
 
     Args:

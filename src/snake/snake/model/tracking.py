@@ -16,7 +16,7 @@ from snake.model.dynamics import ground_forces
 
 
 @kernel
-def set_differences(x, differences):  # type: ignore[no-untyped-def]
+def set_differences(x, differences):
     """Give x (N,) the successive differences (N - 1,), and leave its mean."""
     n = x.shape[0]
     mean = x.sum() / n
@@ -27,7 +27,7 @@ def set_differences(x, differences):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def centre_accelerations(body, c, s, w, acc, ax, ay):  # type: ignore[no-untyped-def]
+def centre_accelerations(body, c, s, w, acc, ax, ay):
     """Fill the links' accelerations relative to the centre of mass (N,) for th'' = acc (N,)."""
     a, b = body[0], body[1]
     n = c.shape[0]
@@ -43,7 +43,7 @@ def centre_accelerations(body, c, s, w, acc, ax, ay):  # type: ignore[no-untyped
 
 
 @kernel
-def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):  # type: ignore[no-untyped-def]
+def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):
     """Fill tau (n,) with the efforts that give the joints the accelerations qdd (n,).
 
     Returns:
@@ -89,7 +89,7 @@ def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):  # type: ignore[no-
 
 
 @kernel
-def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):  # type: ignore[no-untyped-def]
+def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):
     """Fill tau (n,) with the efforts of a desired shape q, qd, qdd (n,).
 
     The shape is put at the centre of mass, mean heading and velocities of y: hung on one end of
@@ -110,7 +110,7 @@ def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):  # type: ignor
 
 
 @kernel
-def serpenoid(time, amplitude, rate, lag, offset, ramp, q, qd, qdd):  # type: ignore[no-untyped-def]
+def serpenoid(time, amplitude, rate, lag, offset, ramp, q, qd, qdd):
     """Fill the serpenoid's angles, rates and accelerations (n,); see gaits.Serpenoid."""
     g, gd, gdd = 1.0, 0.0, 0.0
     if time < ramp:
@@ -129,7 +129,7 @@ def serpenoid(time, amplitude, rate, lag, offset, ramp, q, qd, qdd):  # type: ig
 
 
 @kernel
-def follow_serpenoid(state, held, asked, step, bandwidth, q, qd, qdd):  # type: ignore[no-untyped-def]
+def follow_serpenoid(state, held, asked, step, bandwidth, q, qd, qdd):
     """Advance the filters by `step` [s] under `held` (4,), and fill the shape under `asked` (4,).
 
     `state` (9,) is the phase, then the filtered amplitude, rate 2 pi f, lag and offset, then their

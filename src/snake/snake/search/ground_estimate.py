@@ -28,7 +28,7 @@ SINGULAR = 1e-12  # of the determinant, beside the squared trace
 
 
 @kernel
-def sample(body, y, row):  # type: ignore[no-untyped-def]
+def sample(body, y, row):
     """Fill row (3 + 6 N,): momenta px, py, L, then along, across, c, s, x, y of each link."""
     a, b, m, J = body
     n = y.shape[0] // 2 - 2
@@ -56,7 +56,7 @@ def sample(body, y, row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def normal_equations(rows, times, group, mu, load, slip, gyration, normal, right):  # type: ignore[no-untyped-def]
+def normal_equations(rows, times, group, mu, load, slip, gyration, normal, right):
     """Fill normal (2, 2) and right (2,) of the Gauss-Newton step; return the squared residual.
 
     `rows` (k, 3 + 6 N) are samples in order of `times` (k,) [s], taken together in intervals of

@@ -34,7 +34,7 @@ STIFFNESS = 2.0  # largest step times the rate of the smoothed friction; RK4 is 
 
 
 @kernel
-def base_slope(body, base, time, wave, friction, points, q, qd, qdd, tau, slope):  # type: ignore[no-untyped-def]
+def base_slope(body, base, time, wave, friction, points, q, qd, qdd, tau, slope):
     """Fill the slope (6,) of base = [p, Th, v, Th'], the shape q, qd, qdd (n,) and efforts tau.
 
     `wave` is (amplitude [rad], rate [rad/s], lag [rad]) of the serpenoid.
@@ -57,7 +57,7 @@ def base_slope(body, base, time, wave, friction, points, q, qd, qdd, tau, slope)
 
 
 @kernel
-def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums):  # type: ignore[no-untyped-def]
+def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums):
     """Advance base (6,) in place by `steps` steps of h [s], and add to sums (3,).
 
     `sums` are the integral of the mean heading [rad s], the work sum |tau qd| [J] and the largest
@@ -80,7 +80,7 @@ def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums
 
 
 @kernel
-def clearance(body, wave, phases, joints):  # type: ignore[no-untyped-def]
+def clearance(body, wave, phases, joints):
     """Return the least distance [m] of the centres of links that are no neighbours."""
     a, b = body[0], body[1]
     n = joints + 1

@@ -14,7 +14,7 @@ MAX_IMPACTS = 6  # located in one step; more cost time and change no figure of a
 
 
 @kernel
-def keep_inside(body, y, tau, h, friction, points, limit, side):  # type: ignore[no-untyped-def]
+def keep_inside(body, y, tau, h, friction, points, limit, side):
     """Return y after h [s], with impulses at its start by which all joints end inside their stops.
 
     The energy that they take [J] is returned beside it.
@@ -52,7 +52,7 @@ def keep_inside(body, y, tau, h, friction, points, limit, side):  # type: ignore
 
 
 @kernel
-def locate(body, y, after, tau, left, joint, sign, fraction, friction, points, limit, side):  # type: ignore[no-untyped-def]
+def locate(body, y, after, tau, left, joint, sign, fraction, friction, points, limit, side):
     """Return the state in which the first joint has just come to its stop, and the time to it.
 
     Starts from the cubic's estimate, and goes on by secant steps on the true motion; another
@@ -76,7 +76,7 @@ def locate(body, y, after, tau, left, joint, sign, fraction, friction, points, l
 
 
 @kernel
-def advance(body, y, tau, h, steps, friction, points, limit, side, log):  # type: ignore[no-untyped-def]
+def advance(body, y, tau, h, steps, friction, points, limit, side, log):
     """Advance y and side in place by `steps` steps of h [s].
 
     Args:

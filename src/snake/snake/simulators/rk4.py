@@ -11,7 +11,7 @@ from snake.model.stops import hold
 
 
 @kernel
-def derivative(body, y, tau, friction, points, side, dy):  # type: ignore[no-untyped-def]
+def derivative(body, y, tau, friction, points, side, dy):
     """Fill dy of y = [p, th, v, w], (2N + 4,)."""
     n = tau.shape[0] + 1
     th = y[2 : n + 2]
@@ -29,7 +29,7 @@ def derivative(body, y, tau, friction, points, side, dy):  # type: ignore[no-unt
 
 
 @kernel
-def rk4(body, y, tau, h, friction, points, side):  # type: ignore[no-untyped-def]
+def rk4(body, y, tau, h, friction, points, side):
     """Return y after h [s]."""
     slope = np.empty(y.shape[0])
     stage = y.copy()

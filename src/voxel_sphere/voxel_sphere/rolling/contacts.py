@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from roboaccord.contract.state import Array
-from scipy.spatial import cKDTree
 
 from voxel_sphere.rolling.distance import Surfels
 from voxel_sphere.rolling.field import Field
@@ -61,7 +61,7 @@ def contacts(field: Field, centre: Array) -> list[Contact]:
 def linked(points: Array, reach: float) -> Array:
     """Return the number (k,) of the cluster of each point (k, 3), by single linkage."""
     number = np.arange(len(points))
-    pairs = cKDTree(points).query_pairs(reach, output_type="ndarray")
+    pairs = scipy.spatial.cKDTree(points).query_pairs(reach, output_type="ndarray")
     while True:
         least = number.copy()
         np.minimum.at(least, pairs[:, 0], number[pairs[:, 1]])

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from roboaccord.contract.state import Array
-from scipy import ndimage, special
 
 from voxel_sphere.terrain.slices import Done, nothing
 
@@ -43,7 +43,7 @@ def distance_and_gradient(
         done: is told of each of `STAGES` stages.
     """
     full = solid if solid.dtype == np.bool_ else solid >= 128
-    distance, nearest = ndimage.distance_transform_edt(~full, return_indices=True)
+    distance, nearest = scipy.ndimage.distance_transform_edt(~full, return_indices=True)
     done(1)
     surface = Surfels.of(solid)
     if surface.misses(full):
@@ -70,8 +70,8 @@ def distance_and_gradient(
 
 def smooth(values: Any, sigma: float) -> Any:
     """Return values smoothed by 2 G - G G, which keeps what bends as well as what is straight."""
-    once = ndimage.gaussian_filter(values, sigma, mode="nearest")
-    return 2.0 * once - ndimage.gaussian_filter(once, sigma, mode="nearest")
+    once = scipy.ndimage.gaussian_filter(values, sigma, mode="nearest")
+    return 2.0 * once - scipy.ndimage.gaussian_filter(once, sigma, mode="nearest")
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,9 @@ class Surfels:
     @classmethod
     def of_voxels(cls, full: Solid) -> Surfels:
         """Return the boundary voxels of a solid too thin to be smoothed, without normals."""
-        points = np.argwhere(full & ~ndimage.binary_erosion(full, border_value=1)) + np.float64(0.5)
+        points = np.argwhere(
+            full & ~scipy.ndimage.binary_erosion(full, border_value=1)
+        ) + np.float64(0.5)
         return cls.merged(points, np.zeros_like(points), full.shape)
 
     @classmethod
@@ -117,8 +119,8 @@ class Surfels:
 
     def misses(self, full: Solid) -> bool:
         """Tell whether the surface misses a part of the solid, a thin sheet for example."""
-        edge = full & ~ndimage.binary_erosion(full, border_value=1)
-        near = ndimage.maximum_filter(self.number >= 0, size=2 * THIN + 1)
+        edge = full & ~scipy.ndimage.binary_erosion(full, border_value=1)
+        near = scipy.ndimage.maximum_filter(self.number >= 0, size=2 * THIN + 1)
         return not len(self.points) or bool(np.any(edge & ~near))
 
     def distance(self, places: Array, start: Any) -> Array:
@@ -167,16 +169,18 @@ def crossings(solid: Solid) -> tuple[Array, Array]:
     """
     grey = solid.dtype != np.bool_ and bool(np.any((solid > 0) & (solid < 255)))
     filled = solid.astype(np.float32) / (1.0 if solid.dtype == np.bool_ else 255.0)
-    box = box_of(ndimage.maximum_filter(filled, 3) != ndimage.minimum_filter(filled, 3), MARGIN)
+    box = box_of(
+        scipy.ndimage.maximum_filter(filled, 3) != scipy.ndimage.minimum_filter(filled, 3), MARGIN
+    )
     filled = filled[box]  # most of a volume is far from its surface
     sigma = GREY_SURFACE if grey else SURFACE
-    share = ndimage.gaussian_filter(filled, sigma, mode="nearest")
+    share = scipy.ndimage.gaussian_filter(filled, sigma, mode="nearest")
     # What a Gaussian makes of a plane is the normal distribution; its inverse is straight.
-    level = special.ndtri(np.clip(share, 1e-4, 1.0 - 1e-4))
+    level = scipy.special.ndtri(np.clip(share, 1e-4, 1.0 - 1e-4))
     points = level_points(level)
     slope = at_points(np.gradient(level), points)
     normals = -slope / np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-12)
-    wide = ndimage.gaussian_filter(share, CURVATURE, mode="nearest")
+    wide = scipy.ndimage.gaussian_filter(share, CURVATURE, mode="nearest")
     variance = sigma**2 + (VOXEL if grey else 0.0)
     points += 0.5 * variance * at_points([divergence(wide)], points) * normals
     points += np.array([part.start for part in box])
@@ -216,5 +220,7 @@ def divergence(share: Any) -> Any:
 
 def at_points(parts: Any, points: Array) -> Array:
     """Return fields (n, n, n) at points (k, 3), trilinear, as columns."""
-    columns = [ndimage.map_coordinates(p, (points - 0.5).T, order=1, mode="nearest") for p in parts]
+    columns = [
+        scipy.ndimage.map_coordinates(p, (points - 0.5).T, order=1, mode="nearest") for p in parts
+    ]
     return np.asarray(np.stack(columns, axis=1))

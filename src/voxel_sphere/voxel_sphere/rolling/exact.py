@@ -20,7 +20,7 @@ BISECTIONS = 45
 
 
 @kernel
-def rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz):  # type: ignore[no-untyped-def]
+def rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz):
     """Return the centre's velocity (3) where the normal is (nx, ny, nz).
 
     EXACT: r w x n. LOCAL_PLANE: the contact has r w x n, as on a plane, and not the centre. With
@@ -41,14 +41,14 @@ def rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz):  # 
 
 
 @kernel
-def velocity(scheme, kind, params, grid, r, wx, wy, wz, x, y, z):  # type: ignore[no-untyped-def]
+def velocity(scheme, kind, params, grid, r, wx, wy, wz, x, y, z):
     """Return the centre's velocity (3) at a centre."""
     _, nx, ny, nz = sample(kind, params, grid, x, y, z)
     return rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz)
 
 
 @kernel
-def runge_kutta(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, ax, ay, az, h):  # type: ignore[no-untyped-def]
+def runge_kutta(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, ax, ay, az, h):
     """Return the centre after a step h of the classical method; (ax, ay, az) is the first slope."""
     g = 0.5 * h
     bx, by, bz = velocity(
@@ -69,7 +69,7 @@ def runge_kutta(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, ax, ay, az, 
 
 
 @kernel
-def turn(state, wx, wy, wz, h):  # type: ignore[no-untyped-def]
+def turn(state, wx, wy, wz, h):
     """Turn the orientation state[3:7], x y z w, by exp([w] h), exact for a constant w."""
     size = math.sqrt(wx * wx + wy * wy + wz * wz)
     half = 0.5 * h * size
@@ -85,14 +85,14 @@ def turn(state, wx, wy, wz, h):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def hits(kind, params, grid, r, vx, vy, vz, x, y, z):  # type: ignore[no-untyped-def]
+def hits(kind, params, grid, r, vx, vy, vz, x, y, z):
     """Tell whether a centre that moves with (vx, vy, vz) is nearer than r to a wall, and nears."""
     d, mx, my, mz = sample(kind, params, grid, x, y, z)
     return d < r and vx * mx + vy * my + vz * mz < 0.0
 
 
 @kernel
-def bend(kind, params, grid, r, x, y, z, ux, uy, uz):  # type: ignore[no-untyped-def]
+def bend(kind, params, grid, r, x, y, z, ux, uy, uz):
     """Return r times the curvature of the centre's surface along a direction, hollow positive.
 
     From the distance itself: its smoothed gradient does not show where two contacts change over.
@@ -105,7 +105,7 @@ def bend(kind, params, grid, r, x, y, z, ux, uy, uz):  # type: ignore[no-untyped
 
 
 @kernel
-def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach, guard, lost):  # type: ignore[no-untyped-def]
+def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach, guard, lost):
     """Roll with w for `duration` [s] in steps h, or to what ends it; return code and time.
 
     Args:

@@ -30,14 +30,14 @@ BISECTIONS = 40
 
 
 @kernel
-def _cross(a, b, out):  # type: ignore[no-untyped-def]
+def _cross(a, b, out):
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]
 
 
 @kernel
-def _rates(mode, kind, params, grid, body, y, torque, rate, force):  # type: ignore[no-untyped-def]
+def _rates(mode, kind, params, grid, body, y, torque, rate, force):
     """Fill the rates (9,) of y = [c, v, W] and the contact force (4,): friction (3), N.
 
     `body` is (r, mass, inertia, gravity, mu).
@@ -111,7 +111,7 @@ def _rates(mode, kind, params, grid, body, y, torque, rate, force):  # type: ign
 
 
 @kernel
-def contact_force(mode, ground, body, y, torque):  # type: ignore[no-untyped-def]
+def contact_force(mode, ground, body, y, torque):
     """Return friction (3) and normal force (4,) at a state y (9,)."""
     kind, params, grid = ground
     rate, force = np.empty(9), np.empty(4)
@@ -120,7 +120,7 @@ def contact_force(mode, ground, body, y, torque):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _step(mode, kind, params, grid, body, y, torque, h, work):  # type: ignore[no-untyped-def]
+def _step(mode, kind, params, grid, body, y, torque, h, work):
     """Leave in work[5] the state after a step h of the classical method; keep v in the contact."""
     force = work[6]
     new = work[5]
@@ -147,7 +147,7 @@ def _step(mode, kind, params, grid, body, y, torque, h, work):  # type: ignore[n
 
 
 @kernel
-def slip_of(kind, params, grid, r, y, u):  # type: ignore[no-untyped-def]
+def slip_of(kind, params, grid, r, y, u):
     """Fill u (3) = v - r W x n, the contact's velocity on the ground; return its size."""
     _, a, b, c = sample(kind, params, grid, y[0], y[1], y[2])
     u[0] = y[3] - r * (y[7] * c - y[8] * b)
@@ -157,7 +157,7 @@ def slip_of(kind, params, grid, r, y, u):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def grip(kind, params, grid, body, y, most):  # type: ignore[no-untyped-def]
+def grip(kind, params, grid, body, y, most):
     """Apply the tangential impulse that ends the slip, at most `most`; tell whether it did."""
     r, m, inertia = body[0], body[1], body[2]
     u, side, n = np.empty(3), np.empty(3), np.empty(3)
@@ -175,7 +175,7 @@ def grip(kind, params, grid, body, y, most):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def advance(ground, walls, walled, body, size, state, mode, torque, h, duration, guard, lost):  # type: ignore[no-untyped-def]
+def advance(ground, walls, walled, body, size, state, mode, torque, h, duration, guard, lost):
     """Move for `duration` [s] in steps h, or to what ends it; return code, mode and time.
 
     `state` is changed: centre (3), orientation (4), v (3), W (3).

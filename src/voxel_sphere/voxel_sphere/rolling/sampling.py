@@ -17,7 +17,7 @@ NEWTON = 20  # iterations at most, for the foot of a perpendicular on a wave
 
 
 @kernel
-def _cell(n, u):  # type: ignore[no-untyped-def]
+def _cell(n, u):
     """Return the lower index and the fraction of a coordinate on n centres, held at the ends."""
     t = min(max(u - 0.5, 0.0), n - 1.0)
     i = min(int(t), n - 2)
@@ -25,7 +25,7 @@ def _cell(n, u):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def trilinear(grid, x, y, z):  # type: ignore[no-untyped-def]
+def trilinear(grid, x, y, z):
     """Return the four numbers of a grid at a point."""
     i, a = _cell(grid.shape[0], x)
     j, b = _cell(grid.shape[1], y)
@@ -45,7 +45,7 @@ def trilinear(grid, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def trilinear_along(grid, x, y, z, vx, vy, vz):  # type: ignore[no-untyped-def]
+def trilinear_along(grid, x, y, z, vx, vy, vz):
     """Return the rates of the normal's three numbers for a point that moves with (vx, vy, vz)."""
     i, a = _cell(grid.shape[0], x)
     j, b = _cell(grid.shape[1], y)
@@ -65,7 +65,7 @@ def trilinear_along(grid, x, y, z, vx, vy, vz):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _foot(params, s, z):  # type: ignore[no-untyped-def]
+def _foot(params, s, z):
     """Return where on a wave z = p2 + p3 sin(p4 s) a point (s, z) has its foot: s, slope, bend."""
     base, amplitude, k = params[2], params[3], params[4]
     t = s
@@ -81,7 +81,7 @@ def _foot(params, s, z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _closed(kind, params, x, y, z):  # type: ignore[no-untyped-def]
+def _closed(kind, params, x, y, z):
     """Return distance and normal of a closed form at a point."""
     if kind == PLANE:  # params: a point, the normal
         nx, ny, nz = params[3], params[4], params[5]
@@ -106,7 +106,7 @@ def _closed(kind, params, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sample(kind, params, grid, x, y, z):  # type: ignore[no-untyped-def]
+def sample(kind, params, grid, x, y, z):
     """Return the distance to the ground [voxels] and the unit normal (3) at a point, 0 for none."""
     if kind == GRID:
         d, nx, ny, nz = trilinear(grid, x, y, z)
@@ -118,7 +118,7 @@ def sample(kind, params, grid, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def turning(kind, params, grid, x, y, z, vx, vy, vz):  # type: ignore[no-untyped-def]
+def turning(kind, params, grid, x, y, z, vx, vy, vz):
     """Return n' (3) for a point that moves with (vx, vy, vz): the field's own derivative."""
     if kind == PLANE:
         return 0.0, 0.0, 0.0

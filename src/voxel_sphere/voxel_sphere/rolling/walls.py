@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from scipy import ndimage
 
 from voxel_sphere.rolling.distance import Solid, Surfels
 
@@ -105,7 +105,7 @@ def split(solid: Solid, steep: float = STEEP) -> tuple[Solid, Solid | None]:
     there = surface.number >= 0
     wall = np.zeros(solid.shape, dtype=bool)
     wall[there] = (surface.normals[:, 2] < np.cos(np.deg2rad(steep)))[surface.number[there]]
-    _, nearest = ndimage.distance_transform_edt(~there, return_indices=True)
+    _, nearest = scipy.ndimage.distance_transform_edt(~there, return_indices=True)
     of_wall = wall[tuple(nearest)]
     if not (of_wall & full).any():
         return solid, None

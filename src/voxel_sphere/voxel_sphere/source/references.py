@@ -6,10 +6,9 @@ c' = r w x n. Lengths in voxels, times (k,) [s], w (3,) in the world frame [rad/
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import axis_angle_matrix
-from scipy.integrate import quad
-from scipy.optimize import brentq
 
 
 def on_plane(times: Array, *, start: Array, normal: Array, r: float, w: Array) -> Array:
@@ -68,7 +67,9 @@ def on_wave(
         return amplitude * k * float(np.cos(k * x))
 
     def gone(x: float) -> float:
-        length = quad(lambda s: np.hypot(1.0, slope(s)), contact, x, epsabs=1e-11, limit=400)[0]
+        length = scipy.integrate.quad(
+            lambda s: np.hypot(1.0, slope(s)), contact, x, epsabs=1e-11, limit=400
+        )[0]
         return float(length - r * (np.arctan(slope(x)) - np.arctan(slope(contact))))
 
     reach = 2.0 * (abs(r * w[1]) * times[-1] + r)
@@ -76,8 +77,10 @@ def on_wave(
     def contact_at(time: float) -> float:
         way = r * w[1] * time
         return float(
-            brentq(lambda x: gone(x) - way, contact - reach, contact + reach, xtol=1e-11)
-        )  # fmt: skip
+            scipy.optimize.brentq(
+                lambda x: gone(x) - way, contact - reach, contact + reach, xtol=1e-11
+            )
+        )
 
     x = np.array([contact_at(time) for time in times])
     rise = amplitude * k * np.cos(k * x)

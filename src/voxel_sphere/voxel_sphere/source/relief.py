@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from roboaccord.contract.state import Array
-from scipy.ndimage import binary_dilation, gaussian_filter
 
 from voxel_sphere.rolling.path import Path
 from voxel_sphere.terrain.mesh import SMOOTH
@@ -29,7 +29,9 @@ def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
     # The voxel of the gap itself may be filled in part.
     below = np.arange(n) <= gap[..., None]
     heights = np.where(below, solid, 0).sum(axis=2) / SOLID
-    return np.asarray(gaussian_filter(heights, SMOOTH, mode="nearest") if smoothed else heights)
+    return np.asarray(
+        scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest") if smoothed else heights
+    )
 
 
 def ground_and_walls(path: Path, terrain: Terrain) -> tuple[Array, Array]:
@@ -47,4 +49,6 @@ def ground_and_walls(path: Path, terrain: Terrain) -> tuple[Array, Array]:
 
 def with_feet(walls: Array, ground: Array) -> Array:
     """Return walls (n, n) with the ground beside them, so that a surface of them has its sides."""
-    return np.where(binary_dilation(~np.isnan(walls)) & np.isnan(walls), ground, walls)
+    return np.where(
+        scipy.ndimage.binary_dilation(~np.isnan(walls)) & np.isnan(walls), ground, walls
+    )

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import axis_angle_matrix, matrix_quaternion, quaternion_matrix
-from scipy.ndimage import binary_erosion
-from scipy.spatial import cKDTree
 
 from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
 from voxel_sphere.rolling.distance import Solid
@@ -66,8 +65,8 @@ class AsDescribed:
     ) -> None:  # fmt: skip
         full = solid if solid.dtype == np.bool_ else solid >= 128
         self._size, self._r = float(full.shape[0]), radius
-        self._voxels = np.argwhere(full & ~binary_erosion(full, border_value=1)) + 0.5
-        self._tree = cKDTree(self._voxels)
+        self._voxels = np.argwhere(full & ~scipy.ndimage.binary_erosion(full, border_value=1)) + 0.5
+        self._tree = scipy.spatial.cKDTree(self._voxels)
         start = np.array(centre, dtype=float)
         self.state = _State(
             start, quaternion_matrix(np.asarray(orientation)), np.array(omega, dtype=float),

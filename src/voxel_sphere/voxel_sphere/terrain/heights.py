@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from roboaccord.contract.errors import AccordError
-from scipy.ndimage import gaussian_filter
 
 from voxel_sphere.terrain.mesh import SMOOTH
 from voxel_sphere.terrain.slices import SOLID
@@ -46,5 +46,5 @@ def height_field(terrain: Terrain) -> HeightField:
         )
     heights = solid.sum(axis=2) / SOLID
     if not terrain.grey:
-        heights = gaussian_filter(heights, SMOOTH, mode="nearest")
+        heights = scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest")
     return HeightField(heights * terrain.voxel_size, terrain.voxel_size)

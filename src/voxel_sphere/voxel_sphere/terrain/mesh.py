@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from roboaccord.contract.errors import AccordError
-from scipy.ndimage import gaussian_filter
 
 from voxel_sphere.terrain.slices import SOLID
 from voxel_sphere.terrain.workspace import Terrain
@@ -91,8 +91,8 @@ def smooth(solid: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.float32
     content = solid.astype(np.float32) / np.float32(SOLID)
     if sigma == 0:
         return content
-    narrow = gaussian_filter(content, sigma, mode="nearest")
-    wide = gaussian_filter(content, 2 * sigma, mode="nearest")
+    narrow = scipy.ndimage.gaussian_filter(content, sigma, mode="nearest")
+    wide = scipy.ndimage.gaussian_filter(content, 2 * sigma, mode="nearest")
     # Beyond 0 and 1 it would move the faces of the grid, which close the mesh.
     return np.asarray(np.clip(2 * narrow - wide, 0, 1), np.float32)
 

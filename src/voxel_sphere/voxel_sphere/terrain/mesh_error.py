@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from voxel_sphere.terrain.mesh import Array, Mesh, terrain_mesh
 from voxel_sphere.terrain.workspace import Terrain
@@ -79,5 +79,5 @@ def distance_to(reference: Mesh, points: Array) -> Array:
     corners = reference.corners
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    _, nearest = cKDTree(corners.mean(axis=1)).query(points)
+    _, nearest = scipy.spatial.cKDTree(corners.mean(axis=1)).query(points)
     return np.asarray(abs(np.einsum("ij,ij->i", points - corners[nearest, 0], normals[nearest])))

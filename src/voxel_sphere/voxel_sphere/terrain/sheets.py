@@ -11,9 +11,8 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from roboaccord.contract.errors import AccordError
-from scipy.ndimage import distance_transform_edt
-from scipy.spatial import cKDTree
 
 from voxel_sphere.terrain.shapes import Array, centres, grey
 from voxel_sphere.terrain.slices import Done, Volume, nothing
@@ -75,8 +74,8 @@ class Sheet:
         return self.grid[proper], normals[proper] / sizes[proper][:, None], np.argwhere(proper)
 
     @cached_property
-    def _tree(self) -> cKDTree:
-        return cKDTree(self.front[0])
+    def _tree(self) -> scipy.spatial.cKDTree:
+        return scipy.spatial.cKDTree(self.front[0])
 
     def distance(self, x: Array, y: Array, z: Array) -> Array:
         """Return the signed distance, negative inside, from the plane at the nearest point.
@@ -132,7 +131,7 @@ class Sheet:
         volume = np.zeros((n, n, n), np.uint8)
         if empty.all():
             raise AccordError(f"the surface is nowhere in the grid of {n} voxels")
-        near = np.argwhere(distance_transform_edt(empty) < 2.0)
+        near = np.argwhere(scipy.ndimage.distance_transform_edt(empty) < 2.0)
         x = centres(n)
         for begin in range(0, len(near), AT_ONCE):
             cells = near[begin : begin + AT_ONCE]

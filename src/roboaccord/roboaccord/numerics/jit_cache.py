@@ -1,0 +1,167 @@
+"""Cache compiled kernels on disk by their code: what numba's own cache does by their file.
+
+Numba asks whether the file of a kernel has changed. So a comment compiles all kernels of the file
+anew, and a change of a constant or kernel that is imported from another file compiles none. Here
+the key is a digest of the bytecode, without docstrings and line numbers, of a kernel and all it
+calls, and of the global values that they read, which numba compiles in as constants.
+"""
+
+from __future__ import annotations
+
+import dis
+import enum
+import functools
+import hashlib
+import inspect
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import caching
+
+from roboaccord.numerics.jit import Kernel
+
+STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
+LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+
+
+def make_dispatcher(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+    """Return what compiles a function when called, and keeps the result by `digest`."""
+    if numba.config.DISABLE_JIT:
+        return function
+    dispatcher = numba.njit(**options)(function)
+    dispatcher._cache = _KernelCache(function)  # as its enable_caching() does
+    return dispatcher
+
+
+def digest(function: Callable[..., Any]) -> str:
+    """Return a hexadecimal key of a kernel's code and of all that is compiled into it.
+
+    Raises:
+        TypeError: for a global value of a kind of which the key would not tell a change.
+    """
+    texts: dict[Any, str] = {}
+    waiting = [function]
+    while waiting:
+        one = waiting.pop()
+        if one not in texts:
+            texts[one], called = _describe(one)
+            waiting += called
+    return hashlib.sha256("\n".join(texts.values()).encode()).hexdigest()
+
+
+@functools.cache
+def _describe(function: Callable[..., Any]) -> tuple[str, list[Any]]:
+    """Return a text that changes with a kernel's own code, and the functions of those it calls."""
+    name = f"{function.__module__}.{function.__qualname__}"
+    lines, called = [name, _code(function.__code__), repr(function.__defaults__)], []
+    for key, value in _globals(function):
+        if isinstance(value, Kernel):
+            called.append(value.function)
+        try:
+            lines.append(f"{key} = {_value(value)}")
+        except TypeError as error:
+            raise TypeError(f"{name} reads {key}: {error}") from None
+    return "\n".join(lines), called
+
+
+def _code(code: CodeType) -> str:
+    """Return what a code object does, whatever its lines and docstring."""
+    steps = [f"{code.co_varnames} {code.co_argcount} {code.co_exceptiontable.hex()}"]
+    for step in dis.get_instructions(code):
+        if isinstance(step.argval, CodeType):
+            steps.append(f"{step.opname} {_code(step.argval)}")
+        elif step.opcode in dis.hasconst:  # not by its index, which a docstring shifts
+            steps.append(f"{step.opname} {step.argval!r}")
+        else:
+            steps.append(f"{step.opname} {step.arg} {step.argrepr}")
+    return "\n".join(steps)
+
+
+def _globals(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the global values that a function reads, `module.name` among them, by name."""
+    yield from inspect.getclosurevars(function).nonlocals.items()
+    for code in _codes(function.__code__):
+        path, value = "", None
+        for step in dis.get_instructions(code):
+            if step.opname == "LOAD_GLOBAL":
+                path, value = step.argval, function.__globals__.get(step.argval)
+                yield path, value
+            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
+                path, value = f"{path}.{step.argval}", getattr(value, step.argval)
+                yield path, value
+            elif step.opname != "EXTENDED_ARG":
+                value = None
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _value(value: Any) -> str:
+    """Return a text that changes with a global value.
+
+    Raises:
+        TypeError: for a kind of which no text is known to do so.
+    """
+    if isinstance(value, (*PLAIN, enum.Enum, np.generic)):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, tuple):
+        return f"{type(value).__name__} {[_value(item) for item in value]}"
+    if isinstance(value, np.ndarray):
+        content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"{value.dtype.str} {value.shape} {value.flags.c_contiguous} {content}"
+    if isinstance(value, enum.EnumMeta):
+        return str(list(value))
+    if isinstance(value, type) and hasattr(value, "_fields"):
+        return str(value._fields)
+    place = str(getattr(value, "__module__", "numpy")).partition(".")[0]
+    if isinstance(value, (Kernel, ModuleType)) or (callable(value) and place in LIBRARIES):
+        return str(getattr(value, "__name__", ""))
+    raise TypeError(f"the cache of kernels cannot tell a change of a {type(value).__name__}")
+
+
+class _ByCode(caching._CacheLocator):  # type: ignore[misc]
+    """What makes one of numba's places of cached code tell kernels apart by their code."""
+
+    def __init__(self, py_func: Callable[..., Any], *args: Any) -> None:
+        super().__init__(py_func, *args)
+        self._digest = digest(py_func)
+
+    def get_source_stamp(self) -> str:
+        return self._digest
+
+    def get_disambiguator(self) -> str:
+        return self._digest[:16]
+
+
+class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = tuple(
+        type(f"{place.__name__}ByCode", (_ByCode, place), {})
+        for place in caching.CompileResultCacheImpl._locator_classes
+    )
+
+
+class _KernelCache(caching.Cache):  # type: ignore[misc]
+    """Numba's cache of a function, of which older code is removed when newer is saved."""
+
+    _impl_class = _KernelCacheImpl
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return sig, codegen.magic_tuple()  # the file is the code's already
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        super().save_overload(sig, data)
+        base: str = self._impl.filename_base
+        before, key, after = base.partition(self._impl.locator.get_disambiguator())
+        for file in Path(self.cache_path).glob(f"{before}*{after}.*"):
+            if key not in file.name and time.time() - file.stat().st_mtime > STALE:
+                file.unlink(missing_ok=True)

@@ -1,0 +1,77 @@
+"""The command line starts at once: what takes long to import waits until it is needed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from roboaccord.scenario.setup import robot_names
+
+pytestmark = pytest.mark.thorough
+
+HEAVY = set(
+    "dartpy joblib matplotlib mujoco._structs numba pandas pinocchio plotly rclpy scipy.optimize "
+    "scipy.stats skimage trimesh viser xacro".split()
+)
+# s of CPU time; each of HEAVY takes 0.1 to 0.8. A quiet machine takes 0.35, a busy one up to 0.5.
+LIMIT = 0.8
+
+MISTAKES = [
+    "frobnicate",
+    "run snaek serpenoid",
+    "run snake serpenoi",
+    "run snake missing.yaml",
+    "run snake serpenoid --set duraton=1",
+    "run snake serpenoid --set controller.ampltude=1",
+    "run snake serpenoid --set parameters.link_mas=1",
+    "crosscheck snake serpenoi",
+    "sweep snake serpenoi",
+    "view missing",
+    "check missing.sdf",
+]
+
+
+def imported(words: str, folder: Path) -> tuple[set[str], float, str]:
+    """Run `accord` and return the modules that it imported, its CPU time [s] and what it said."""
+    command = [sys.executable, "-X", "importtime", "-m", "roboaccord.cli.main", *words.split()]
+    before = os.times()
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    after = os.times()
+    lines = done.stderr.splitlines()
+    modules = {line.split("|")[-1].strip() for line in lines if line.startswith("import time:")}
+    said = [line for line in lines if not line.startswith("import time:")]
+    spent = sum(after[2:4]) - sum(before[2:4])  # of children: user and system
+    return modules, spent, done.stdout + "\n".join(said)
+
+
+@pytest.mark.parametrize("words", MISTAKES)
+def test_a_mistake_is_told_at_once(words: str, tmp_path: Path) -> None:
+    modules, spent, said = imported(words, tmp_path)
+    assert said.startswith("accord: "), said
+    assert modules & HEAVY == set()
+    assert spent < LIMIT
+
+
+def test_the_version_is_told_without_numpy_and_robots(tmp_path: Path) -> None:
+    modules, spent, said = imported("--version", tmp_path)
+    assert said.startswith("roboaccord ")
+    assert modules & {*HEAVY, "numpy", "yaml", *robot_names()} == set()
+    assert spent < LIMIT
+
+
+def test_the_help_lists_robots_without_importing_them(tmp_path: Path) -> None:
+    modules, _, said = imported("--help", tmp_path)
+    assert all(name in said for name in robot_names())
+    assert modules & {*HEAVY, *robot_names()} == set()
+
+
+@pytest.mark.parametrize("robot", robot_names())
+def test_a_robot_is_registered_without_its_solvers(robot: str, tmp_path: Path) -> None:
+    """Importing the registration is part of every mistake in a scenario of the robot."""
+    modules, spent, said = imported(f"run {robot} frobnicate", tmp_path)
+    assert said.startswith(f"accord: {robot} has no scenario frobnicate"), said
+    assert modules & (HEAVY - {"pinocchio"}) == set()
+    assert spent < LIMIT
