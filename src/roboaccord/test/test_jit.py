@@ -34,7 +34,12 @@ def outer(x):
 def unrelated():
     return 1
 """,
-    "inner": "from roboaccord.numerics.jit import kernel\n\n@kernel\ndef inner(x):\n    return 3.0 * x\n",
+    "inner": """from roboaccord.numerics.jit import kernel
+
+@kernel
+def inner(x):
+    return 3.0 * x
+""",
     "limits": "import numpy as np\n\nLIMITS = np.array([0.0, 5.0])\n",
 }
 VALUE = 3.0 * 2.0 + 1.0

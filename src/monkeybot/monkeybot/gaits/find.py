@@ -54,7 +54,6 @@ def find_gaits(
     Raises:
         AccordError: for a control that is missing or unknown, or no sample.
     """
-
     gait_of(kind, controls)
     if samples < 1:
         raise AccordError(f"samples is {samples}, and must be 1 at least")

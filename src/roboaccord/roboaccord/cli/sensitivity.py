@@ -57,7 +57,6 @@ def sensitivity_command(
 
       accord sensitivity monkeybot brachiate --out runs/monkeybot_sensitivity
     """
-
     setup = load_setup(robot, scenario, changes or [])
     chosen = [name for name in choose_engines(engines, quiet=as_json) if name != "reference"]
     asked = choose_kinds(kinds)

@@ -114,7 +114,6 @@ def run_all(
         done: told of each job as it ends.
         workers: processes.
     """
-
     data = {**setup.scenario.data(), "duration": duration}
     calls = ((data, job, tuple(perturbations)) for job in jobs)
     found = {}

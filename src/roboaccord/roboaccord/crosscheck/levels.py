@@ -36,7 +36,6 @@ def check_engines(
     statistics: Mapping[str, StatisticsCheck],
 ) -> list[EngineChecks]:
     """Measure every engine at every level."""
-
     spec, seed = setup.scenario.crosscheck, setup.scenario.seed
     steps: dict[str, OneStepCheck] = {}
     if floor is not None:

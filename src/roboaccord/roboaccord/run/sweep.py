@@ -76,7 +76,6 @@ def sweep(
         AccordError: for no or an unknown engine, an unknown figure, or a step that does not divide
             the period.
     """
-
     if not engines:
         raise AccordError("no engine is named to sweep")
     steps = list(dict.fromkeys(physics_steps)) or [setup.scenario.physics_step]

@@ -102,7 +102,6 @@ def run_map(
     jobs: int | None = None,
 ) -> Iterator[Cell]:
     """Run every speed at every turn rate, side by side, and yield the cells in that order."""
-
     data = setup.scenario.data()
     cells = ((data, engine, speed, rate) for speed in speeds for rate in turn_rates)
     yield from in_processes(run_cell, cells, workers=jobs)

@@ -101,7 +101,6 @@ def check(
         done: told of each that ends.
         workers: processes.
     """
-
     found = []
     for finding in in_processes(run_case, ((case,) for case in chosen), workers=workers):
         found.append(finding)

@@ -10,8 +10,8 @@ from roboaccord.cli.console import COMPILING, out, print_json, progress
 from roboaccord.description.parameters import load_parameters
 from roboaccord.run.output import make_folder
 
+from snake.figures import optima, write_change_of_ground, write_costs, write_steering
 from snake.model.parameters import SnakeParameters
-from snake.source.figures import optima, write_change_of_ground, write_costs, write_steering
 from snake.source.shapes import write_picture
 
 
