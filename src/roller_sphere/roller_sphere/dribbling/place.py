@@ -58,14 +58,6 @@ def holds(parameters: RollerSphereParameters, offset: Array) -> Array:
     return np.asarray((np.abs(slid) <= STROKE * parameters.roller_radius).all(axis=-1))
 
 
-def normals_at(parameters: RollerSphereParameters, offset: Array) -> Array:
-    """Return the unit vectors from the ball's centre to the rollers' (..., 2, 3)."""
-    p = parameters
-    reach = p.radius + p.roller_radius
-    centres = (reach - slides(p, offset))[..., None] * p.rig.normals
-    return np.asarray((centres - offset[..., None, :]) / reach)
-
-
 def spins(trajectory: Trajectory) -> Array:
     """Return the ball's angular velocity relative to the carrier, in its frame (k, 3) [rad/s]."""
     world = np.einsum(
