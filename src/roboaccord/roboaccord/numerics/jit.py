@@ -34,6 +34,8 @@ def kernel(function: F) -> F:
 class Kernel:
     """A function that numba compiles when it is first called, from Python or another kernel."""
 
+    is_kernel = True
+
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self._dispatcher: Any = None

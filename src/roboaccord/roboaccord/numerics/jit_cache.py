@@ -23,8 +23,6 @@ import numba
 import numpy as np
 from numba.core import caching
 
-from roboaccord.numerics.jit import Kernel
-
 STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
 LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
@@ -61,7 +59,7 @@ def _describe(function: Callable[..., Any]) -> tuple[str, list[Any]]:
     name = f"{function.__module__}.{function.__qualname__}"
     lines, called = [name, _code(function.__code__), repr(function.__defaults__)], []
     for key, value in _globals(function):
-        if isinstance(value, Kernel):
+        if getattr(value, "is_kernel", False):
             called.append(value.function)
         try:
             lines.append(f"{key} = {_value(value)}")
@@ -124,7 +122,8 @@ def _value(value: Any) -> str:
     if isinstance(value, type) and hasattr(value, "_fields"):
         return str(value._fields)
     place = str(getattr(value, "__module__", "numpy")).partition(".")[0]
-    if isinstance(value, (Kernel, ModuleType)) or (callable(value) and place in LIBRARIES):
+    named = isinstance(value, ModuleType) or getattr(value, "is_kernel", False)
+    if named or (callable(value) and place in LIBRARIES):
         return str(getattr(value, "__name__", ""))
     raise TypeError(f"the cache of kernels cannot tell a change of a {type(value).__name__}")
 

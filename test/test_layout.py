@@ -1,0 +1,63 @@
+"""The floor plan: rooms import one way, and few modules stand at the top of a package."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+from workspace import PACKAGES, ROOT
+
+MOST = 14
+
+
+def modules(package: str) -> dict[str, Path]:
+    """Return the modules of a package by dotted name."""
+    top = ROOT / "src" / package
+    return {
+        ".".join(path.relative_to(top).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (top / package).rglob("*.py")
+    }
+
+
+def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """Yield the modules of its package that a module imports, in functions and for types too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            while name and name not in known:
+                name = name.rpartition(".")[0]
+            if name:
+                yield name
+
+
+def room(module: str) -> str:
+    """Return the room of a module: the package below the top, or the module there."""
+    return module.split(".")[1] if "." in module else ""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_module_and_no_room_imports_in_a_circle(package: str) -> None:
+    """Both graphs have a topological order; `graphlib` names the circle where there is one."""
+    known = modules(package)
+    graph = {name: set(imports(path, known)) - {name} for name, path in known.items()}
+    graph.pop(package)  # the public names, which lead everywhere
+    TopologicalSorter(graph).prepare()
+    rooms: dict[str, set[str]] = {}
+    for module, used in graph.items():
+        rooms.setdefault(room(module), set()).update(map(room, used - {package}))
+    TopologicalSorter({name: used - {name} for name, used in rooms.items()}).prepare()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_few_modules_or_rooms_stand_at_the_top(package: str) -> None:
+    """`__init__.py` apart, at most 14: more are a corridor."""
+    top = ROOT / "src" / package / package
+    found = [p for p in top.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()]
+    assert len([p for p in found if p.name != "__init__.py"]) <= MOST
