@@ -12,11 +12,13 @@ pytestmark = pytest.mark.thorough
 
 @pytest.fixture
 def figures(tmp_path):
-    """Return a function that runs a command and returns what it prints as JSON."""
+    """Return a function that runs a command and returns the figures that it prints as JSON."""
 
     def run(words):
         done = accord(*f"monkeybot {words} --json".split(), cwd=tmp_path)
-        return json.loads(succeed(done))
+        found = json.loads(succeed(done))
+        assert found.pop("options")
+        return found
 
     return run
 

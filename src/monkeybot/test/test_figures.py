@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -23,14 +22,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return folder and figures, on coarse grids, and what the command prints."""
+    """Return folder and figures, on coarse grids, and what the command finds."""
     folder = tmp_path_factory.mktemp("figures")
     with pytest.MonkeyPatch.context() as patch:
-        printed: list[str] = []
-        patch.setattr("typer.echo", printed.append)
         shown = keep_figures(patch)
-        figures_command(folder=folder, count=31, as_json=True)
-    return folder, shown, json.loads(printed[0])
+        found = figures_command(folder=folder, count=31).data
+    return folder, shown, found
 
 
 def test_every_figure_is_there(made):

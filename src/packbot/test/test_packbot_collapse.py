@@ -148,7 +148,7 @@ def test_without_contact_the_arm_falls_through_the_chassis() -> None:
 def test_the_command_prints_its_keys(figures: Figures) -> None:
     data = figures(["collapse", "--engine", "mujoco", "--duration", "0.3"])
     assert list(data) == [
-        "absolute_deg", "settle_time", "energy_rise", "worst_penetration", "events",
+        "absolute_deg", "settle_time", "energy_rise", "worst_penetration", "events", "options",
     ]  # fmt: skip
     assert list(data["absolute_deg"]) == ["link1", "link2", "link3"]
 

@@ -238,7 +238,7 @@ def test_wrong_words(complaint, words, expected):
 
 def test_commands_print_what_the_modules_find(figures, planner):
     found = figures("dynamics --q shoulder=1.2,elbow1=-0.8 --qd 0 0.1 0 0 0 0 0".split())
-    assert set(found) == {"joints", "qdd", "mass_matrix", "bias"}
+    assert set(found) == {"joints", "qdd", "mass_matrix", "bias", "options"}
     residual = np.array(found["mass_matrix"]) @ found["qdd"] + found["bias"]
     assert np.abs(residual).max() < 1e-11  # no efforts are given
     found = figures("pose --target 1.1 0 0.45 --pitch 0".split())

@@ -126,7 +126,7 @@ def test_hulls_are_in_the_way_if_the_line_crosses_them(sight):
 def test_commands_print_distances_and_sight(figures):
     angles = "0.3 1.2 -0.5 0.3 0.1 -0.2 1".split()
     found = figures(["distance", "--q", *angles])
-    assert list(found) == ["min", "pairs"] and len(found["pairs"]) == 138
+    assert list(found) == ["min", "pairs", "options"] and len(found["pairs"]) == 138
     distances = [pair["distance"] for pair in found["pairs"]]
     assert distances == sorted(distances) and distances[0] == found["min"]
     clearance = Clearance.of(Setup.of(load_scenario("packbot", "packbot", "collapse")))

@@ -14,6 +14,7 @@ from roboaccord.bag.compare import compare
 from roboaccord.bag.export import export
 from roboaccord.bag.recording import write_trajectory
 from roboaccord.cli.bags import compare_command, export_command, recover_command
+from roboaccord.cli.command import add_command
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.rotations import rpy_quaternion
@@ -25,9 +26,9 @@ SIGNALS = {
     *(f"base/{axis}" for axis in ("x", "y", "z", "roll", "pitch", "yaw")),
 }
 app = typer.Typer()
-app.command("compare")(compare_command)
-app.command("export")(export_command)
-app.command("recover")(recover_command)
+add_command(app, "compare", compare_command)
+add_command(app, "export", export_command)
+add_command(app, "recover", recover_command)
 
 
 @pytest.fixture

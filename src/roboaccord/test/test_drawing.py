@@ -106,8 +106,8 @@ def test_a_page_of_stills_holds_them(tmp_path: Path) -> None:
 
 def test_commands_that_draw_nothing_do_not_wait_for_matplotlib() -> None:
     code = (
-        "import sys; from roboaccord.cli.main import add_robot_groups; "
-        "[add_robot_groups([n]) for n in sys.argv[1:]]; sys.exit('matplotlib' in sys.modules)"
+        "import sys; from roboaccord.cli.lazy import robot_commands; "
+        "[robot_commands(n) for n in sys.argv[1:]]; sys.exit('matplotlib' in sys.modules)"
     )
     robots = ("snake", "monkeybot", "packbot", "roller_sphere", "voxel_sphere")
     assert subprocess.run([sys.executable, "-c", code, *robots], check=False).returncode == 0

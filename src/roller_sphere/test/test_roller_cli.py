@@ -44,6 +44,7 @@ def test_rollers_one_by_one(figures):
     """Two as the three pairs have them, and three with the spin that three can have."""
     pairs, _ = figures(f"inverse {PAPER} --alpha-deg 10 -10 --heading-deg 33")
     single, _ = figures("inverse --roller 215 60 10 --roller 325 60 -10 --heading-deg 33")
+    assert single.pop("options") != pairs.pop("options")
     assert single == pairs
     rollers = "--roller 0 45 40 --roller 120 45 -40 --roller 240 45 90"
     three, _ = figures(f"inverse {rollers} --speed 0.5 --heading-deg -90 --spin 2")

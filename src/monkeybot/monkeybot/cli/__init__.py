@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typer
+from roboaccord.cli.command import add_command
 
 from monkeybot.cli.basin import basin_command
 from monkeybot.cli.continue_ import continue_command
@@ -26,19 +27,19 @@ def group() -> None:
     """Evaluate, search, refine and repeat the MonkeyBot's gaits."""
 
 
-app.command("gait")(gait_command)
-app.command("minimise")(minimise_command)
-app.command("periodic")(periodic_command)
-app.command("collisionless")(collisionless_command)
-app.command("repeat")(repeat_command)
-app.command("landscape")(landscape_command)
-app.command("figures")(figures_command)
-app.command("stable")(stable_command)
-app.command("gaits")(gaits_command)
-app.command("basin")(basin_command)
-app.command("robust")(robust_command)
-app.command("stability")(stability_command)
-app.command("lqr")(lqr_command)
-app.command("continue")(continue_command)
-app.command("find")(find_command)
-app.command("design")(design_command)
+add_command(app, "gait", gait_command)
+add_command(app, "minimise", minimise_command)
+add_command(app, "periodic", periodic_command)
+add_command(app, "collisionless", collisionless_command)
+add_command(app, "repeat", repeat_command)
+add_command(app, "landscape", landscape_command)
+add_command(app, "figures", figures_command)
+add_command(app, "stable", stable_command)
+add_command(app, "gaits", gaits_command)
+add_command(app, "basin", basin_command)
+add_command(app, "robust", robust_command)
+add_command(app, "stability", stability_command)
+add_command(app, "lqr", lqr_command)
+add_command(app, "continue", continue_command)
+add_command(app, "find", find_command)
+add_command(app, "design", design_command)

@@ -6,17 +6,13 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.console import COMPILING, print_json, progress
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, figure_lines, progress
+from roboaccord.cli.options import Seed
 
-from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
+from monkeybot.cli.options import Changes, GaitName, Samples, robot_parameters
 from monkeybot.stability.basin import basin, check_counts
 from monkeybot.stability.closed_loop import held_gait
-
-GaitName = Annotated[
-    str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")
-]
-Samples = Annotated[int, typer.Option(help="Number of walks.")]
-Seed = Annotated[int, typer.Option(help="Of the random numbers.")]
 
 
 def basin_command(
@@ -29,8 +25,7 @@ def basin_command(
     steps: Annotated[int, typer.Option(help="Changes of hands of every walk.")] = 100,
     seed: Seed = 0,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Walk from starts beside a gait's orbit, normally distributed, and tell how many survive.
 
     A walk has fallen out of its gait in the first cycle in which it misses an event, in which its
@@ -46,7 +41,7 @@ def basin_command(
     check_counts(samples, steps)
     parameters = robot_parameters(changes)
     orbit, feedback = held_gait(name, parameters)
-    with progress(as_json) as bar:
+    with progress() as bar:
         task = bar.add_task(COMPILING, total=samples)
         found = basin(
             orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, samples=samples, steps=steps,
@@ -54,26 +49,22 @@ def basin_command(
             done=lambda count: bar.update(task, advance=count, description="walking"),
         )  # fmt: skip
     height = found.height_gained(orbit)
-    if as_json:
-        print_json(
-            {
-                "gait": name,
-                "sd_angle": sd_angle,
-                "sd_rate": sd_rate,
-                "samples": samples,
-                "steps": steps,
-                "seed": seed,
-                "survived": found.survived,
-                "low": found.low,
-                "high": found.high,
-                "height_sd": float(np.std(height)) if len(height) else None,
-            }
-        )
-        return
+    data = {
+        "gait": name,
+        "sd_angle": sd_angle,
+        "sd_rate": sd_rate,
+        "samples": samples,
+        "steps": steps,
+        "seed": seed,
+        "survived": found.survived,
+        "low": found.low,
+        "high": found.high,
+        "height_sd": float(np.std(height)) if len(height) else None,
+    }
     rows = {
         "survived": (f"{found.survived:.3f}", f"of {samples} walks of {steps} steps"),
         "95 % confidence": (f"{found.low:.3f} to {found.high:.3f}", "(Wilson)"),
     }
     if len(height):
         rows["height of survivors"] = (f"{np.std(height):.3f}", "m off the orbit's, deviation")
-    print_figures(rows)
+    return Result(data, figure_lines(rows))

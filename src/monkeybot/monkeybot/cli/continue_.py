@@ -9,12 +9,14 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
-from roboaccord.cli.console import COMPILING, out, print_json, progress
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.contract.errors import AccordError
 
 from monkeybot.cli.kinds import Controls, Rise, controls_of, kind_of, orbit_row
-from monkeybot.cli.options import Changes, Json, robot_parameters
+from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.continuation import Branch, Family, Point, follow
 from monkeybot.gaits.crossings import Crossing, Stretch, best, crossings, stable
 from monkeybot.gaits.orbits import Orbit, find_orbit
@@ -45,8 +47,7 @@ def continue_command(
         Path | None, typer.Option("--out", metavar="FILE.csv", help="For the table of orbits.")
     ] = None,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Follow a family of gaits, round its turning points, and tell where it is stable.
 
     It goes both ways from a gait, until the family leaves the range or ends. Multipliers cross the
@@ -67,7 +68,7 @@ def continue_command(
     parameters = robot_parameters(changes)
     orbit, rise = _begin(parameters, gait, kind, controls, start, rise)
     family = Family(orbit.kind, parameters, orbit.controls, along, low, high, rise)
-    with progress(as_json) as bar:
+    with progress() as bar:
         task = bar.add_task(COMPILING, total=None)
         branch = follow(
             family, orbit, largest=largest, most=most,
@@ -80,10 +81,9 @@ def continue_command(
     if file is not None:
         write_csv(branch, along, file)
     stretches = stable(branch, found)
-    if as_json:
-        print_json(_data(branch, found, stretches, least, along))
-        return
-    _print(branch, found, stretches, least, along)
+    result = branch, found, stretches, least, along
+    unused = ("start", "rise") if kind is None else ("gait",)
+    return Result(_data(*result), _shown(*result), used=dict.fromkeys(unused))
 
 
 def _begin(
@@ -155,9 +155,10 @@ def _data(
     }
 
 
-def _print(
+def _shown(
     branch: Branch, found: list[Crossing], stretches: list[Stretch], least: Point, along: str
-) -> None:
+) -> list[RenderableType]:
+    """Return a branch for people."""
     values = [point.value for point in branch.points]
     names = list(least.orbit.controls)
     say = [f"{len(values)} orbits, {along} from {min(values):.6g} to {max(values):.6g}"]
@@ -168,12 +169,15 @@ def _print(
         say.append(f"stable: {', '.join(each)}")
     if not stretches:
         say.append("stable: nowhere")
-    table = Table(along, *(n for n in names if n != along), "radius", "crosses", "outside")
+    others = [name for name in names if name != along]
+    table = make_table(along, *others, "radius", "crosses", "outside", words=["crosses"])
     marked = [(c.point, c.kind, f"{c.before} to {c.after}") for c in found]
     for point, what, count in [*marked, (least, "smallest radius", "")]:
-        rest = (f"{point.orbit.controls[name]:.6g}" for name in names if name != along)
+        rest = (f"{point.orbit.controls[name]:.6g}" for name in others)
         radius = f"{point.orbit.spectral_radius:.6g}"
         table.add_row(f"{point.value:.7g}", *rest, radius, what, count)
-    for line in say:
-        out.print(line, highlight=False, soft_wrap=True)
-    out.print(table)
+    explained = (
+        "controls in s, N m and SI; radius: spectral radius of the multipliers, stable below 1; "
+        "crosses: what crosses the unit circle; outside: multipliers outside it, before and after"
+    )
+    return [*map(Text, say), table, Text(explained)]

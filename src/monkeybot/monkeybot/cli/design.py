@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from roboaccord.cli.console import COMPILING, out, print_json, progress
-from roboaccord.run.output import make_folder
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, file_line, make_table, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force, Out
 from roboaccord.run.versions import made_with
 
-from monkeybot.cli.landscape import Span
-from monkeybot.cli.options import Changes, Json, robot_parameters
+from monkeybot.cli.options import Changes, Span, robot_parameters
 from monkeybot.gaits.landscape import span
 from monkeybot.stability.design import (
     MARGINS,
@@ -35,12 +37,10 @@ def design_command(
     inertia: Annotated[
         Span, typer.Option(metavar="A B N", help="About the centre of gravity, in m L^2.")
     ] = (0.004, 0.076, 25),
-    folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for data and pictures.")
-    ] = Path("runs/monkeybot_design"),
+    folder: Out = None,
+    force: Force = False,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Map how stable the horizontal clocked gait is over the shape of the links, both alike.
 
     Mass, length and gravity change no multipliers, so the place of the centre of gravity and the
@@ -56,8 +56,7 @@ def design_command(
     """
     centres, inertias = span(*centre, "--centre"), span(*inertia, "--inertia")
     parameters = robot_parameters(changes)
-    place = make_folder(folder)
-    with progress(as_json) as bar:
+    with results(folder, "monkeybot_design", force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=len(centres) * len(inertias))
         field = design_map(
             parameters, centres, inertias,
@@ -66,17 +65,14 @@ def design_command(
         bar.update(task, description="searching")
         robots = {"this robot": shipped_robot(parameters)}
         robots |= {f"best {margin}": better_robot(field, margin) for margin in MARGINS}
-    data = place / "design.npz"
-    save_map(field.arrays, data, parameters, made_with("roboaccord-monkeybot", "numba"))
-    files = [data]
-    for margin in MARGINS:
-        files.append(place / f"{margin}.svg")
-        write_design(field, margin, robots["this robot"], robots[f"best {margin}"], files[-1])
-    if as_json:
-        rows = {name: figures(robot) for name, robot in robots.items()}
-        print_json({**counts(field), "robots": rows, "files": [str(file) for file in files]})
-    else:
-        show(field, robots, files)
+        files = [place / "design.npz"]
+        save_map(field.arrays, files[0], parameters, made_with("roboaccord-monkeybot", "numba"))
+        for margin in MARGINS:
+            files.append(place / f"{margin}.svg")
+            write_design(field, margin, robots["this robot"], robots[f"best {margin}"], files[-1])
+    rows = {name: figures(robot) for name, robot in robots.items()}
+    data = {**counts(field), "robots": rows, "files": [str(file) for file in files]}
+    return Result(data, shown_of(field, robots, files))
 
 
 def counts(field: DesignMap) -> dict[str, int]:
@@ -102,24 +98,26 @@ def figures(robot: Robot) -> dict[str, Any]:
     }
 
 
-def show(field: DesignMap, robots: dict[str, Robot], files: list[Path]) -> None:
-    """Print the result for people."""
+def shown_of(field: DesignMap, robots: dict[str, Robot], files: list[Path]) -> list[RenderableType]:
+    """Return the result for people."""
     number = counts(field)
-    out.print(
+    say = (
         f"{number['robots_followed']} of {len(field.centre) * len(field.inertia)} robots followed, "
-        f"{number['robots_stable']} stable at some period",
-        highlight=False,
+        f"{number['robots_stable']} stable at some period"
     )
-    table = Table(
-        "robot", "centre, L", "inertia, m L^2", "radius", "at period, s", "torque, N m",
-        "stable periods, s", "width", box=None,
+    table = make_table(
+        "robot", "centre\n[L]", "inertia\n[m L^2]", "radius", "period\n[s]", "torque\n[N m]",
+        "stable\nperiods [s]", "width\n[%]",
     )  # fmt: skip
     for name, robot in robots.items():
         best, (low, high) = robot.level.best, robot.level.stable
         table.add_row(
             name, f"{robot.shape.centre:.4f}", f"{robot.shape.inertia:.5f}", f"{best.radius:.4f}",
-            f"{best.period:.4f}", f"{best.torque:.4f}", f"{low:.4f} to {high:.4f}",
-            f"{100 * robot.level.width:.2f} %",
+            f"{best.period:.4f}", f"{best.torque:.4f}", f"{low:.4f}-{high:.4f}",
+            f"{100 * robot.level.width:.2f}",
         )  # fmt: skip
-    out.print(table)
-    out.print("files: " + ", ".join(str(file) for file in files), highlight=False, soft_wrap=True)
+    explained = (
+        "L, m: length and mass of a link; centre: of gravity, from the hand; inertia: about it; "
+        "radius: smallest spectral radius, at that period and torque; width: of the stable periods"
+    )
+    return [Text(say), table, Text(explained), file_line(files)]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
-from roboaccord.cli.console import COMPILING, out, print_json, progress
-from roboaccord.run.output import make_folder
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, file_line, make_table, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force, Out
 from roboaccord.run.versions import made_with
 
-from monkeybot.cli.options import Changes, Json, Torque, robot_parameters
+from monkeybot.cli.options import Changes, Torque, robot_parameters
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.source.figures import (
     FIRST,
@@ -28,16 +30,14 @@ GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
 
 
 def figures_command(
-    folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for pictures and data.")
-    ] = Path("runs/monkeybot_figures"),
+    folder: Out = None,
+    force: Force = False,
     count: Annotated[
         int, typer.Option("--points", min=3, max=2001, help="Rates of each side of a landscape.")
     ] = 301,
     torque: Torque = 2.0,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Draw the report's figures 1 to 10 from this code, with the data beside them.
 
     Also repeats its two searches the way it did them: events on samples of 1 ms, and MATLAB's
@@ -50,8 +50,7 @@ def figures_command(
       accord monkeybot figures --points 101 --out figures --json
     """
     parameters, gait = robot_parameters(changes), horizontal(torque)
-    place = make_folder(folder)
-    with progress(as_json) as bar:
+    with results(folder, "monkeybot_figures", force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=len(RANGES) * count**2)
         evaluate(gait, parameters, np.array(FIRST))
         drawn = write_diagrams(parameters, torque, place)
@@ -79,24 +78,23 @@ def figures_command(
         "files": [str(file) for file in (*drawn, *files, *more)],
         "versions": made_with("roboaccord-monkeybot", "numba"),
     }
-    print_json(data) if as_json else show(data)
+    return Result(data, shown_of(data))
 
 
-def show(data: dict[str, Any]) -> None:
-    """Print the result for people."""
-    table = Table("landscape", "lowest error", "at w1, w2, rad/s", box=None)
+def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+    """Return the result for people."""
+    table = make_table("landscape", "lowest error", "at w1, w2 [rad/s]")
     for name, lowest in data["lowest"].items():
         w1, w2 = lowest["rates"]
         table.add_row(name, f"{lowest['error']:.3g}", f"{w1:g}, {w2:g}")
-    out.print(table)
+    say = []
     for search in data["searches"]:
         (a, b), (w1, w2) = search["guess"], search["rates"]
-        out.print(
+        say.append(
             f"the report's search from ({a:g}, {b:g}) stops at ({w1:.4f}, {w2:.4f}), "
-            f"error {search['error']:.3g}",
-            highlight=False,
+            f"error {search['error']:.3g}"
         )
-    out.print("files: " + ", ".join(data["files"]), highlight=False, soft_wrap=True)
+    return [table, *map(Text, say), file_line(data["files"])]
 
 
 def _figures(found: SampledGait) -> dict[str, Any]:

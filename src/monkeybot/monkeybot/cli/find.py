@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from roboaccord.cli.console import COMPILING, out, print_json, progress
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, make_table, progress
+from roboaccord.cli.options import Seed
 
 from monkeybot.cli.kinds import Controls, KindName, Rise, controls_of, kind_of, orbit_row
-from monkeybot.cli.options import Changes, Json, robot_parameters
+from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.find import find_gaits
 from monkeybot.gaits.orbits import Orbit
 
@@ -20,10 +23,9 @@ def find_command(
     controls: Controls = None,
     rise: Rise = 0.0,
     samples: Annotated[int, typer.Option(min=1, help="Random starts.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random numbers.")] = 0,
+    seed: Seed = 0,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Find gaits of a kind that repeat, by Newton's method from random starts.
 
     The same seed gives the same gaits. The most stable is first; a gait that walks to the left is
@@ -39,7 +41,7 @@ def find_command(
     which = kind_of(kind)
     given = [*([f"period={period!r}"] if period is not None else []), *(controls or ())]
     parameters, values = robot_parameters(changes), controls_of(which, given)
-    with progress(as_json) as bar:
+    with progress() as bar:
         task = bar.add_task(COMPILING, total=samples)
 
         def done(count: int) -> None:
@@ -48,23 +50,33 @@ def find_command(
         found = find_gaits(
             which, parameters, values, samples=samples, seed=seed, rise=rise, done=done
         )
-    if as_json:
-        rows = [orbit_row(orbit) for orbit in found]
-        print_json({"kind": kind, "samples": samples, "seed": seed, "gaits": rows})
-        return
-    out.print(f"{len(found)} gaits from {samples} starts", highlight=False)
-    out.print(_table(found))
+    rows = [orbit_row(orbit) for orbit in found]
+    return Result(
+        {"kind": kind, "samples": samples, "seed": seed, "gaits": rows},
+        [f"{len(found)} gaits from {samples} starts", *_tables(found)],
+        used={"at": [f"{name}={value:g}" for name, value in values.items()], "period": None},
+    )
 
 
-def _table(found: list[Orbit]) -> Table:
-    table = Table("radius", "controls", "th1, th2, w1, w2", "stride, m", "drop, mm", "work, J")
-    for orbit in found:
-        table.add_row(
+def _tables(found: list[Orbit]) -> list[RenderableType]:
+    """Return the gaits in two tables that fit 80 columns: their figures, and their states."""
+    if not found:
+        return []
+    controls = list(found[0].controls)
+    figures = make_table("gait", "radius", *controls, "stride\n[m]", "drop\n[mm]", "work\n[J]")
+    states = make_table("gait", "th1\n[rad]", "th2\n[rad]", "w1\n[rad/s]", "w2\n[rad/s]")
+    for number, orbit in enumerate(found, 1):
+        figures.add_row(
+            str(number),
             f"{orbit.spectral_radius:.5g}",
-            ", ".join(f"{name} {value:.6g}" for name, value in orbit.controls.items()),
-            ", ".join(f"{value:.5f}" for value in orbit.start),
+            *(f"{orbit.controls[name]:.6g}" for name in controls),
             f"{orbit.stride:.4f}",
-            f"{1e3 * orbit.drop:.3f}",
+            f"{round(1e3 * orbit.drop, 3) + 0.0:.3f}",
             f"{orbit.work:.3f}",
         )
-    return table
+        states.add_row(str(number), *(f"{value:.5f}" for value in orbit.start))
+    explained = (
+        "radius: spectral radius of the multipliers, stable below 1; stride, drop and work: of a "
+        "cycle; times in s, torques in N m; below the state just after the change of hands"
+    )
+    return [figures, Text(explained), states]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.cli.console import print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import figure_lines
 from roboaccord.contract.errors import AccordError
 
 from monkeybot.cli.options import (
     Changes,
-    Json,
     Rates,
     Tolerance,
     Torque,
     check_tolerance,
-    print_figures,
     robot_parameters,
 )
 from monkeybot.gaits.gait import Evaluation, evaluate, horizontal
@@ -25,8 +24,7 @@ def gait_command(
     torque: Torque = 2.0,
     changes: Changes = None,
     tolerance: Tolerance = FINE,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Evaluate the report's gait: swing up, change hands on the line, motor, coast to the vertical.
 
     Its error is th2^2 + (w1 - w1')^2 + (w2 - w2')^2 between start and end.
@@ -44,17 +42,13 @@ def gait_command(
     if not np.isfinite(found.error[0]):
         raise AccordError(missed(np.array(rates)))
     final = dict(zip(("th2", "w1", "w2"), found.final[0, 1:].tolist(), strict=True))
-    if as_json:
-        print_json({**times_and_error(found), "final": final})
-        return
-    print_figures(
-        {
-            **shown(found),
-            "final th2": (f"{final['th2']:.8f}", "rad"),
-            "final w1": (f"{final['w1']:.8f}", "rad/s"),
-            "final w2": (f"{final['w2']:.8f}", "rad/s"),
-        }
-    )
+    rows = {
+        **shown(found),
+        "final th2": (f"{final['th2']:.8f}", "rad"),
+        "final w1": (f"{final['w1']:.8f}", "rad/s"),
+        "final w2": (f"{final['w2']:.8f}", "rad/s"),
+    }
+    return Result({**times_and_error(found), "final": final}, figure_lines(rows))
 
 
 def minimise_command(
@@ -62,8 +56,7 @@ def minimise_command(
     torque: Torque = 2.0,
     changes: Changes = None,
     tolerance: Tolerance = FINE,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Find the rates of least error near a guess, by the method of Nelder and Mead.
 
     Examples:
@@ -74,17 +67,14 @@ def minimise_command(
     best = minimise(
         horizontal(torque), parameters, np.array(rates), tolerance=check_tolerance(tolerance)
     )
-    if as_json:
-        figures = times_and_error(best.evaluation)
-        print_json({"rates": best.rates, **figures, "evaluations": best.evaluations})
-        return
-    print_figures(
-        {
-            "rates": (f"{best.rates[0]:.8f}, {best.rates[1]:.8f}", "rad/s"),
-            **shown(best.evaluation),
-            "evaluations": (str(best.evaluations), ""),
-        }
-    )
+    rows = {
+        "rates": (f"{best.rates[0]:.8f}, {best.rates[1]:.8f}", "rad/s"),
+        **shown(best.evaluation),
+        "evaluations": (str(best.evaluations), ""),
+    }
+    figures = times_and_error(best.evaluation)
+    data = {"rates": best.rates, **figures, "evaluations": best.evaluations}
+    return Result(data, figure_lines(rows))
 
 
 def times_and_error(found: Evaluation) -> dict[str, float]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -11,19 +9,20 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.console import COMPILING, print_json, progress
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, command_line, figure_lines, file_line, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force, Out
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.run.output import make_folder
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import (
     Changes,
-    Json,
+    Span,
     Tolerance,
     Torque,
     check_tolerance,
-    print_figures,
     robot_parameters,
 )
 from monkeybot.gaits.gait import Gait, evaluate, horizontal
@@ -32,8 +31,6 @@ from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.landscape_page import render_landscape
 from monkeybot.stability.maps import write_map, write_surface
-
-Span = tuple[float, float, int]
 
 
 def landscape_command(
@@ -46,16 +43,14 @@ def landscape_command(
         301,
     ),
     torque: Torque = 2.0,
-    folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for data and pictures.")
-    ] = Path("runs/monkeybot_landscape"),
+    folder: Out = None,
+    force: Force = False,
     limit: Annotated[
         float, typer.Option(help="A phase that takes longer has missed its event, in s.")
     ] = LIMIT,
     changes: Changes = None,
     tolerance: Tolerance = TOLERANCE,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Evaluate the report's gait from a grid of rates, both links hanging straight.
 
     Writes landscape.npz, an interactive landscape.html, and as pictures surface.svg and map.svg:
@@ -73,25 +68,25 @@ def landscape_command(
         raise AccordError(f"--limit is {limit:g}, and must be positive")
     check_tolerance(tolerance)
     parameters, gait = robot_parameters(changes), horizontal(torque, limit=limit)
-    place = make_folder(folder)
-    field, speed = measured(gait, parameters, *rates, tolerance, quiet=as_json)
-    files = write_all(field, place, torque, parameters)
+    with results(folder, "monkeybot_landscape", force=force) as place:
+        field, speed = measured(gait, parameters, *rates, tolerance)
+        files = write_all(field, place, torque, parameters)
     lowest = {"rates": field.lowest[:2], "error": field.lowest[2]}
-    if as_json:
-        result = {"gaits": field.error.size, "gaits_per_second": speed}
-        print_json({**result, "minimum": lowest, "files": [str(file) for file in files]})
-        return
+    data = {
+        "gaits": field.error.size,
+        "gaits_per_second": speed,
+        "minimum": lowest,
+        "files": [str(file) for file in files],
+    }
     missed = int(np.isnan(field.error).sum())
-    print_figures(
-        {
-            "gaits": (f"{field.error.size}, of which {missed} miss an event", ""),
-            "speed": (f"{speed:.0f}", "gaits/s"),
-            "lowest error": (f"{field.lowest[2]:.4g}", ""),
-            "at rates": (f"{field.lowest[0]:g}, {field.lowest[1]:g}", "rad/s"),
-            "minima": (f"{len(field.minima)}", ""),
-            "files": (", ".join(str(file) for file in files), ""),
-        }
-    )
+    rows = {
+        "gaits": (f"{field.error.size}, of which {missed} miss an event", ""),
+        "speed": (f"{speed:.0f}", "gaits/s"),
+        "lowest error": (f"{field.lowest[2]:.4g}", ""),
+        "at rates": (f"{field.lowest[0]:g}, {field.lowest[1]:g}", "rad/s"),
+        "minima": (f"{len(field.minima)}", ""),
+    }
+    return Result(data, [*figure_lines(rows), file_line(files)])
 
 
 def measured(
@@ -100,15 +95,13 @@ def measured(
     w1: Array,
     w2: Array,
     tolerance: float,
-    *,
-    quiet: bool,
 ) -> tuple[Landscape, float]:
     """Return a landscape and the speed at which it was evaluated [gaits/s], compiling not counted.
 
     Raises:
         AccordError: if no start gets to the end.
     """
-    with progress(quiet) as bar:
+    with progress() as bar:
         task = bar.add_task(COMPILING, total=len(w1) * len(w2))
         evaluate(gait, parameters, np.array([w1[0], w2[0]]), tolerance=tolerance)
         bar.update(task, description="evaluating")
@@ -134,7 +127,7 @@ def write_all(
     html = render_landscape(
         field,
         f"Error of the horizontal gait at {torque:g} N m",
-        command=shlex.join(["accord", *sys.argv[1:]]),
+        command=command_line(),
         facts={
             "lowest error": f"{lowest[2]:.4g} at w1 = {lowest[0]:g}, w2 = {lowest[1]:g} rad/s",
             "starts that miss an event": str(int(np.isnan(field.error).sum())),

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.console import print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import figure_lines
 
-from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
+from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.shipped import shipped_gait
 from monkeybot.stability.lqr import (
     SAMPLE,
@@ -29,8 +30,7 @@ def lqr_command(
         float, typer.Option(help="Period of the controller, to which times are rounded, in s.")
     ] = SAMPLE,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Find the feedback on the time of the change of hands that holds the report's gait.
 
     The change comes gain . (x - target) earlier, with x = (th2, w1, w2) where the held link hangs
@@ -49,26 +49,21 @@ def lqr_command(
     closed = float(np.abs(held_multipliers(orbit, parameters)).max())
     reach = controllability(A, B[:, 0])
     condition = conditioning(B, law.torque)
-    if as_json:
-        print_json(
-            {
-                **asdict(law),
-                "open_radius": orbit.spectral_radius,
-                "closed_radius": closed,
-                "controllability": reach,
-                "three_inputs_condition": condition,
-            }
-        )
-        return
-    print_figures(
-        {
-            "switch": (f"{law.switch:.7f}", "s"),
-            "motor": (f"{law.motor:g}", "s"),
-            "torque": (f"{law.torque:g}", "N m"),
-            "target th2, w1, w2": (", ".join(f"{v:.7f}" for v in law.target), "rad, rad/s"),
-            "gain": (", ".join(f"{v:.7f}" for v in law.gain), "s/rad, s^2/rad"),
-            "spectral radius": (f"{orbit.spectral_radius:.4f}, with feedback {closed:.4f}", ""),
-            "controllability": (", ".join(f"{v:.3g}" for v in reach), "singular values"),
-            "three inputs at once": (f"{condition:.0f}", "condition number"),
-        }
-    )
+    data = {
+        **asdict(law),
+        "open_radius": orbit.spectral_radius,
+        "closed_radius": closed,
+        "controllability": reach,
+        "three_inputs_condition": condition,
+    }
+    rows = {
+        "switch": (f"{law.switch:.7f}", "s"),
+        "motor": (f"{law.motor:g}", "s"),
+        "torque": (f"{law.torque:g}", "N m"),
+        "target th2, w1, w2": (", ".join(f"{v:.7f}" for v in law.target), "rad, rad/s"),
+        "gain": (", ".join(f"{v:.7f}" for v in law.gain), "s/rad, s^2/rad"),
+        "spectral radius": (f"{orbit.spectral_radius:.4f}, with feedback {closed:.4f}", ""),
+        "controllability": (", ".join(f"{v:.3g}" for v in reach), "singular values"),
+        "three inputs at once": (f"{condition:.0f}", "condition number"),
+    }
+    return Result(data, figure_lines(rows))

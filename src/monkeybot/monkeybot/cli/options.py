@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from roboaccord.cli.console import out
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.parameters import load_parameters
 from roboaccord.scenario.files import apply_change
@@ -22,7 +21,11 @@ Changes = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the robot, mass_a say."),
 ]
 Tolerance = Annotated[float, typer.Option(help="Of each step of the integrator.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+GaitName = Annotated[
+    str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")
+]
+Samples = Annotated[int, typer.Option(help="Number of walks.")]
+Span = tuple[float, float, int]
 
 
 def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
@@ -49,10 +52,3 @@ def check_tolerance(tolerance: float) -> float:
     if not 1e-14 <= tolerance <= 0.1:
         raise AccordError(f"tolerance is {tolerance:g}, and must be between 1e-14 and 0.1")
     return tolerance
-
-
-def print_figures(rows: dict[str, tuple[str, str]]) -> None:
-    """Print figures with their units, one a line."""
-    width = max(len(name) for name in rows)
-    for name, (value, unit) in rows.items():
-        out.print(f"{name:<{width}}  {value} {unit}".rstrip(), highlight=False, soft_wrap=True)

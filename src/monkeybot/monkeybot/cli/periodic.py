@@ -6,9 +6,10 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.console import print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import figure_lines
 
-from monkeybot.cli.options import Changes, Json, Rates, Torque, print_figures, robot_parameters
+from monkeybot.cli.options import Changes, Rates, Torque, robot_parameters
 from monkeybot.gaits.collisionless import find_collisionless
 from monkeybot.gaits.gait import horizontal
 from monkeybot.gaits.return_map import Multipliers, all_multipliers
@@ -25,8 +26,7 @@ def periodic_command(
     rates: Rates = (0.63, 11.21),
     torque: Torque = 10.0,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Refine a gait to one that repeats exactly, and tell whether it is stable.
 
     A gait is stable if all its multipliers, the eigenvalues of its return map, are below 1.
@@ -38,25 +38,24 @@ def periodic_command(
     parameters, gait = robot_parameters(changes), horizontal(torque)
     found = refine(gait, parameters, np.array(rates))
     values = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
-    if as_json:
-        pairs = {name: as_pairs(each) for name, each in values.items()}
-        print_json(
-            {
-                "rates": found.rates,
-                "torque": torque,
-                "residual": found.residual,
-                "multipliers": pairs,
-            }
-        )
-        return
+    data = {
+        "rates": found.rates,
+        "torque": torque,
+        "residual": found.residual,
+        "multipliers": {name: as_pairs(each) for name, each in values.items()},
+    }
     rows = {
         "rates": (f"{found.rates[0]:.8f}, {found.rates[1]:.8f}", "rad/s"),
         "residual": (f"{found.residual:.2g}", ""),
     }
     for name, each in values.items():
-        text = ", ".join(f"{v.real:.5f}{f'{v.imag:+.5f}i' if v.imag else ''}" for v in each)
-        rows[f"multipliers, {CONTROL[name]}"] = (text, "")
-    print_figures(rows)
+        rows[f"multipliers, {CONTROL[name]}"] = (multipliers_text(each), "")
+    return Result(data, figure_lines(rows))
+
+
+def multipliers_text(values: Multipliers) -> str:
+    """Return complex numbers, to be read."""
+    return ", ".join(f"{v.real:.5f}{f'{v.imag:+.5f}i' if v.imag else ''}" for v in values)
 
 
 def as_pairs(values: Multipliers) -> list[list[float]]:
@@ -69,8 +68,7 @@ def collisionless_command(
         float, typer.Option(help="Guess of the held link's angle, both hands level, in rad.")
     ] = 0.58,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Find a passive gait whose free hand comes to the line at rest: no motor, no impact.
 
     Examples:
@@ -80,16 +78,13 @@ def collisionless_command(
       accord monkeybot collisionless --angle 1.08 --json
     """
     found = find_collisionless(robot_parameters(changes), angle)
-    if as_json:
-        names = ("angle", "period", "stride", "residual")
-        print_json({name: getattr(found, name) for name in names})
-        return
-    print_figures(
-        {
-            "angle": (f"{found.angle:.8f}", "rad"),
-            "period": (f"{found.period:.8f}", "s"),
-            "stride": (f"{found.stride:.8f}", "m"),
-            "rates half-way": (f"{found.rates[0]:.8f}, {found.rates[1]:.8f}", "rad/s"),
-            "residual": (f"{found.residual:.2g}", "rad, rad/s"),
-        }
-    )
+    names = ("angle", "period", "stride", "residual")
+    rows = {
+        "angle": (f"{found.angle:.8f}", "rad"),
+        "period": (f"{found.period:.8f}", "s"),
+        "stride": (f"{found.stride:.8f}", "m"),
+        "rates half-way": (f"{found.rates[0]:.8f}, {found.rates[1]:.8f}", "rad/s"),
+        "residual": (f"{found.residual:.2g}", "rad, rad/s"),
+    }
+    data = {name: getattr(found, name) for name in names}
+    return Result(data, figure_lines(rows))

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.table import Table
-from roboaccord.cli.console import out, print_json
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table
 
-from monkeybot.cli.options import Changes, Json, Rates, Torque, robot_parameters
+from monkeybot.cli.options import Changes, Rates, Torque, robot_parameters
 from monkeybot.gaits.repeat import repeat
 
 
@@ -32,8 +33,7 @@ def repeat_command(
         Clock, typer.Option(help="reset: it starts again at the vertical; pure: it never does.")
     ] = Clock.reset,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Repeat the report's gait open-loop, by the times of one evaluation (figures 5 to 8).
 
     A gait that never hangs straight down has no error; with a clock that it would have to reset,
@@ -49,11 +49,9 @@ def repeat_command(
         robot_parameters(changes), np.array(rates), torque,
         steps=steps, sample=sample, clock=clock.value,
     )  # fmt: skip
-    if as_json:
-        names = ("error", "kinetic_energy", "height")
-        print_json({name: getattr(found, name) for name in names})
-        return
-    table = Table("gait", "error", "kinetic energy, J", "height, m")
+    names = ("error", "kinetic_energy", "height")
+    table = make_table("gait", "error", "kinetic energy [J]", "height [m]")
     for i, row in enumerate(zip(found.error, found.kinetic_energy, found.height, strict=True), 1):
         table.add_row(str(i), *("-" if np.isnan(value) else f"{value:.4g}" for value in row))
-    out.print(table)
+    explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
+    return Result({name: getattr(found, name) for name in names}, [table, Text(explained)])

@@ -8,11 +8,13 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from roboaccord.cli.console import COMPILING, out, print_json, progress
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, make_table, progress
+from roboaccord.cli.options import Seed
 
-from monkeybot.cli.basin import GaitName, Samples, Seed
-from monkeybot.cli.options import Changes, Json, robot_parameters
+from monkeybot.cli.options import Changes, GaitName, Samples, robot_parameters
 from monkeybot.stability.basin import check_counts
 from monkeybot.stability.closed_loop import held_gait
 from monkeybot.stability.robustness import Disturbance, Robustness, robustness
@@ -49,8 +51,7 @@ def robust_command(
     samples: Samples = 100,
     seed: Seed = 0,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Walk on a gait's orbit with disturbances, and tell how many walks survive.
 
     Without one it goes through a list of them, one at a time; those that are given act together.
@@ -71,7 +72,7 @@ def robust_command(
     asked = disturbances(jitter, torque_error, parameter_error, spread)
     orbit, feedback = held_gait(name, parameters)
     rows: list[tuple[Disturbance, Robustness]] = []
-    with progress(as_json) as bar:
+    with progress() as bar:
         task = bar.add_task(COMPILING, total=samples * len(asked))
         for each in asked:
             found = robustness(
@@ -80,18 +81,14 @@ def robust_command(
                 done=lambda count: bar.update(task, advance=count, description="walking"),
             )  # fmt: skip
             rows.append((each, found))
-    if as_json:
-        print_json(
-            {
-                "gait": name,
-                "samples": samples,
-                "steps": steps,
-                "seed": seed,
-                "results": [{**asdict(each), **as_figures(found)} for each, found in rows],
-            }
-        )
-        return
-    show(rows, f"{samples} walks of {steps} steps")
+    data = {
+        "gait": name,
+        "samples": samples,
+        "steps": steps,
+        "seed": seed,
+        "results": [{**asdict(each), **as_figures(found)} for each, found in rows],
+    }
+    return Result(data, shown_of(rows, f"{samples} walks of {steps} steps"))
 
 
 def disturbances(
@@ -121,11 +118,12 @@ def as_figures(found: Robustness) -> dict[str, Any]:
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
-def show(rows: list[tuple[Disturbance, Robustness]], title: str) -> None:
-    """Print a table."""
-    table = Table(
-        "disturbance", "survived", "95 %", "lost after", "rise, mm", "height, m", title=title
-    )
+def shown_of(rows: list[tuple[Disturbance, Robustness]], title: str) -> list[RenderableType]:
+    """Return a table, and what its columns are."""
+    table = make_table(
+        "disturbance", "survived", "95 %", "lost after\n[steps]", "rise\n[mm]", "height\n[m]",
+        title=title,
+    )  # fmt: skip
     for each, found in rows:
         table.add_row(
             text(each),
@@ -135,11 +133,12 @@ def show(rows: list[tuple[Disturbance, Robustness]], title: str) -> None:
             number(1e3 * found.rise + 0.0, ".3f"),
             number(found.rise_sd, ".3f"),
         )
-    out.print(table)
-    out.print(
-        "lost after: so many steps, the median of the walks that lost the gait; rise: of survivors "
-        "over the orbit's way, the mean of a step; height: its standard deviation at the end"
+    explained = (
+        "survived: share of the walks, and its 95 % confidence; lost after: median of those that "
+        "lost the gait; rise: of survivors over the orbit's way, the mean of a step; height: "
+        "its standard deviation at the end"
     )
+    return [table, Text(explained)]
 
 
 def text(disturbance: Disturbance) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from roboaccord.cli.console import COMPILING, print_json, progress
-from roboaccord.run.output import make_folder
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, figure_lines, file_line, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force, Out
 from roboaccord.run.versions import made_with
 
-from monkeybot.cli.landscape import Span
-from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
+from monkeybot.cli.options import Changes, Span, robot_parameters
 from monkeybot.gaits.clocked import Step
 from monkeybot.gaits.landscape import span
 from monkeybot.gaits.level import Level, shipped_level
@@ -27,12 +27,10 @@ def stability_command(
     torque: Annotated[
         Span, typer.Option(metavar="A B N", help="On the elbow, likewise, in N m.")
     ] = (0.0, 1.0, 41),
-    folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for data and picture.")
-    ] = Path("runs/monkeybot_stability"),
+    folder: Out = None,
+    force: Force = False,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Follow the gait of constant torque, hands changed by the clock, over a grid.
 
     Writes stability.npz and stability.svg: the spectral radius (stable below 1), drop and stride of
@@ -47,21 +45,18 @@ def stability_command(
     """
     periods, torques = span(*period, "--period"), span(*torque, "--torque")
     parameters = robot_parameters(changes)
-    place = make_folder(folder)
-    with progress(as_json) as bar:
+    with results(folder, "monkeybot_stability", force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=len(periods) * len(torques))
         field = stability_map(
             parameters, periods, torques,
             done=lambda n: bar.update(task, advance=n, description="following"),
         )  # fmt: skip
         level = shipped_level(parameters)
-    files = [place / "stability.npz", place / "stability.svg"]
-    save_map(vars(field), files[0], parameters, made_with("roboaccord-monkeybot", "numba"))
-    write_stability(field, level, files[1])
-    if as_json:
-        print_json({**figures(field, level), "files": [str(file) for file in files]})
-    else:
-        show(field, level, files)
+        files = [place / "stability.npz", place / "stability.svg"]
+        save_map(vars(field), files[0], parameters, made_with("roboaccord-monkeybot", "numba"))
+        write_stability(field, level, files[1])
+    data = {**figures(field, level), "files": [str(file) for file in files]}
+    return Result(data, [*figure_lines(rows_of(field, level)), file_line(files)])
 
 
 def figures(field: StabilityMap, level: Level) -> dict[str, Any]:
@@ -76,19 +71,16 @@ def figures(field: StabilityMap, level: Level) -> dict[str, Any]:
     }
 
 
-def show(field: StabilityMap, level: Level, files: list[Path]) -> None:
-    """Print the result for people."""
+def rows_of(field: StabilityMap, level: Level) -> dict[str, tuple[str, str]]:
+    """Return the result for people."""
     at = "{0:.5g} s, {1:.5g} N m, radius {2:.4f}"
-    print_figures(
-        {
-            "gaits": (f"{np.isfinite(field.radius).sum()} of {field.radius.size}", ""),
-            "stable": (f"{field.stable}", ""),
-            "most stable": (at.format(*field.best), ""),
-            "most stable horizontal": (at.format(*of(level.best)), ""),
-            "stable horizontal": ("{:.5g} to {:.5g}".format(*level.stable), "s"),
-            "files": (", ".join(str(file) for file in files), ""),
-        }
-    )
+    return {
+        "gaits": (f"{np.isfinite(field.radius).sum()} of {field.radius.size}", ""),
+        "stable": (f"{field.stable}", ""),
+        "most stable": (at.format(*field.best), ""),
+        "most stable horizontal": (at.format(*of(level.best)), ""),
+        "stable horizontal": ("{:.5g} to {:.5g}".format(*level.stable), "s"),
+    }
 
 
 def of(step: Step) -> tuple[float, float, float]:

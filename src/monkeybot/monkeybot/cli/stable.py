@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
-from roboaccord.cli.console import COMPILING, out, print_json, progress
+from rich.markup import escape
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, figure_lines, make_table, progress
 from roboaccord.contract.errors import AccordError
 
-from monkeybot.cli.options import Changes, Json, print_figures, robot_parameters
-from monkeybot.cli.periodic import as_pairs
+from monkeybot.cli.options import Changes, robot_parameters
+from monkeybot.cli.periodic import as_pairs, multipliers_text
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.gaits.shipped import clocked_gait, shipped_data
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -21,15 +23,14 @@ from monkeybot.stability.lqr import held_multipliers
 
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s
 HEADINGS = (
-    "gait", "period, s", "stride, m", "drop, mm", "work, J", "cost", "radius", "basin", "what it is"
+    "gait", "period\n[s]", "stride\n[m]", "drop\n[mm]", "work\n[J]", "cost", "radius", "basin\n[%]"
 )  # fmt: skip
 
 
 def stable_command(
     period: Annotated[float, typer.Option(help="From one change of hands to the next, in s.")],
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Find the horizontal gait of constant torque whose hands change by a clock.
 
     It is stable if its spectral radius, the size of its largest multiplier, is below 1.
@@ -41,33 +42,28 @@ def stable_command(
       accord monkeybot stable --period 0.93 --json
     """
     found = clocked_gait(robot_parameters(changes), period)
-    if as_json:
-        print_json(
-            {
-                "period": found.period,
-                "torque": found.controls["torque"],
-                "post_impact": found.start,
-                "multipliers": as_pairs(found.multipliers),
-                "spectral_radius": found.spectral_radius,
-                "stride": found.stride,
-                "work": found.work,
-                "drop": found.drop,
-            }
-        )
-        return
+    data = {
+        "period": found.period,
+        "torque": found.controls["torque"],
+        "post_impact": found.start,
+        "multipliers": as_pairs(found.multipliers),
+        "spectral_radius": found.spectral_radius,
+        "stride": found.stride,
+        "work": found.work,
+        "drop": found.drop,
+    }
     values = ", ".join(f"{v:.5f}" for v in found.start)
-    print_figures(
-        {
-            "period": (f"{found.period:.6f}", "s"),
-            "torque": (f"{found.controls['torque']:.6f}", "N m"),
-            "post-impact th1, th2, w1, w2": (values, "rad, rad/s"),
-            "multipliers": (multipliers_text(found), ""),
-            "spectral radius": (f"{found.spectral_radius:.5f}", verdict(found)),
-            "stride": (f"{found.stride:.6f}", "m"),
-            "work": (f"{found.work:.5f}", "J a step"),
-            "drop": (f"{found.drop:.2g}", "m a step"),
-        }
-    )
+    rows = {
+        "period": (f"{found.period:.6f}", "s"),
+        "torque": (f"{found.controls['torque']:.6f}", "N m"),
+        "post-impact th1, th2, w1, w2": (values, "rad, rad/s"),
+        "multipliers": (multipliers_text(found.multipliers), ""),
+        "spectral radius": (f"{found.spectral_radius:.5f}", verdict(found)),
+        "stride": (f"{found.stride:.6f}", "m"),
+        "work": (f"{found.work:.5f}", "J a step"),
+        "drop": (f"{found.drop:.2g}", "m a step"),
+    }
+    return Result(data, figure_lines(rows))
 
 
 def gaits_command(
@@ -75,8 +71,7 @@ def gaits_command(
         int, typer.Option(help="Walks of each gait for its basin; 0 leaves it out.")
     ] = 200,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """List the gaits that are shipped, with their figures for this robot.
 
     The basin is the share of starts that walk 100 steps, normally distributed about the orbit with
@@ -93,28 +88,25 @@ def gaits_command(
         raise AccordError(f"samples is {samples}, and must not be negative")
     parameters, names = robot_parameters(changes), list(shipped_data())
     found = []
-    with progress(as_json) as bar:
+    with progress() as bar:
         task = bar.add_task(COMPILING, total=len(names))
         for name in names:
             found.append(figures(name, parameters, samples))
             bar.update(task, advance=1, description=name)
-    if as_json:
-        print_json({"gaits": found})
-        return
-    table = Table(*HEADINGS)
+    table, what = make_table(*HEADINGS), make_table("gait", "what it is", text=["what it is"])
     for gait in found:
-        share = f"{100 * gait['basin']['survived']:.0f} %" if samples else "-"
+        share = f"{100 * gait['basin']['survived']:.0f}" if samples else "-"
         table.add_row(
             gait["name"], f"{gait['period']:.4f}", f"{gait['stride']:.4f}",
             f"{round(1e3 * gait['drop'], 2) + 0.0:.2f}", f"{gait['work']:.4g}",
             f"{gait['cost_of_transport']:.3g}", f"{gait['spectral_radius']:.4f}", share,
-            gait["description"],
         )  # fmt: skip
-    out.print(table)
-    out.print(
+        what.add_row(gait["name"], escape(gait["description"]))
+    explained = Text(
         "stride, drop and work: of a change of hands; cost: of transport, work over weight and "
         "stride; radius: of the multipliers, stable below 1"
     )
+    return Result({"gaits": found}, [table, explained, "", what])
 
 
 def figures(name: str, parameters: MonkeyBotParameters, samples: int) -> dict[str, Any]:
@@ -152,10 +144,3 @@ def figures(name: str, parameters: MonkeyBotParameters, samples: int) -> dict[st
 def verdict(orbit: Orbit) -> str:
     """Return in a word whether disturbances fade."""
     return "stable" if orbit.spectral_radius < 1.0 else "unstable"
-
-
-def multipliers_text(orbit: Orbit) -> str:
-    """Return the multipliers, to be read."""
-    return ", ".join(
-        f"{v.real:.5f}{f'{v.imag:+.5f}i' if v.imag else ''}" for v in orbit.multipliers
-    )

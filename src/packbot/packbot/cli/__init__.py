@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typer
+from roboaccord.cli.command import add_command
 from roboaccord.cli.gathering import gathering
 
 from packbot.cli.collapse import collapse_command
@@ -23,12 +24,12 @@ def group() -> None:
     """Find distances, motions and sight of an arm made of convex hulls, and make the hulls."""
 
 
-app.command("collapse")(collapse_command)
-app.command("figures")(figures_command)
-app.command("dynamics", cls=gathering("--q", "--qd", "--tau"))(dynamics_command)
-app.command("pose", cls=gathering("--q", "--target"))(pose_command)
-app.command("plan", cls=gathering("--target"))(plan_command)
-app.command("distance", cls=gathering("--q"))(distance_command)
-app.command("sight", cls=gathering("--q", "--target"))(sight_command)
-app.command("hulls")(hulls_command)
-app.command("shapes")(shapes_command)
+add_command(app, "collapse", collapse_command)
+add_command(app, "figures", figures_command)
+add_command(app, "dynamics", dynamics_command, cls=gathering("--q", "--qd", "--tau"))
+add_command(app, "pose", pose_command, cls=gathering("--q", "--target"))
+add_command(app, "plan", plan_command, cls=gathering("--target"))
+add_command(app, "distance", distance_command, cls=gathering("--q"))
+add_command(app, "sight", sight_command, cls=gathering("--q", "--target"))
+add_command(app, "hulls", hulls_command)
+add_command(app, "shapes", shapes_command)

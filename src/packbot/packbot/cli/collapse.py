@@ -6,19 +6,19 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from roboaccord.cli.console import ProgressObserver, out, print_json, progress
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import ProgressObserver, make_table, progress
+from roboaccord.cli.options import Changes, Engine, Seed
 from roboaccord.contract.errors import AccordError, did_you_mean
 
-from packbot.cli.options import Changes, Json
 from packbot.source.collapse import CONTACTS, LINKS, Collapse, collapse_setup, run_collapse
 from packbot.source.perturb import Draw, run_draws, spread
 
 
 def collapse_command(
-    engine: Annotated[
-        str, typer.Option(metavar="E", help="reference, dart or mujoco.")
-    ] = "reference",
+    engine: Engine = "reference",
     contact: Annotated[
         str,
         typer.Option(
@@ -30,10 +30,9 @@ def collapse_command(
     perturb: Annotated[
         int, typer.Option(metavar="N", min=0, help="Let N arms fall, with drawn parameters.")
     ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draws.")] = 0,
+    seed: Seed = 0,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Let the arm fall from its drive pose, all joints without torque.
 
     Angles are over the horizontal, in degrees: link1 from shoulder to elbow 1, link2 from elbow 1
@@ -56,7 +55,7 @@ def collapse_command(
     if contact not in CONTACTS:
         raise AccordError(f"unknown contact {contact}{did_you_mean(contact, CONTACTS)}")
     setup = collapse_setup(contact, duration, changes or ())
-    with progress(as_json) as bar:
+    with progress() as bar:
         watch = ProgressObserver(bar, f"collapse in {engine}", setup.scenario.duration)
         found = run_collapse(setup, engine, [watch])
         draws: list[Draw] = []
@@ -71,10 +70,9 @@ def collapse_command(
     data = figures_of(found)
     if draws:
         data["perturbed"] = perturbed(draws, seed)
-    if as_json:
-        print_json(data)
-    else:
-        show(data, f"collapse in {engine}, contact {contact}", found.last_speed)
+    used = used_by(setup, "physics_step") | ({} if perturb else {"seed": None})
+    title = f"collapse in {engine}, contact {contact}"
+    return Result(data, shown_of(data, title, found.last_speed), used=used)
 
 
 def figures_of(found: Collapse) -> dict[str, Any]:
@@ -100,28 +98,25 @@ def perturbed(draws: list[Draw], seed: int) -> dict[str, Any]:
     }
 
 
-def show(data: dict[str, Any], title: str, last_speed: float) -> None:
-    """Print the figures for people; `last_speed` is that of the fastest joint [rad/s]."""
+def shown_of(data: dict[str, Any], title: str, last_speed: float) -> list[RenderableType]:
+    """Return the figures for people; `last_speed` is that of the fastest joint [rad/s]."""
     angles, drawn = data["absolute_deg"], data.get("perturbed")
-    out.print(title, highlight=False)
-    table = Table("link", "degrees", box=None)
-    for word in ("mean", "std", "min", "max") if drawn else ():
-        table.add_column(word, justify="right")
+    words = ("mean", "std", "min", "max") if drawn else ()
+    table = make_table("link", "degrees", *words, title=title)
     for link in LINKS:
         row = drawn["absolute_deg"][link].values() if drawn else ()
         table.add_row(link, f"{angles[link]:.2f}", *(f"{value:.2f}" for value in row))
-    out.print(table)
     settled = data["settle_time"]
     rest = f"links at rest after {settled:.2f} s" if settled is not None else "links not at rest"
-    out.print(
+    say = (
         f"{rest}, the fastest joint at {last_speed:.2g} rad/s in the end; "
         f"{len(data['events'])} events; energy rose by {data['energy_rise']:.2g} J in all; "
-        f"hulls overlapped by {1e3 * data['worst_penetration']:.3g} mm at most",
-        highlight=False, soft_wrap=True,
-    )  # fmt: skip
-    if drawn:
-        out.print(
-            f"{drawn['count']} drawn arms (seed {drawn['seed']}), {drawn['at_rest']} at rest, "
-            f"{len(drawn['refused'])} touched something at the start",
-            highlight=False,
-        )
+        f"hulls overlapped by {1e3 * data['worst_penetration']:.3g} mm at most"
+    )
+    of_drawn = (
+        f"mean, std, min, max: of {drawn['count']} drawn arms (seed {drawn['seed']}), "
+        f"{drawn['at_rest']} at rest, {len(drawn['refused'])} touched something at the start"
+        if drawn
+        else ""
+    )
+    return [table, Text(say), *([Text(of_drawn)] if drawn else [])]

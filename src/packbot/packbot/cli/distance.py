@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rich.table import Table
-from roboaccord.cli.console import out, print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table
+from roboaccord.cli.options import Changes, load_setup
 
-from packbot.cli.options import Angles, Changes, Json, ScenarioName, angles_of, setup_of
+from packbot.cli.options import Angles, ScenarioName, angles_of
 from packbot.contact.clearance import Clearance
 
 SHOWN = 10
@@ -17,8 +19,7 @@ def distance_command(
     q: Angles = None,
     scenario: ScenarioName = "collapse",
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Measure the signed distances of all pairs of hulls that can touch.
 
     In metres; minus the depth where hulls overlap. A link and its parent are no pair, nor are those
@@ -32,7 +33,7 @@ def distance_command(
 
       accord packbot distance --set "terrain.boxes.wall={size: [0.1, 1, 1], position: [1.5, 0, 0]}"
     """
-    setup = setup_of(scenario, changes)
+    setup = load_setup("packbot", scenario, changes)
     clearance = Clearance.of(setup)
     distances = clearance.distances(angles_of(setup, q))
     order = distances.argsort(kind="stable").tolist()
@@ -41,16 +42,13 @@ def distance_command(
         for i in order
         for a, b in [clearance.pair_names(i)]
     ]
-    if as_json:
-        print_json({"min": distances.min(), "pairs": pairs})
-    else:
-        show(pairs)
+    return Result({"min": distances.min(), "pairs": pairs}, [table_of(pairs)])
 
 
-def show(pairs: list[dict[str, Any]]) -> None:
-    """Print the closest pairs for people."""
-    table = Table("hull", "hull", title=f"the closest of {len(pairs)} pairs", box=None)
-    table.add_column("mm", justify="right")
+def table_of(pairs: list[dict[str, Any]]) -> Table:
+    """Return the closest pairs for people."""
+    title = f"the closest of {len(pairs)} pairs"
+    table = make_table("hull", "other hull", "distance [mm]", title=title, words=["other hull"])
     for pair in pairs[:SHOWN]:
         table.add_row(pair["a"], pair["b"], f"{1e3 * pair['distance']:.3f}")
-    out.print(table)
+    return table

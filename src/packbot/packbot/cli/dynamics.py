@@ -6,12 +6,13 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.table import Table
-from roboaccord.cli.console import out, print_json
+from rich.console import RenderableType
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table
+from roboaccord.cli.options import Changes, load_setup
 from roboaccord.contract.state import Array
 
 from packbot.cli.joints import joint_values
-from packbot.cli.options import Changes, Json, setup_of
 from packbot.model.parameters import JOINTS
 from packbot.model.poses import check_limits
 
@@ -25,8 +26,7 @@ def dynamics_command(
     ] = NONE,
     tau: Annotated[str, typer.Option("--tau", metavar="T1 .. T7", help="Efforts, in N m.")] = NONE,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Print accelerations, mass matrix and bias efforts in a state, without friction or contact.
 
     Seven values in the order turret shoulder elbow1 elbow2 tilt pan wrist, or NAME=VALUE,.. for
@@ -43,26 +43,23 @@ def dynamics_command(
     """
     from packbot.model.arm import Arm
 
-    setup = setup_of("collapse", changes)
+    setup = load_setup("packbot", "collapse", changes)
     angles, rates = joint_values(q, "--q"), joint_values(qd, "--qd")
     efforts = joint_values(tau, "--tau")
     check_limits(setup.parameters, angles)
     arm = Arm.of(setup)
     qdd, bias = arm.acceleration(angles, rates, efforts), arm.bias(angles, rates)
     matrix = arm.mass_matrix(angles)
-    if as_json:
-        print_json({"joints": list(JOINTS), "qdd": qdd, "mass_matrix": matrix, "bias": bias})
-    else:
-        show(qdd, matrix, bias)
+    data = {"joints": list(JOINTS), "qdd": qdd, "mass_matrix": matrix, "bias": bias}
+    return Result(data, tables_of(qdd, matrix, bias))
 
 
-def show(qdd: Array, mass_matrix: Array, bias: Array) -> None:
-    """Print the figures for people."""
-    table = Table("joint", "qdd, rad/s^2", "bias, N m", box=None)
+def tables_of(qdd: Array, mass_matrix: Array, bias: Array) -> list[RenderableType]:
+    """Return the figures for people."""
+    table = make_table("joint", "qdd [rad/s^2]", "bias [N m]")
     for name, change, effort in zip(JOINTS, np.round(qdd, 6), np.round(bias, 6), strict=True):
         table.add_row(name, f"{change + 0.0:.6f}", f"{effort + 0.0:.6f}")
-    out.print(table)
-    matrix = Table("kg m^2", *JOINTS, box=None)
+    matrix = make_table("", *JOINTS, title="mass matrix [kg m^2]")
     for name, row in zip(JOINTS, np.round(mass_matrix, 5), strict=True):
         matrix.add_row(name, *(f"{value + 0.0:.5f}" for value in row))
-    out.print(matrix)
+    return [table, "", matrix]

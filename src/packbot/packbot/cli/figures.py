@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from roboaccord.cli.console import out, print_json, progress
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import command_line, file_line, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force, Out
 from roboaccord.report.plots import render_plots
-from roboaccord.run.output import make_folder, write_text
+from roboaccord.run.output import write_text
 from roboaccord.run.versions import made_with
 
 from packbot.cli.collapse import figures_of
-from packbot.cli.options import Json
 from packbot.source.collapse import CONTACTS, Collapse, collapse_setup, run_collapse
 from packbot.source.figures import Collapses, write_figures
 
@@ -22,12 +21,10 @@ SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 
 
 def figures_command(
-    folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for pictures, data and page.")
-    ] = Path("runs/packbot_figures"),
+    folder: Out = None,
+    force: Force = False,
     duration: Annotated[float, typer.Option(metavar="S", help="Of the collapses, in s.")] = 5.0,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Draw the report's figures 1 to 3 and 5 to 10, and the energy of the arm.
 
     The arm falls three times: with contact along the normal, with the report's contact
@@ -40,10 +37,9 @@ def figures_command(
 
       accord packbot figures --duration 8 --json
     """
-    place = make_folder(folder)
     setup = collapse_setup("normal", duration)
     runs: dict[str, Collapse] = {}
-    with progress(as_json) as bar:
+    with results(folder, "packbot_figures", force=force) as place, progress() as bar:
         task = bar.add_task("collapses and figures", total=len(CONTACTS) + 1)
         for contact in CONTACTS:
             runs[contact] = run_collapse(collapse_setup(contact, duration), "reference")
@@ -51,20 +47,18 @@ def figures_command(
         stills = write_figures(setup, Collapses(**runs), place)
         files = [place / "index.html", *(file for still in stills for file in still.files)]
         bar.advance(task)
-    found = {contact: figures_of(run) for contact, run in runs.items()}
-    page = render_plots(
-        "The Packbot's arm falls",
-        f"The figures of {SOURCE}, done again.",
-        stills,
-        command=shlex.join(["accord", *sys.argv[1:]]),
-        facts={name: words_of(data) for name, data in found.items()}
-        | made_with("roboaccord-packbot", "pin", "coal"),
-    )
-    write_text(files[0], page)
-    if as_json:
-        print_json({"files": [str(file) for file in files], "collapses": found})
-    else:
-        out.print("files: " + ", ".join(map(str, files)), highlight=False, soft_wrap=True)
+        found = {contact: figures_of(run) for contact, run in runs.items()}
+        page = render_plots(
+            "The Packbot's arm falls",
+            f"The figures of {SOURCE}, done again.",
+            stills,
+            command=command_line(),
+            facts={name: words_of(data) for name, data in found.items()}
+            | made_with("roboaccord-packbot", "pin", "coal"),
+        )
+        write_text(files[0], page)
+    data = {"files": [str(file) for file in files], "collapses": found}
+    return Result(data, [file_line(files)])
 
 
 def words_of(data: dict[str, Any]) -> str:

@@ -8,20 +8,22 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
-from roboaccord.cli.console import log, out, print_json, progress
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table, progress, warn
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force, Out
 from roboaccord.contract.errors import AccordError
 
-from packbot.cli.options import Json
 from packbot.hulls.bodies import complaints, make_bodies
 from packbot.hulls.body_files import read_shapes, write_bodies
 
 
 def hulls_command(
     source: Annotated[Path, typer.Argument(help="URDF, or folder of meshes, each a link.")],
-    folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for NAME.obj and hulls.yaml.")
-    ] = Path("hulls"),
+    folder: Out = None,
+    force: Force = False,
     density: Annotated[float, typer.Option(help="Of all links, in kg/m^3.")] = 1000.0,
     masses: Annotated[
         list[str] | None,
@@ -30,9 +32,10 @@ def hulls_command(
     whole: Annotated[
         bool, typer.Option("--whole", help="One hull a mesh, not one a connected part of it.")
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Make the convex hulls of every link, with its box, volume, centre and inertia.
+
+    Writes hulls.yaml and an OBJ of each hull.
 
     One hull is made of each collision shape of a URDF: of a box; of a cylinder or a ball, whose
     hull is a polyhedron inside it; of each connected part of a mesh. Files are in the frame of the
@@ -50,25 +53,22 @@ def hulls_command(
         raise AccordError(f"--density is {density:g}, and must be positive")
     given = dict(map(_mass, masses or ()))
     shapes = read_shapes(source)
-    with progress(as_json) as bar:
+    with results(folder, "packbot_hulls", force=force) as place, progress() as bar:
         task = bar.add_task("hulls", total=len(shapes))
         bodies = make_bodies(
             shapes, density=density, masses=given, whole=whole, done=lambda: bar.advance(task)
         )
-    links = write_bodies(bodies, folder)
+        links = write_bodies(bodies, place)
     for line in complaints(bodies):
-        log.print(f"accord: warning: {line}", highlight=False, soft_wrap=True)
-    if as_json:
-        print_json({"out": str(folder), "links": links})
-    else:
-        show(links, folder)
+        warn(line)
+    return Result({"out": str(place), "links": links}, shown_of(links, place))
 
 
-def show(links: dict[str, Any], folder: Path) -> None:
-    """Print the figures for people."""
-    table = Table("link", box=None)
-    for name in ("hulls", "kg", "box, mm", "ixx iyy izz, kg m^2", "fit"):
-        table.add_column(name, justify="right")
+def shown_of(links: dict[str, Any], folder: Path) -> list[RenderableType]:
+    """Return the figures for people."""
+    table = make_table(
+        "link", "hulls", "mass\n[kg]", "box\n[mm]", "ixx iyy izz\n[kg m^2]", "fit\n[1]"
+    )
     for name, link in links.items():
         size = 1e3 * (link["box"]["upper"] - link["box"]["lower"])
         table.add_row(
@@ -77,8 +77,8 @@ def show(links: dict[str, Any], folder: Path) -> None:
             " ".join(f"{link['inertia'][key]:.3g}" for key in ("ixx", "iyy", "izz")),
             f"{np.min([hull['fit'] for hull in link['hulls']]):.2f}",
         )  # fmt: skip
-    out.print(table)
-    out.print(f"in {folder}: hulls.yaml, and an OBJ of each hull", highlight=False, soft_wrap=True)
+    explained = "inertia: about the centre; fit: how much of its hull a shape fills, the least"
+    return [table, Text(explained), f"in {folder}: hulls.yaml, and an OBJ of each hull"]
 
 
 def _mass(words: str) -> tuple[str, float]:

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 from roboaccord.contract.state import Array
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
 from packbot.cli.joints import joint_values
@@ -21,16 +20,12 @@ Angles = Annotated[
 ScenarioName = Annotated[
     str, typer.Option("--scenario", metavar="NAME", help="By what stands around, and by the arm.")
 ]
-Changes = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."),
+Target = Annotated[
+    str, typer.Option("--target", metavar="X Y Z", help="For the finger tips, in m.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
-
-
-def setup_of(scenario: str, changes: list[str] | None) -> Setup:
-    """Return the setup of a scenario of the Packbot with changes."""
-    return Setup.of(load_scenario("packbot", "packbot", scenario, changes or ()))
+Pitch = Annotated[
+    float | None, typer.Option(help="Of the hand above the horizontal, in rad; any if not given.")
+]
 
 
 def angles_of(setup: Setup, words: str | None) -> Array:

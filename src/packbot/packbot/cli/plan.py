@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from roboaccord.cli.console import log, out, print_json
+from rich.console import RenderableType
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import log, make_table
+from roboaccord.cli.options import Changes, Seed, load_setup
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.cli.joints import point
-from packbot.cli.options import Changes, Json, ScenarioName, setup_of
-from packbot.cli.pose import Pitch
+from packbot.cli.options import Pitch, ScenarioName, Target
 from packbot.model.parameters import JOINTS
 from packbot.model.poses import pose
 from packbot.planning.reaching import MARGIN, Goal
@@ -20,9 +21,7 @@ from packbot.planning.reaching import MARGIN, Goal
 
 def plan_command(
     to: Annotated[str, typer.Option(metavar="NAME", help="Pose to go to.")] = "",
-    target: Annotated[
-        str, typer.Option("--target", metavar="X Y Z", help="For the finger tips, in m.")
-    ] = "",
+    target: Target = "",
     pitch: Pitch = None,
     start: Annotated[
         str, typer.Option("--from", metavar="NAME", help="Pose to start at; else the scenario's.")
@@ -30,10 +29,9 @@ def plan_command(
     scenario: ScenarioName = "reach",
     margin: Annotated[float, typer.Option(help="Kept from touching, in m.")] = MARGIN,
     speed: Annotated[float, typer.Option(help="Part of the speed limits, up to 1.")] = 0.8,
-    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
+    seed: Seed = 0,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Plan a way through the scenario's terrain, within the limits of speed and effort.
 
     The corners of the way are joined by straight lines in joint space. Between them, too, all pairs
@@ -49,11 +47,11 @@ def plan_command(
     """
     words = list(point(target)) if target else None
     goal = Goal.read(words, to, pitch)
-    setup = setup_of(scenario, changes)
+    setup = load_setup("packbot", scenario, changes)
     begin = pose(start) if start else setup.initial.q
     with log.status("looking for a way"):
         data = figures_of(setup, goal, begin, margin, speed, seed)
-    print_json(data) if as_json else show(data)
+    return Result(data, shown_of(data))
 
 
 def figures_of(
@@ -78,13 +76,10 @@ def figures_of(
     }
 
 
-def show(data: dict[str, Any]) -> None:
-    """Print a way for people."""
-    table = Table("time, s", *JOINTS, box=None)
+def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+    """Return a way for people."""
+    table = make_table("time", *JOINTS, title="corners of the way, s and rad")
     for time, q in zip(data["times"], data["corners"], strict=True):
         table.add_row(f"{time:.3f}", *(f"{angle + 0.0:.4f}" for angle in q))
-    out.print(table)
-    out.print(
-        f"{data['duration']:.3f} s; the closest pair is {1e3 * data['clearance']:.1f} mm apart",
-        highlight=False, soft_wrap=True,
-    )  # fmt: skip
+    apart = f"the closest pair is {1e3 * data['clearance']:.1f} mm apart"
+    return [table, f"{data['duration']:.3f} s; {apart}"]

@@ -6,35 +6,33 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.console import RenderableType
 from rich.table import Table
-from roboaccord.cli.console import out, print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table
+from roboaccord.cli.options import Changes, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.cli.joints import joint_values, point
-from packbot.cli.options import Changes, Json, ScenarioName, setup_of
+from packbot.cli.options import Pitch, ScenarioName, Target
 from packbot.model.parameters import JOINTS
 from packbot.model.poses import check_limits, named_poses, pose
 
-Pitch = Annotated[
-    float | None, typer.Option(help="Of the hand above the horizontal, in rad; any if not given.")
-]
+UNUSED = ("near", "margin", "scenario")  # where the names are listed
 
 
 def pose_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of a pose.")] = "",
-    target: Annotated[
-        str, typer.Option("--target", metavar="X Y Z", help="For the finger tips, in m.")
-    ] = "",
+    target: Target = "",
     q: Annotated[str, typer.Option("--q", metavar="Q1 .. Q7", help="Angles, in rad.")] = "",
     pitch: Pitch = None,
     near: Annotated[str, typer.Option(metavar="NAME", help="Pose to be near to.")] = "drive",
     margin: Annotated[float, typer.Option(min=0.0, help="Kept from touching, in m.")] = 0.0,
     scenario: ScenarioName = "collapse",
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Print the angles of a pose, where finger tips and camera are, and how clear it is.
 
     With --target the pose is found in closed form: of all that are clear, the one soonest reached
@@ -53,12 +51,12 @@ def pose_command(
     if sum(map(bool, (name, target, q))) > 1:
         raise AccordError("pose takes one of NAME, --target and --q")
     if not (name or target or q):
-        print_json({"poses": named_poses()}) if as_json else show_names()
-        return
-    setup = setup_of(scenario, changes)
-    data = {"name": name or None, **figures_of(setup, find(setup, name, target, q, pitch, near,
-                                                         margin))}  # fmt: skip
-    print_json(data) if as_json else show(data)
+        return Result({"poses": named_poses()}, [names_table()], used=dict.fromkeys(UNUSED))
+    setup = load_setup("packbot", scenario, changes)
+    angles = find(setup, name, target, q, pitch, near, margin)
+    data = {"name": name or None, **figures_of(setup, angles)}
+    used = {} if target else {"near": None, "margin": None}
+    return Result(data, shown_of(data), used=used)
 
 
 def find(
@@ -98,28 +96,27 @@ def figures_of(setup: Setup, q: Array) -> dict[str, Any]:
     }
 
 
-def show(data: dict[str, Any]) -> None:
-    """Print a pose for people."""
-    table = Table("joint", "rad", "degrees", box=None)
+def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+    """Return a pose for people."""
+    table = make_table("joint", "rad", "degrees")
     for joint, angle in zip(JOINTS, data["q"], strict=True):
         table.add_row(joint, f"{angle + 0.0:.6f}", f"{np.degrees(angle) + 0.0:.3f}")
-    out.print(table)
     words = {
         key: ", ".join(f"{x:.4f}" for x in np.round(data[key], 4) + 0.0)
         for key in ("tip", "hand", "camera", "sight")
     }
     a, b = data["closest"]
-    lines = [
+    return [
+        table,
         f"finger tips at {words['tip']} m, the hand along {words['hand']}",
         f"camera at {words['camera']} m, sees along {words['sight']}",
         f"clearance {1e3 * data['clearance']:.2f} mm, {a} to {b}",
     ]
-    out.print("\n".join(lines), highlight=False, soft_wrap=True)
 
 
-def show_names() -> None:
-    """Print the named poses for people."""
-    table = Table("pose", *JOINTS, box=None)
+def names_table() -> Table:
+    """Return the named poses for people."""
+    table = make_table("pose", *JOINTS, title="named poses [rad]")
     for name, q in named_poses().items():
         table.add_row(name, *(f"{angle:g}" for angle in q))
-    out.print(table)
+    return table

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from roboaccord.cli.console import out, print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force
 from roboaccord.description.resources import share
 
-from packbot.cli.options import Json
 from packbot.hulls.shapes import write_shapes
 
 
@@ -18,8 +19,8 @@ def shapes_command(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Instead of the package's own folder."),
     ] = None,
-    as_json: Json = False,
-) -> None:
+    force: Force = False,
+) -> Result:
     """Make meshes/*.obj and config/hulls.yaml of config/shapes.yaml.
 
     Run it after a change of config/shapes.yaml; the description takes its hulls and their moments
@@ -31,8 +32,10 @@ def shapes_command(
 
       accord packbot shapes --out tried --json
     """
-    files = [str(path) for path in write_shapes(folder or share("packbot"))]
-    if as_json:
-        print_json({"files": files})
+    if folder is None:
+        files = write_shapes(share("packbot"))
     else:
-        out.print("\n".join(files), highlight=False, soft_wrap=True)
+        with results(folder, "packbot_shapes", force=force) as place:
+            files = write_shapes(place)
+    names = [str(path) for path in files]
+    return Result({"files": names}, names)

@@ -7,10 +7,11 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from roboaccord.cli.console import out, print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.options import Changes, load_setup
 
 from packbot.cli.joints import point
-from packbot.cli.options import Angles, Changes, Json, ScenarioName, angles_of, setup_of
+from packbot.cli.options import Angles, ScenarioName, angles_of
 from packbot.planning.sight import Sight, View
 
 
@@ -27,8 +28,7 @@ def sight_command(
         ),
     ] = 180.0,
     changes: Changes = None,
-    as_json: Json = False,
-) -> None:  # fmt: skip
+) -> Result:  # fmt: skip
     """Tell whether the camera sees a target, and if not, which hulls are in the way.
 
     All of the lens, 10 mm wide, must see all of the target. Hulls in the way are named in order,
@@ -42,15 +42,15 @@ def sight_command(
 
       accord packbot sight --target 0 -1 0 --q 0 1.2 -0.5 0.3 0.4 -1.5 0 --view-deg 60
     """
-    setup = setup_of(scenario, changes)
+    setup = load_setup("packbot", scenario, changes)
     found = Sight.of(setup, math.radians(view), width).look(angles_of(setup, q), point(target))
-    print_json(asdict(found)) if as_json else show(found)
+    return Result(asdict(found), lines_of(found))
 
 
-def show(view: View) -> None:
-    """Print what the camera sees for people."""
+def lines_of(view: View) -> list[str]:
+    """Return what the camera sees for people."""
     words = "visible" if view.visible else "not visible"
     if view.blocked_by:
         words += f"; in the way: {', '.join(view.blocked_by)}"
     where = f"{view.distance:.3f} m away, {math.degrees(view.off_axis):.1f} degrees off the axis"
-    out.print(f"{words}\n{where}", highlight=False, soft_wrap=True)
+    return [words, where]

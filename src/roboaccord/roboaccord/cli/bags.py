@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from roboaccord.bag.compare import ComparisonResult, Pair, compare
 from roboaccord.bag.export import export
 from roboaccord.bag.recover import recover
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table
 
 Bag = Annotated[Path, typer.Argument(help="Bag folder or .mcap file.", show_default=False)]
 
@@ -50,8 +52,7 @@ def compare_command(
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+) -> Result:
     """Compare recorded runs with a reference run, signal by signal.
 
     Exit status 1 if a signal differs by more than the tolerance.
@@ -65,12 +66,12 @@ def compare_command(
     result = compare(
         reference, bags, signals=signals or (), start=start, stop=stop, tolerance=tolerance
     )
-    if as_json:
-        typer.echo(json.dumps(result.to_json(), allow_nan=False))
-    else:
-        _print(reference, result)
-    if result.verdict == "fail":
-        raise typer.Exit(1)
+    return Result(
+        result.to_json(),
+        shown_of(reference, result),
+        used={"tolerance": result.tolerance},
+        ok=result.verdict != "fail",
+    )
 
 
 def export_command(
@@ -84,7 +85,7 @@ def export_command(
     mat: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write MATLAB.", show_default=False)
     ] = None,
-) -> None:
+) -> Result:
     """Write a recorded run to CSV, NumPy or MATLAB files.
 
     Columns carry names and units; all digits are kept.
@@ -95,11 +96,11 @@ def export_command(
 
       accord export runs/snake --npz snake.npz --mat snake.mat
     """
-    for path in export(bag, csv=csv, npz=npz, mat=mat):
-        typer.echo(f"wrote {path}")
+    files = [str(path) for path in export(bag, csv=csv, npz=npz, mat=mat)]
+    return Result({"files": files}, [f"wrote {file}" for file in files])
 
 
-def recover_command(bag: Bag) -> None:
+def recover_command(bag: Bag) -> Result:
     """Make a bag that was cut or damaged valid for `ros2 bag`, in place.
 
     It keeps everything before the damage, and says what is lost. Not for a bag that is still being
@@ -110,32 +111,30 @@ def recover_command(bag: Bag) -> None:
       accord recover runs/snake
     """
     done = recover(bag)
+    line = f"{bag} is complete with {done.messages} messages; nothing to do"
     if done.changed:
-        typer.echo(f"recovered {done.messages} messages in {bag}")
-    else:
-        typer.echo(f"{bag} is complete with {done.messages} messages; nothing to do")
+        line = f"recovered {done.messages} messages in {bag}"
+    return Result({"changed": done.changed, "messages": done.messages}, [line])
 
 
-def _print(reference: Path, result: ComparisonResult) -> None:
-    console = Console()
+def shown_of(reference: Path, result: ComparisonResult) -> list[RenderableType]:
+    """Return a table for each pair of bags, what was left out, and the verdict."""
+    shown: list[RenderableType] = []
     for pair in result.pairs:
-        console.print(escape(f"{pair.bag} against {reference}, {pair.duration:g} s"))
-        console.print(_table(pair, result.tolerance))
+        shown += [f"{pair.bag} against {reference}, {pair.duration:g} s"]
+        shown += [_table(pair, result.tolerance)]
         if pair.skipped:
-            console.print(f"not compared, for lack of common samples: {', '.join(pair.skipped)}")
+            names = ", ".join(pair.skipped)
+            shown.append(Text(f"not compared, for lack of common samples: {names}"))
         if pair.left_out:
-            count = sum(pair.left_out.values())
-            console.print(
-                f"{count} values left out, unknown between samples: {', '.join(pair.left_out)}"
-            )
-    console.print(f"{result.verdict} at tolerance {result.tolerance:g}")
+            count, names = sum(pair.left_out.values()), ", ".join(pair.left_out)
+            shown.append(Text(f"{count} values left out, unknown between samples: {names}"))
+    shown.append(Text("rms and max: of the differences, in m and rad, m/s, rad/s, N m or N"))
+    return [*shown, f"{result.verdict} at tolerance {result.tolerance:g}"]
 
 
 def _table(pair: Pair, tolerance: float) -> Table:
-    table = Table()
-    table.add_column("signal")
-    for name in ("rms", "max", r"at \[s]"):
-        table.add_column(name, justify="right")
+    table = make_table("signal", "rms", "max", "at [s]")
     for name, d in pair.signals.items():
         style = "red" if d.max > tolerance else None
         table.add_row(escape(name), f"{d.rms:.3g}", f"{d.max:.3g}", f"{d.at:.6g}", style=style)

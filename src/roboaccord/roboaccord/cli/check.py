@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
+from rich.markup import escape
 
-from roboaccord.cli.console import out, print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table, note
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
 from roboaccord.gazebo import check_file, check_robot
@@ -19,6 +21,12 @@ from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
+MISSING = {
+    "sdformat": "sdformat's checker is not installed: "
+    "apt-get install ignition-tools libsdformat-dev",
+    "schema": "sdformat's schema is not installed: apt-get install sdformat-sdf",
+}
+
 
 def check_command(
     files: Annotated[
@@ -27,8 +35,7 @@ def check_command(
     models: Annotated[
         list[Path] | None, typer.Option(help="Folder of models, for model://NAME.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+) -> Result:
     """Check what is given to Gazebo: worlds, models, robots and bridges.
 
     Gazebo takes unknown elements, missing systems and unbridged topics in silence. This looks
@@ -54,13 +61,16 @@ def check_command(
     if not files:
         found |= {f"robot {name}": problems_of_robot(name, tool) for name in robot_names()}
     wrong = any(found.values())
-    if as_json:
-        missing = [] if tool else ["sdformat"]
-        missing += [] if schema_folder() else ["schema"]
-        print_json({"verdict": "fail" if wrong else "pass", "files": found, "missing": missing})
-    else:
-        _print(found, tool)
-    raise typer.Exit(1 if wrong else 0)
+    missing = {"sdformat": not tool, "schema": not schema_folder()}
+    for name, reason in MISSING.items():
+        if missing[name]:
+            note(reason)
+    data = {
+        "verdict": "fail" if wrong else "pass",
+        "files": found,
+        "missing": [name for name, lacks in missing.items() if lacks],
+    }
+    return Result(data, [table_of(found)], ok=not wrong)
 
 
 def problems_of_robot(name: str, tool: str) -> list[str]:
@@ -100,14 +110,9 @@ def _title(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
-def _print(found: dict[str, list[str]], tool: str) -> None:
-    table = Table("file", "problems")
+def table_of(found: dict[str, list[str]]) -> RenderableType:
+    """Return the problems of each file."""
+    table = make_table("file", "problems", text=["problems"])
     for title, problems in found.items():
-        table.add_row(title, "\n".join(problems) or "none")
-    out.print(table)
-    if not tool:
-        out.print(
-            "sdformat's checker is not installed: apt-get install ignition-tools libsdformat-dev"
-        )
-    if not schema_folder():
-        out.print("sdformat's schema is not installed: apt-get install sdformat-sdf")
+        table.add_row(title, escape("\n".join(problems) or "none"))
+    return table

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+import shlex
+import sys
+import textwrap
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
 
-import typer
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
 
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.run.output import plain
 
 COMPILING = "starting; the first time, kernels are compiled"
 
@@ -22,13 +26,35 @@ out = Console()
 log = Console(stderr=True)
 
 
-def print_json(data: Mapping[str, Any]) -> None:
-    """Print data as JSON, and nothing else."""
-    typer.echo(json.dumps(plain(dict(data)), allow_nan=False))
+@dataclass(frozen=True)
+class Call:
+    """The command that runs: its name as it is typed, and whether `--json` hides what is beside."""
+
+    name: str = ""
+    quiet: bool = False
+
+
+call: ContextVar[Call] = ContextVar("call", default=Call())  # noqa: B039 - it is frozen
+
+
+def command_line() -> str:
+    """Return the command as it was typed, to repeat it."""
+    return shlex.join(["accord", *sys.argv[1:]])
+
+
+def note(line: str) -> None:
+    """Say on stderr what a person may want to know; `--json` hides it."""
+    if not call.get().quiet:
+        log.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def warn(line: str) -> None:
+    """Say on stderr what everybody must know."""
+    log.print(f"accord: warning: {line}", highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Progress]:
+def progress() -> Iterator[Progress]:
     """Show a progress bar on stderr, where a person looks on."""
     columns = (
         TextColumn("{task.description}"),
@@ -36,9 +62,52 @@ def progress(quiet: bool) -> Iterator[Progress]:
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(),
     )
-    hidden = quiet or not log.is_terminal
+    hidden = call.get().quiet or not log.is_terminal
     with Progress(*columns, console=log, transient=True, disable=hidden) as bar:
         yield bar
+
+
+def make_table(
+    *headings: str, title: str = "", words: Collection[str] = (), text: Collection[str] = ()
+) -> Table:
+    """Return a table without a frame, which fits a terminal of 80 columns.
+
+    Args:
+        headings: of the columns, with units in brackets; the first column is of words, the others
+            of numbers, right-justified.
+        title: above it.
+        words: headings of further columns of words.
+        text: headings of columns of sentences, the only ones that are wrapped.
+    """
+    table = Table(title=Text(title) if title else None, title_justify="left", box=None)
+    table.pad_edge = False
+    for i, heading in enumerate(headings):
+        wraps = heading in text
+        side: JustifyMethod = "left" if i == 0 or wraps or heading in words else "right"
+        table.add_column(Text(heading), justify=side, no_wrap=not wraps, overflow="fold")
+    return table
+
+
+def figure_lines(rows: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Return figures with their units, one a line, aligned; long ones go on below."""
+    width = max(len(name) for name in rows) + 2
+    return [
+        textwrap.fill(
+            f"{value} {unit}".rstrip(),
+            out.width,
+            initial_indent=f"{name:<{width}}",
+            subsequent_indent=" " * width,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for name, (value, unit) in rows.items()
+    ]
+
+
+def file_line(files: Iterable[Path | str]) -> Text:
+    """Return the line that names the files of a result, which are in one folder."""
+    paths = [Path(file) for file in files]
+    return Text(f"files in {paths[0].parent}: " + ", ".join(path.name for path in paths))
 
 
 class ProgressObserver(Observer):

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
+from rich.console import RenderableType
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
-from roboaccord.cli.console import COMPILING, log, out, print_json, progress
-from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import (
+    Changes,
+    Engines,
+    Force,
+    Out,
+    RobotName,
+    ScenarioName,
+    load_setup,
+)
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.outcome import describe_verdict
 from roboaccord.crosscheck.result import CrosscheckResult
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import ENGINES, available
 from roboaccord.report.tables import statistics_cells
-from roboaccord.run.output import fresh
 from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
 
 OUTCOMES = {
@@ -28,19 +36,13 @@ OUTCOMES = {
     "not_judged": "[yellow]not judged[/]",
     "excused": "[yellow]excused[/]",
 }
+FINEST = 4  # physics steps of the table; the report has all
 
 
 def crosscheck_command(
     robot: RobotName,
     scenario: ScenarioName,
-    engines: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST",
-            help="Engines, separated by commas. Default: all that are installed, "
-            "with a line for each that is not.",
-        ),
-    ] = "",
+    engines: Engines = "",
     refine: Annotated[
         int, typer.Option(min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ...")
     ] = 3,
@@ -53,11 +55,9 @@ def crosscheck_command(
             "friction, gear, delay, ... at a link or joint, at all where none is named.",
         ),
     ] = None,
-    folder: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Default: under runs/.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    folder: Out = None,
+    force: Force = False,
+) -> Result:
     """Check engines against the analytical reference at three levels.
 
     Accelerations at random states; one control period from every recorded state; whole
@@ -75,30 +75,29 @@ def crosscheck_command(
       accord crosscheck snake serpenoid --perturb dart:mass:base_link=1.01
     """
     setup = load_setup(robot, scenario, changes or [])
-    chosen = choose_engines(engines, quiet=as_json)
-    place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_crosscheck")
-    with progress(as_json) as bar:
+    chosen = choose_engines(engines)
+    falsified = parse_perturbations(perturb or [], chosen)
+    default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
+    with results(folder, default, force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=None)
         result = run_crosscheck(
             setup,
             chosen,
             refine=refine,
             out=place,
-            perturbations=parse_perturbations(perturb or [], chosen),
-            command=shlex.join(["accord", *sys.argv[1:]]),
+            perturbations=falsified,
+            command=command_line(),
             refused=None if engines else leave_out,
             started=lambda jobs: bar.update(task, total=jobs),
             done=lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
         )
-    if as_json:
-        print_json(result.to_json())
-    else:
-        print_result(result)
-    if not result.acceptable:
-        raise typer.Exit(1)
+    used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": chosen}
+    if setup.scenario.crosscheck.statistics:
+        used["refine"] = None  # statistics have the scenario's step and twice it
+    return Result(result.to_json(), shown_of(result), used=used, ok=result.acceptable)
 
 
-def choose_engines(names: str, *, quiet: bool) -> list[str]:
+def choose_engines(names: str) -> list[str]:
     """Return the engines named, or all that can be had, with a line for each that cannot."""
     if names:
         chosen = [name.strip() for name in names.split(",") if name.strip()]
@@ -110,8 +109,8 @@ def choose_engines(names: str, *, quiet: bool) -> list[str]:
         return chosen
     found = available()
     for reason in found.values():
-        if reason.startswith("engine ") and not quiet:
-            log.print(f"left out: {reason}", highlight=False)
+        if reason.startswith("engine "):
+            note(f"left out: {reason}")
     usable = [name for name, version in found.items() if not version.startswith("engine ")]
     return ["reference", *usable]
 
@@ -119,7 +118,7 @@ def choose_engines(names: str, *, quiet: bool) -> list[str]:
 def leave_out(name: str, error: AccordError) -> None:
     """Say on stderr that an engine does not take the scenario."""
     reason = str(error).removeprefix(f"{name}: ")
-    log.print(f"left out: {name}: {escape(reason)}", highlight=False, soft_wrap=True)
+    log.print(f"left out: {name}: {reason}", highlight=False, markup=False, soft_wrap=True)
 
 
 def parse_perturbations(texts: list[str], engines: list[str]) -> tuple[Perturbation, ...]:
@@ -135,75 +134,74 @@ def parse_perturbations(texts: list[str], engines: list[str]) -> tuple[Perturbat
     return found
 
 
-def print_result(result: CrosscheckResult) -> None:
-    """Print the three levels as a table, and the verdict."""
+def shown_of(result: CrosscheckResult) -> list[RenderableType]:
+    """Return the three levels as a table, and the verdict."""
     data = result.data
-    table = statistics_table(data) if data["statistics"] else distance_table(data)
-    out.print(table)
     versions = ", ".join(f"{engine} {data['versions'][engine]}" for engine in data["engines"])
-    if not data["statistics"]:
-        out.print("mm: largest distance of any link over the run", highlight=False)
-    out.print(versions, highlight=False)
-    if data["levels"]:
-        out.print(outcome_table(data))
     colour = {"pass": "green", "fail": "red", None: "default"}.get(data["verdict"], "yellow")
-    out.print(f"verdict: [{colour}]{describe_verdict(data)}[/]")
-    for reason in [*data["reasons"], *data["remarks"]]:
-        out.print(f"  {escape(reason)}")
-    out.print(f"report: {result.report}", soft_wrap=True)
+    return [
+        *(statistics_tables(data) if data["statistics"] else distance_tables(data)),
+        Text(versions),
+        *([outcome_table(data)] if data["levels"] else []),
+        Text.assemble("verdict: ", (describe_verdict(data), colour)),
+        *(Padding(Text(line), (0, 0, 0, 2)) for line in [*data["reasons"], *data["remarks"]]),
+        f"report: {result.report}",
+    ]
 
 
 def outcome_table(data: dict[str, Any]) -> Table:
     """Return the outcome of each level, a row for each engine."""
     levels = data["levels"]
-    table = Table(box=None, pad_edge=False)
-    table.add_column("engine", no_wrap=True)
-    for level in levels:
-        table.add_column(level.replace("_", " "), no_wrap=True)
+    names = [level.replace("_", " ") for level in levels]
+    table = make_table("engine", *names, words=names)
     for engine in data["engines"][1:]:
         cells = [levels[level][engine] for level in levels]
         table.add_row(engine, *(OUTCOMES[cell["outcome"]] for cell in cells))
     return table
 
 
-def distance_table(data: dict[str, Any]) -> Table:
-    """Return the three levels, a row for each engine."""
+def distance_tables(data: dict[str, Any]) -> list[RenderableType]:
+    """Return the three levels, a row for each engine, and what the columns are."""
     runs = data["trajectory"]
-    any_run = next(iter(runs.values()))
-    title = f"{data['robot']} {data['scenario']}: distance from the reference by physics step"
-    table = Table(title=title, title_justify="left")
-    table.add_column("engine", no_wrap=True)
-    for heading in ("accelerations\nrelative", "one step\nrms rad/s"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for dt in any_run["dt"]:
-        table.add_column(f"{1e3 * dt:g} ms\nmm", justify="right", no_wrap=True)
-    table.add_column("order", justify="right", no_wrap=True)
+    steps = next(iter(runs.values()))["dt"][-FINEST:]
+    table = make_table(
+        "engine",
+        "accel.\nrel.",
+        "one step\nrad/s",
+        *(f"{1e3 * dt:g} ms\nmm" for dt in steps),
+        "order",
+        title=f"{data['robot']} {data['scenario']}: distance from the reference",
+    )
     for engine, run in runs.items():
         table.add_row(*row_of(data, engine, run))
-    return table
+    explained = (
+        "accel.: largest relative error at random states; one step: rms error of a control period; "
+        "mm: largest distance of any link over the run, by physics step; order: of convergence"
+    )
+    return [table, Text(explained)]
 
 
-def statistics_table(data: dict[str, Any]) -> Table:
+def statistics_tables(data: dict[str, Any]) -> list[RenderableType]:
     """Return accelerations and the statistics over seeds, a row for each engine."""
     checks = data["statistics"]
     first = next(iter(checks.values()))
     unit = f" [{first['unit']}]" if first["unit"] else ""
-    title = f"{data['robot']} {data['scenario']}: {first['figure']}{unit} over seeds"
-    # Without a frame it fits a terminal of 80 columns.
-    table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
-    table.add_column("engine", no_wrap=True)
-    headings = ("accel.\nrel.", "mean", "median", "above\n0", "difference", "allowed\n+-")
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = make_table(
+        "engine",
+        *("accel.\nrel.", "mean", "median", "above\n0", "difference", "allowed\n+-"),
+        title=f"{data['robot']} {data['scenario']}: {first['figure']}{unit} over seeds",
+    )
     for engine, check in checks.items():
         acceleration = data["acceleration"].get(engine, {}).get("max")
         first_cell = "" if acceleration is None else f"{acceleration:.1e}"
         mean, median, _, _, positive, difference, allowed = statistics_cells(check)
         mean = mean.split()[0]  # its interval is in the report: the table fits 80 columns
         table.add_row(engine, first_cell, mean, median, positive, difference, allowed)
-    table.caption = "difference of medians, 95 % confidence; allowed: what twice the step does"
-    table.caption_justify = "left"
-    return table
+    explained = (
+        "accel.: largest relative error at random states; above 0: share of the runs; difference "
+        "of medians, 95 % confidence; allowed: what twice the step does"
+    )
+    return [table, Text(explained)]
 
 
 def row_of(data: dict[str, Any], engine: str, run: dict[str, Any]) -> list[str]:
@@ -214,6 +212,6 @@ def row_of(data: dict[str, Any], engine: str, run: dict[str, Any]) -> list[str]:
         engine,
         "" if acceleration is None else f"{acceleration:.1e}",
         "" if step is None else f"{step:.1e}",
-        *(f"{1e3 * error:.2g}" for error in run["error"]),
+        *(f"{1e3 * error:.2g}" for error in run["error"][-FINEST:]),
         "" if run["order"] is None else f"{run['order']:.2f}",
     ]

@@ -6,13 +6,11 @@ import importlib
 import platform
 import shutil
 import sys
-from typing import Annotated
 
-import typer
 from rich.markup import escape
-from rich.table import Table
 
-from roboaccord.cli.console import out, print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table
 from roboaccord.engines import available
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.runner import transports
@@ -28,9 +26,7 @@ OPTIONAL = {
 }
 
 
-def doctor_command(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+def doctor_command() -> Result:
     """Say what this machine has, and what to install for what it lacks.
 
     Example:
@@ -48,13 +44,10 @@ def doctor_command(
     rows.append(("gz", gazebo, "" if gazebo else "for sim:=gz; Gazebo Harmonic"))
     rows.append(("robots", bool(robot_names()), ", ".join(robot_names())))
     rows.append(("transports", True, ", ".join(transports())))
-    if as_json:
-        print_json({name: {"found": ok, "note": note} for name, ok, note in rows})
-        return
-    table = Table("", "found", "note")
+    table = make_table("what", "found", "note", words=["found"], text=["note"])
     for name, ok, note in rows:
         table.add_row(name, "[green]yes[/]" if ok else "[yellow]no[/]", escape(note))
-    out.print(table)
+    return Result({name: {"found": ok, "note": note} for name, ok, note in rows}, [table])
 
 
 def found(module: str) -> bool:

@@ -63,9 +63,11 @@ class LazyGroup(TyperGroup):
 
 def core_command(name: str) -> Any:
     """Import one of the core's commands."""
+    from roboaccord.cli.command import add_command
+
     module, _, function = COMMANDS[name].partition(":")
     alone = typer.Typer(add_completion=False)
-    alone.command(name)(getattr(import_module(f"roboaccord.cli.{module}"), function))
+    add_command(alone, name, getattr(import_module(f"roboaccord.cli.{module}"), function))
     return get_command(alone)
 
 

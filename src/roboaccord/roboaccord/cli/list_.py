@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from rich.markup import escape
 
-import typer
-from rich.table import Table
-
-from roboaccord.cli.console import out, print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
 from roboaccord.scenario.files import scenario_names
 from roboaccord.scenario.setup import find_robot, robot_names
 
 
-def list_command(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+def list_command() -> Result:
     """List robots, their scenarios and controllers.
 
     Example:
@@ -38,10 +34,9 @@ def list_command(
                     "description": data.get("description", ""),
                 }
             )
-    if as_json:
-        print_json({"robots": robot_names(), "scenarios": rows})
-        return
-    table = Table("robot", "scenario", "controller", "what it is")
+    names = ("scenario", "controller")
+    table = make_table("robot", *names, "what it is", words=names, text=["what it is"])
     for row in rows:
-        table.add_row(row["robot"], row["scenario"], row["controller"], row["description"])
-    out.print(table)
+        cells = (row["robot"], row["scenario"], row["controller"], row["description"])
+        table.add_row(*map(escape, cells))
+    return Result({"robots": robot_names(), "scenarios": rows}, [table])

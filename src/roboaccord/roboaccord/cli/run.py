@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+import math
+from contextlib import ExitStack
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
-from roboaccord.cli.console import ProgressObserver, out, print_json, progress
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import ProgressObserver, figure_lines, note, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import (
+    Changes,
+    Engine,
+    Force,
+    Out,
+    RobotName,
+    ScenarioName,
+    load_setup,
+)
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.metrics import UNITS, metrics_of
-from roboaccord.run.output import fresh, make_folder
+from roboaccord.run.output import fresh
 from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
 from roboaccord.scenario.controllers import check_controller
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import TIMEOUT
-
-RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help="See `accord list`.")]
-ScenarioName = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A scenario of the robot, or a YAML file.")
-]
-Changes = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 
 def run_command(
     robot: RobotName,
     scenario: ScenarioName,
-    engine: Annotated[
-        str, typer.Option(metavar="NAME", help="reference, dart or mujoco.")
-    ] = "reference",
+    engine: Engine = "reference",
     transport: Annotated[
         str,
         typer.Option(
@@ -54,11 +50,9 @@ def run_command(
         typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit."),
     ] = TIMEOUT,
     view: Annotated[bool, typer.Option("--view", help="Watch the run in the browser.")] = False,
-    folder: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Default: under runs/.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    folder: Out = None,
+    force: Force = False,
+) -> Result:
     """Run a scenario, and record it.
 
     Examples:
@@ -71,13 +65,14 @@ def run_command(
     """
     if not timeout > 0.0:
         raise AccordError(f"--timeout must be more than 0 s, not {timeout:g}")
-    setup = load_setup(robot, scenario, changes or [])
+    setup = load_setup(robot, scenario, changes)
     if not controller:
         check_controller(setup)
-    runner, transport, note = choose_transport(transport)
-    place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_{engine}")
-    bag = fresh(make_folder(place) / "bag")
-    with progress(as_json) as bar, no_empty_folder(place), ExitStack() as closing:
+    runner, transport = choose_transport(transport)
+    default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
+    with ExitStack() as closing:
+        place = closing.enter_context(results(folder, default, force=force))
+        bar = closing.enter_context(progress())
         label = f"{engine} over {transport}"
         watchers: tuple[Any, ...] = (ProgressObserver(bar, label, setup.scenario.duration),)
         if view:
@@ -91,49 +86,27 @@ def run_command(
             RunRequest(
                 setup=setup,
                 engine=engine,
-                bag=bag,
+                bag=fresh(place / "bag"),
                 controller=controller,
                 observers=watchers,
                 timeout=timeout,
             )
         )
     summary = summarise(setup, engine, result)
-    if as_json:
-        print_json(summary)
-    else:
-        if note:
-            out.print(note, highlight=False)
-        print_summary(summary)
+    own = {"controller": controller} if controller else {}
+    used = {**used_by(setup), "transport": transport, **own}
+    return Result(summary, shown_of(summary), used=used)
 
 
-@contextmanager
-def no_empty_folder(place: Path) -> Iterator[None]:
-    """Remove a folder again if nothing came of the run that it was made for."""
-    try:
-        yield
-    except AccordError:
-        with suppress(OSError):
-            place.rmdir()
-        raise
-
-
-def load_setup(robot: str, scenario: str, changes: list[str]) -> Setup:
-    """Return the setup of a robot's scenario with changes."""
-    found = find_robot(robot)
-    return Setup.of(load_scenario(found.package, found.name, scenario, changes))
-
-
-def choose_transport(name: str) -> tuple[Runner, str, str]:
-    """Return the runner asked for, its name and a line to tell.
-
-    Without a name it is `ros` where that can be had, else `direct`, and the line says so.
-    """
+def choose_transport(name: str) -> tuple[Runner, str]:
+    """Return the runner asked for and its name; `ros` where that can be had, else `direct`."""
     if name:
-        return find_runner(name), name, ""
+        return find_runner(name), name
     try:
-        return find_runner("ros"), "ros", "transport ros, since rclpy is installed"
+        return find_runner("ros"), "ros"
     except AccordError as error:
-        return find_runner("direct"), "direct", f"transport direct: {error}"
+        note(f"transport direct: {error}")
+        return find_runner("direct"), "direct"
 
 
 def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
@@ -166,20 +139,19 @@ def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
     }
 
 
-def print_summary(summary: dict[str, Any]) -> None:
-    """Print the figures of a run for people."""
-    table = Table(show_header=False, box=None)
-    table.add_column(justify="right")
-    table.add_column()
-    table.add_row("ran", "{robot} {scenario} in {engine} over {transport}".format(**summary))
-    table.add_row("simulated", f"{summary['duration']:g} s in {summary['steps']} control ticks")
-    table.add_row(
-        "wall time", f"{summary['wall_time']:.2f} s, {summary['real_time_factor']:.1f} x real time"
-    )
+def shown_of(summary: dict[str, Any]) -> list[str]:
+    """Return the figures of a run for people."""
+    seconds = f"{summary['wall_time']:.2f} s, {summary['real_time_factor']:.1f} x real time"
+    rows = {
+        "ran": ("{robot} {scenario} in {engine} over {transport}".format(**summary), ""),
+        "simulated": (f"{summary['duration']:g} s in {summary['steps']} control ticks", ""),
+        "wall time": (seconds, ""),
+    }
     for name, value in summary["metrics"].items():
-        table.add_row(name.replace("_", " "), f"{value:.4g} {UNITS.get(name, '')}".rstrip())
+        known = not math.isnan(value)
+        figure = (f"{value:.4g}", UNITS.get(name, "")) if known else ("–", "")
+        rows[name.replace("_", " ")] = figure
     if summary["events"]:
-        table.add_row("events", str(len(summary["events"])))
-    table.add_row("sha256", summary["trajectory_sha256"][:16])
-    table.add_row("bag", summary["bag"])
-    out.print(table)
+        rows["events"] = (str(len(summary["events"])), "")
+    rows["sha256"] = (summary["trajectory_sha256"][:16], "")
+    return figure_lines({**rows, "bag": (summary["bag"], "")})

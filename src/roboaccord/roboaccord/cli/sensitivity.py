@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
-from roboaccord.cli.console import out, print_json, progress
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.crosscheck import choose_engines
-from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Changes, Engines, Force, RobotName, ScenarioName, load_setup
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
 from roboaccord.numerics.parallel import cores, in_processes
-from roboaccord.run.output import make_folder, write_text
+from roboaccord.run.output import write_text
 from roboaccord.run.versions import versions
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.perturbation import KINDS
@@ -29,22 +33,25 @@ FILE = "sensitivity.json"
 def sensitivity_command(
     robot: RobotName,
     scenario: ScenarioName,
-    engines: Annotated[
-        str, typer.Option(metavar="LIST", help="Engines, separated by commas. Default: all.")
-    ] = "",
+    engines: Engines = "",
     kinds: Annotated[
         str, typer.Option(metavar="LIST", help="Kinds of error, separated by commas. Default: all.")
     ] = "",
     duration: Annotated[
-        float, typer.Option(min=1e-3, help="Length of the runs of levels 2 and 3 [s].")
+        float, typer.Option(min=1e-3, help="Of the runs of levels 2 and 3, in s.")
     ] = 1.0,
     changes: Changes = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Goes on from what it holds. Default: in runs/."),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Goes on from what the command left there; a folder with something else in it is "
+            "refused. Default: in runs/.",
+        ),
     ] = None,
-    as_json: Json = False,
-) -> None:
+    force: Force = False,
+) -> Result:
     """Find the smallest error of each kind that the cross-check tells, by which level and name.
 
     Falsifies one link or joint of an engine as `accord crosscheck --perturb` does, and bisects over
@@ -57,31 +64,42 @@ def sensitivity_command(
 
       accord sensitivity monkeybot brachiate --out runs/monkeybot_sensitivity
     """
-    setup = load_setup(robot, scenario, changes or [])
-    chosen = [name for name in choose_engines(engines, quiet=as_json) if name != "reference"]
+    setup = load_setup(robot, scenario, changes)
+    chosen = [name for name in choose_engines(engines) if name != "reference"]
     asked = choose_kinds(kinds)
     if setup.scenario.crosscheck.statistics:
         raise AccordError(f"{scenario} is compared by statistics: choose a scenario that is not")
     name = f"{setup.robot.name}_{setup.scenario.name}_sensitivity"
-    place = make_folder(folder or Path("runs") / name)
     wheres = places(setup, asked)
-    done = read_done(place / FILE, setup, duration)
-    todo = [(e, k) for e in chosen for k in asked if f"{e} {k}" not in done]
+    with results(folder or Path("runs") / name, name, force=force) as place:
+        todo = [(engine, kind) for kind in asked for engine in chosen]
+        done = find_all(setup, todo, wheres, duration, place / FILE)
+    rows = [done[f"{engine} {kind}"] for engine, kind in todo]
+    data = {"robot": setup.robot.name, "scenario": setup.scenario.name, "rows": rows}
+    used = {"engines": chosen, "kinds": asked, **used_by(setup, "physics_step", "seed")}
+    return Result(data, [*tables_of(setup, rows), f"kept in {place / FILE}"], used=used)
+
+
+def find_all(
+    setup: Setup,
+    asked: list[tuple[str, str]],
+    wheres: Mapping[str, str],
+    duration: float,
+    file: Path,
+) -> dict[str, Any]:
+    """Return what was found of engines and kinds, in this call and in earlier ones."""
+    done = read_done(file, setup, duration)
+    todo = [(e, k) for e, k in asked if f"{e} {k}" not in done]
     data = setup.scenario.data()
     calls = ((data, e, k, wheres[k], duration) for e, k in todo)
-    with progress(as_json) as bar:
+    with progress() as bar:
         task = bar.add_task("sensitivity", total=len(todo) + len(done), completed=len(done))
         workers = min(cores(), max(len(todo), 1))
         for found in in_processes(_find, calls, workers=workers, ordered=False):
             done[f"{found.engine} {found.kind}"] = asdict(found)
-            write_done(place / FILE, setup, duration, done)
+            write_done(file, setup, duration, done)
             bar.update(task, advance=1, description=f"{found.engine} {found.kind}")
-    rows = [done[f"{e} {k}"] for k in asked for e in chosen]
-    if as_json:
-        print_json({"robot": setup.robot.name, "scenario": setup.scenario.name, "rows": rows})
-    else:
-        out.print(table_of(setup, rows))
-        out.print(f"kept in {place / FILE}", soft_wrap=True)
+    return done
 
 
 def _find(data: dict[str, Any], engine: str, kind: str, where: str, duration: float) -> Sensitivity:
@@ -117,7 +135,9 @@ def read_done(path: Path, setup: Setup, duration: float) -> dict[str, Any]:
         reason = getattr(error, "strerror", None) or "it is no result of accord sensitivity"
         raise AccordError(f"cannot read {path}: {reason}") from None
     if not same:
-        raise AccordError(f"{path} is of another scenario or duration; choose another --out")
+        raise AccordError(
+            f"{path} is of another scenario or duration; choose another --out, or --force"
+        )
     return found
 
 
@@ -138,12 +158,14 @@ def _plain(setup: Setup) -> Any:
     return json.loads(json.dumps(setup.scenario.data()))
 
 
-def table_of(setup: Setup, rows: list[dict[str, Any]]) -> Table:
-    """Return the table: a row for each kind and engine."""
+def tables_of(setup: Setup, rows: list[dict[str, Any]]) -> list[RenderableType]:
+    """Return the table, a row for each kind and engine, and what its columns are."""
     title = f"{setup.robot.name} {setup.scenario.name}: smallest error that is found"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for heading in ("error of", "engine", "size", "unit", "level", "named", "from"):
-        table.add_column(heading, justify="right" if heading in ("size", "from") else "left")
+    words = ("engine", "unit", "level", "named")
+    table = make_table(
+        "error of", "engine", "size", "unit", "level", "named", "from",
+        title=title, words=words, text=["named"],
+    )  # fmt: skip
     for row in rows:
         kind = KINDS[row["kind"]]
         size = "–" if row["size"] is None else f"{row['size']:.1e}"
@@ -154,4 +176,8 @@ def table_of(setup: Setup, rows: list[dict[str, Any]]) -> Table:
         level = row["level"].replace("_", " ")
         first = "" if row["named_from"] is None else f"{row['named_from']:.1e}"
         table.add_row(row["kind"], row["engine"], size, unit, level, escape(named), first)
-    return table
+    explained = (
+        "level: the one that finds it; named: what the cross-check calls it; from: smallest size "
+        "that gets this name"
+    )
+    return [table, Text(explained)]

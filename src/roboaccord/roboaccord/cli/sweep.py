@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
+from rich.console import RenderableType
+from rich.text import Text
 
-from roboaccord.cli.console import COMPILING, out, print_json, progress
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import COMPILING, command_line, make_table, progress
 from roboaccord.cli.crosscheck import choose_engines
-from roboaccord.cli.run import Changes, Json, RobotName, ScenarioName, load_setup
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Changes, Force, Out, RobotName, ScenarioName, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.report.sweep import render_sweep
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import UNITS
-from roboaccord.run.output import fresh, make_folder, plain
+from roboaccord.run.output import plain
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.run.versions import versions
 from roboaccord.scenario.setup import Setup
@@ -41,11 +41,9 @@ def sweep_command(
         str, typer.Option(metavar="NAME", help="A figure that `accord run` prints.")
     ] = "speed",
     changes: Changes = None,
-    folder: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Default: under runs/.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    folder: Out = None,
+    force: Force = False,
+) -> Result:
     """Run a scenario from many seeds: mean, spread and confidence of a figure.
 
     What is random in the scenario depends on the seed: the start, with `initial.spread_q`. A run
@@ -59,10 +57,11 @@ def sweep_command(
 
       accord sweep snake serpenoid --set initial.spread_q=0.01 --seeds 5 --json
     """
-    setup = load_setup(robot, scenario, changes or [])
-    chosen = choose_engines(engines, quiet=as_json)
+    setup = load_setup(robot, scenario, changes)
+    chosen = choose_engines(engines)
     steps = parse_steps(physics_steps)
-    with progress(as_json) as bar:
+    default = f"{setup.robot.name}_{setup.scenario.name}_sweep"
+    with results(folder, default, force=force) as place, progress() as bar:
         jobs = len(chosen) * seeds * max(len(steps), 1)
         task = bar.add_task(COMPILING, total=jobs)
         cells = sweep(
@@ -75,17 +74,19 @@ def sweep_command(
                 task, advance=1, description=f"{engine} {1e3 * step:g} ms"
             ),
         )
-    place = folder or fresh(Path("runs") / f"{setup.robot.name}_{setup.scenario.name}_sweep")
-    result = summarise(setup, figure, seeds, cells)
-    report = write_result(result, place)
-    if as_json:
-        print_json({**result, "report": str(report)})
-        return
-    out.print(table_of(result))
-    for cell in result["cells"]:
-        for seed, reason in cell["failures"].items():
-            out.print(f"seed {seed} has no value: {escape(reason)}", highlight=False)
-    out.print(f"report: {report}", soft_wrap=True)
+        result = summarise(setup, figure, seeds, cells)
+        report = write_result(result, place)
+    failures = [pair for cell in result["cells"] for pair in cell["failures"].items()]
+    steps = steps or [setup.scenario.physics_step]
+    return Result(
+        {**result, "report": str(report)},
+        [
+            *tables_of(result),
+            *(f"seed {seed} has no value: {reason}" for seed, reason in failures),
+            f"report: {report}",
+        ],
+        used={**used_by(setup, "duration", "control_period"), "physics_steps": steps},
+    )
 
 
 def parse_steps(text: str) -> list[float]:
@@ -115,7 +116,7 @@ def summarise(setup: Setup, figure: str, seeds: int, cells: list[Cell]) -> dict[
         "cells": [cell_data(cell) for cell in cells],
         "scenario_data": setup.scenario.data(),
         "versions": versions(setup, [make_simulator(setup, engine) for engine in engines]),
-        "command": shlex.join(["accord", *sys.argv[1:]]),
+        "command": command_line(),
     }
     result: dict[str, Any] = plain(data)
     return result
@@ -134,22 +135,20 @@ def cell_data(cell: Cell) -> dict[str, Any]:
 
 def write_result(result: dict[str, Any], place: Path) -> Path:
     """Write summary.json and report.html, and return the latter."""
-    make_folder(place)
     (place / "summary.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
     report = place / "report.html"
     report.write_text(render_sweep(result), encoding="utf-8")
     return report
 
 
-def table_of(result: dict[str, Any]) -> Table:
-    """Return the statistics as a table."""
+def tables_of(result: dict[str, Any]) -> list[RenderableType]:
+    """Return the statistics as a table, and what its columns are."""
     unit = f" [{result['unit']}]" if result["unit"] else ""
-    title = f"{result['robot']} {result['scenario']}: {result['figure']}{unit}"
-    table = Table(title=escape(title), title_justify="left")
-    table.add_column("engine", no_wrap=True)
-    headings = ("step\nms", "runs", "mean", "standard\ndeviation", "95 % interval")
-    for heading in (*headings, "above\n0", "no\nvalue"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = make_table(
+        "engine", "step\nms", "runs", "mean", "standard\ndeviation", "95 % interval",
+        "above\n0", "no\nvalue",
+        title=f"{result['robot']} {result['scenario']}: {result['figure']}{unit}",
+    )  # fmt: skip
     for cell in result["cells"]:
         mean, width = cell["mean"], cell["half_width"]
         spread = None in (mean, width)
@@ -163,7 +162,10 @@ def table_of(result: dict[str, Any]) -> Table:
             "–" if cell["positive"] is None else f"{100 * cell['positive']:.0f} %",
             str(len(cell["failures"])),
         )
-    return table
+    explained = (
+        "95 % interval: of the mean; above 0: share of the runs; no value: runs that diverged"
+    )
+    return [table, Text(explained)]
 
 
 def number(value: float | None) -> str:

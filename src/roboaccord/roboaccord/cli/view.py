@@ -110,7 +110,7 @@ def write_files(
     if mp4:
         find_ffmpeg(pixels)
     run = read_run(path)
-    with progress(False) as bar:
+    with progress() as bar:
         task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
 
         def drawn(done: int, total: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typer
+from roboaccord.cli.command import add_command
 
 from roller_sphere.cli.contact import contact_command
 from roller_sphere.cli.dribble import dribble_command
@@ -19,9 +20,9 @@ def group() -> None:
     """Find roller speeds, motions, slip and reach of a ball driven by rollers."""
 
 
-app.command("inverse", cls=Gathering)(inverse_command)
-app.command("forward", cls=Gathering)(forward_command)
-app.command("reach", cls=Gathering)(reach_command)
-app.command("figures", cls=Gathering)(figures_command)
-app.command("contact")(contact_command)
-app.command("dribble")(dribble_command)
+add_command(app, "inverse", inverse_command, cls=Gathering)
+add_command(app, "forward", forward_command, cls=Gathering)
+add_command(app, "reach", reach_command, cls=Gathering)
+add_command(app, "figures", figures_command, cls=Gathering)
+add_command(app, "contact", contact_command)
+add_command(app, "dribble", dribble_command)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from roboaccord.cli.console import out, print_json, progress
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.gathering import numbers
 from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.parallel import cores
 
-from roller_sphere.cli.options import Json
 from roller_sphere.source.contact_check import ContactFinding, cases, check, data_of
 
 ENGINES = ("reference", "dart", "mujoco")
@@ -23,8 +24,7 @@ def contact_command(
     alphas: Annotated[
         str, typer.Option("--alpha-deg", help="Of the first roller; the second has minus it.")
     ] = "0 10 20 30",
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Drive the ball along 12 headings in engines, and compare its turning with the model.
 
     w_t, in the plane of both contacts, is to be the model's within 2 % in DART with its z axis
@@ -42,30 +42,20 @@ def contact_command(
         if name not in ENGINES:
             raise AccordError(f"unknown engine {name}; there is {', '.join(ENGINES)}")
     chosen = cases(names, numbers(alphas, "--alpha-deg"))
-    with progress(as_json) as bar:
+    with progress() as bar:
         task = bar.add_task("12 headings each", total=len(chosen))
         found = check(chosen, lambda: bar.update(task, advance=1), workers=cores())
-    if as_json:
-        print_json({"findings": data_of(found)})
-    else:
-        out.print(table_of(found))
-    if any(finding.passed is False for finding in found):
-        raise typer.Exit(1)
+    failed = any(finding.passed is False for finding in found)
+    return Result({"findings": data_of(found)}, shown_of(found), ok=not failed)
 
 
-def table_of(found: Sequence[ContactFinding]) -> Table:
+def shown_of(found: Sequence[ContactFinding]) -> list[RenderableType]:
     """Return the findings for people."""
-    table = Table(title="the ball's turning against the model, steady parts of 12 headings")
-    table.add_column("engine, friction", no_wrap=True)
-    for name in (
-        "alpha\ndeg",
-        "w_t off\nworst %",
-        "\nmean %",
-        "w_s off\nrad/s",
-        "beyond\nrad/s",
-        "ok",
-    ):
-        table.add_column(name, justify="right")
+    table = make_table(
+        "engine, friction", "alpha\n[deg]", "w_t, worst\n[%]", "w_t, mean\n[%]", "w_s off\n[rad/s]",
+        "beyond\n[rad/s]", "ok",
+        title="the ball's turning against the model, steady parts of 12 headings",
+    )  # fmt: skip
     for f in found:
         place = f", z {'up' if f.axis == 'up' else 'along e'}" if f.axis else ""
         table.add_row(
@@ -73,4 +63,8 @@ def table_of(found: Sequence[ContactFinding]) -> Table:
             f"{100 * f.w_t_mean:.3f}", f"{f.w_s_offset:.4f}", f"{f.w_s_beyond:.4f}",
             {True: "yes", False: "no", None: ""}[f.passed],
         )  # fmt: skip
-    return table
+    explained = (
+        "w_t: turning in the plane of both contacts, off the model's by so much; w_s: along their "
+        "normal e; beyond: outside of the interval of both rollers' lines"
+    )
+    return [table, Text(explained)]

@@ -6,18 +6,16 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from roboaccord.cli.console import COMPILING, out, print_json, progress
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.cli.gathering import numbers
+from roboaccord.cli.options import Changes, Engine, load_setup
 from roboaccord.contract.errors import AccordError
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
 
-from roller_sphere.cli.options import Json
 from roller_sphere.dribbling.limits import largest_gain, largest_turn_rate
 from roller_sphere.dribbling.map import Cell, coefficients, run_map
-
-NAME = "roller_sphere"
 
 
 def dribble_command(
@@ -27,13 +25,9 @@ def dribble_command(
     turn_rates: Annotated[
         str, typer.Option("--turn-rates", metavar='"W ..."', help="In rad/s.")
     ] = "0 0.5 1 1.5 2",
-    engine: Annotated[str, typer.Option(help="reference, dart or mujoco.")] = "dart",
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    engine: Engine = "dart",
+    changes: Changes = None,
+) -> Result:
     """Dribble at every speed and turn rate, and compare with statics and with the model of slip.
 
     Each run goes straight on and then into a turn that goes on. Shown are whether the ball is
@@ -53,12 +47,12 @@ def dribble_command(
     v, w = numbers(speeds, "--speeds"), numbers(turn_rates, "--turn-rates")
     if not v or not w or min(v) <= 0:
         raise AccordError("--speeds and --turn-rates take numbers, and speeds are above 0")
-    setup = Setup.of(load_scenario(NAME, NAME, "dribble", changes or ()))
+    setup = load_setup("roller_sphere", "dribble", changes)
     if setup.contact is None:
         raise AccordError("friction.law must be contact: the limits are those of its coefficients")
     mu, ground = coefficients(setup.contact)
     cells = []
-    with progress(as_json) as bar:
+    with progress() as bar:
         task = bar.add_task(COMPILING, total=len(v) * len(w))
         for cell in run_map(setup, engine, v, w):
             cells.append(cell)
@@ -68,17 +62,16 @@ def dribble_command(
         "braking": largest_gain(setup.parameters, mu, ground, -1.0),
         "turn_rate": {f"{s:g}": largest_turn_rate(setup.parameters, mu, ground, s) for s in v},
     }
-    if as_json:
-        print_json({"engine": engine, "limits": limits, "cells": [asdict(cell) for cell in cells]})
-    else:
-        show(cells, limits, engine)
+    data = {"engine": engine, "limits": limits, "cells": [asdict(cell) for cell in cells]}
+    used = used_by(setup, "physics_step", "seed")
+    return Result(data, shown_of(cells, limits, engine), used=used)
 
 
-def show(cells: list[Cell], limits: dict[str, Any], engine: str) -> None:
-    """Print the map for people."""
-    table = Table(
-        "speed", "turn", "held", "off, mm", "grip", "slip 1", "slip 2", "model", "spin",
-        "model", "share", title=f"dribbling in {engine}: m/s, rad/s", box=None,
+def shown_of(cells: list[Cell], limits: dict[str, Any], engine: str) -> list[RenderableType]:
+    """Return the map for people."""
+    table = make_table(
+        "speed\nm/s", "turn\nrad/s", "held", "off\nmm", "grip\n1", "slip 1\nm/s", "slip 2\nm/s",
+        "model\nm/s", "spin\nrad/s", "model\nrad/s", "share\n1", title=f"dribbling in {engine}",
     )  # fmt: skip
     for cell in cells:
         s = cell.slip
@@ -89,10 +82,15 @@ def show(cells: list[Cell], limits: dict[str, Any], engine: str) -> None:
             "kept" if cell.kept else f"{cell.held:.2f} s",
             f"{1e3 * cell.largest_offset:.1f}", f"{cell.grip:.2f}", *row,
         )  # fmt: skip
-    out.print(table)
-    rates = ", ".join(f"{rate:.2f} rad/s at {v} m/s" for v, rate in limits["turn_rate"].items())
-    out.print(
-        f"by statics at most {rates};\nstraight on {limits['acceleration']:.2f} m/s^2 of gain and "
-        f"{limits['braking']:.2f} of braking",
-        highlight=False,
+    explained = (
+        "held: how long the ball was; off: its largest distance from its place; grip: share of "
+        "friction that statics ask, above 1 nothing holds; slip 1, 2: of the rollers, and the "
+        "model's; spin: of the ball, and the model's; share: roller 1's of the slip, 0.5 in the "
+        "model"
     )
+    rates = ", ".join(f"{rate:.2f} rad/s at {v} m/s" for v, rate in limits["turn_rate"].items())
+    by_statics = (
+        f"by statics at most {rates}; straight on {limits['acceleration']:.2f} m/s^2 of gain and "
+        f"{limits['braking']:.2f} of braking"
+    )
+    return [table, Text(explained), Text(by_statics)]

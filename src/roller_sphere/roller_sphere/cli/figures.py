@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
-from roboaccord.cli.console import out, print_json, progress
-from roboaccord.run.output import make_folder
+from rich.console import RenderableType
+from rich.markup import escape
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import command_line, file_line, make_table, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force, Out
 from roboaccord.run.versions import made_with
 
 from roller_sphere.cli.options import (
@@ -20,20 +20,19 @@ from roller_sphere.cli.options import (
     LATITUDE,
     Alpha,
     Azimuth,
-    Json,
     Latitude,
     Radius,
     Rollers,
     kinematics_of,
+    used_rig,
 )
 from roller_sphere.source.claims import claims
 from roller_sphere.source.figures import write_figures
 
 
 def figures_command(
-    folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for pictures, data and page.")
-    ] = Path("runs/roller_sphere_figures"),
+    folder: Out = None,
+    force: Force = False,
     points: Annotated[
         int, typer.Option(min=3, max=401, help="Rigs of each side of the builder's maps.")
     ] = 69,
@@ -45,8 +44,7 @@ def figures_command(
         float, typer.Option("--heading-deg", help="Of figure 2b, in degrees.")
     ] = 60.0,
     rollers: Rollers = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Draw the paper's figures, try its claims, and survey what a builder can choose.
 
     Writes index.html with all of it, each figure as SVG, the data as CSV, and the claims as CSV and
@@ -61,25 +59,25 @@ def figures_command(
       accord roller-sphere figures --azimuth-deg 150 210 --latitude-deg 20 20 --out mine --json
     """
     kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
-    place = make_folder(folder)
     found = claims()
-    with progress(as_json) as bar:
+    with results(folder, "roller_sphere_figures", force=force) as place, progress() as bar:
         task = bar.add_task("rigs", total=points**2)
         files = write_figures(
             place, kinematics, np.radians(heading), found, points,
-            command=shlex.join(["accord", *sys.argv[1:]]),
+            command=command_line(),
             facts=made_with("roboaccord-roller_sphere"),
             done=lambda n: bar.advance(task, n),
         )  # fmt: skip
     data = {"files": [str(file) for file in files], "table": [asdict(claim) for claim in found]}
-    print_json(data) if as_json else show(data)
+    return Result(data, shown_of(data), used=used_rig(rollers))
 
 
-def show(data: dict[str, Any]) -> None:
-    """Print the result for people."""
-    table = Table("claim of section 3", "printed", "found", "holds", box=None)
+def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+    """Return the result for people."""
+    headings = ("claim of section 3", "printed", "found", "holds")
+    table = make_table(*headings, words=headings, text=(headings[0], headings[2]))
     for row in data["table"]:
         printed = "" if row["printed"] == "sentence" else row["printed"]
-        table.add_row(row["claim"], printed, row["found"], "yes" if row["holds"] else "NO")
-    out.print(table)
-    out.print("files: " + ", ".join(data["files"]), highlight=False, soft_wrap=True)
+        cells = (row["claim"], printed, row["found"], "yes" if row["holds"] else "NO")
+        table.add_row(*map(escape, cells))
+    return [table, file_line(data["files"])]

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
-from roboaccord.cli.console import out, print_json
+from rich.console import RenderableType
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import numbers
 
 from roller_sphere.cli.options import (
@@ -16,11 +17,11 @@ from roller_sphere.cli.options import (
     LATITUDE,
     Alpha,
     Azimuth,
-    Json,
     Latitude,
     Radius,
     Rollers,
     kinematics_of,
+    used_rig,
 )
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
 
@@ -38,8 +39,7 @@ def inverse_command(
         float | None, typer.Option(help="w_z of the ball, in rad/s; three rollers or more.")
     ] = None,
     rollers: Rollers = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Find the roller speeds for a velocity of the ball, with the slip that comes with them.
 
     Without options the rig is the paper's, with alpha 10 and -10 degrees.
@@ -56,15 +56,13 @@ def inverse_command(
     """
     kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
     motion = kinematics.inverse(speed, np.radians(heading), spin=spin)
-    if as_json:
-        lines = [
-            {"point": point, "direction": direction}
-            for point, direction in zip(*kinematics.lines(motion.nu), strict=True)
-        ]
-        found = {"nu": motion.nu, **turning(motion), "lines": lines}
-        print_json({**found, **more(kinematics, motion)})
-    else:
-        show(kinematics, motion)
+    lines = [
+        {"point": point, "direction": direction}
+        for point, direction in zip(*kinematics.lines(motion.nu), strict=True)
+    ]
+    found = {"nu": motion.nu, **turning(motion), "lines": lines}
+    data = {**found, **more(kinematics, motion)}
+    return Result(data, tables_of(kinematics, motion), used=used_rig(rollers))
 
 
 def forward_command(
@@ -76,8 +74,7 @@ def forward_command(
     latitude: Latitude = LATITUDE,
     alpha: Alpha = ALPHA,
     rollers: Rollers = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Find the motion of the ball at given roller speeds, and the slip.
 
     Examples:
@@ -88,11 +85,9 @@ def forward_command(
     """
     kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
     motion = kinematics.forward(numbers(nu, "--nu"))
-    if as_json:
-        found = {"speed": motion.speed, "heading_deg": np.degrees(motion.heading)}
-        print_json({**found, **turning(motion), **more(kinematics, motion)})
-    else:
-        show(kinematics, motion)
+    found = {"speed": motion.speed, "heading_deg": np.degrees(motion.heading)}
+    data = {**found, **turning(motion), **more(kinematics, motion)}
+    return Result(data, tables_of(kinematics, motion), used=used_rig(rollers))
 
 
 def turning(motion: RollerMotion) -> dict[str, Any]:
@@ -106,12 +101,11 @@ def more(kinematics: Kinematics, motion: RollerMotion) -> dict[str, Any]:
     return {"slip_speed": sizes, "condition": kinematics.condition}
 
 
-def show(kinematics: Kinematics, motion: RollerMotion) -> None:
-    """Print a motion for people."""
-    table = Table(
-        "roller", "speed nu, m/s", "slip S, m/s", "slip |zeta|, m/s", "line through, rad/s",
-        box=None,
-    )  # fmt: skip
+def tables_of(kinematics: Kinematics, motion: RollerMotion) -> list[RenderableType]:
+    """Return a motion for people."""
+    table = make_table(
+        "roller", "speed nu\n[m/s]", "slip S\n[m/s]", "slip |zeta|\n[m/s]", "line through\n[rad/s]"
+    )
     sizes = more(kinematics, motion)["slip_speed"]
     points, _ = kinematics.lines(motion.nu)
     for number, row in enumerate(zip(motion.nu, motion.slip, sizes), 1):
@@ -120,14 +114,13 @@ def show(kinematics: Kinematics, motion: RollerMotion) -> None:
             *(six(value) for value in row),
             ", ".join(f"{x:.3f}" for x in points[number - 1]),
         )
-    out.print(table)
-    ball = Table("ball", "", "unit", box=None)
+    ball = make_table("ball", "", "unit", words=["", "unit"])
     ball.add_row("speed |V|", f"{float(motion.speed):.6f}", "m/s")
     ball.add_row("heading phi", f"{np.degrees(motion.heading):.4f}", "degrees")
     ball.add_row("axis rho", f"{np.degrees(motion.rho):.4f}", "degrees above the x-y plane")
     ball.add_row("turning w", ", ".join(six(value) for value in motion.omega), "rad/s")
     ball.add_row("condition", f"{kinematics.condition:.4g}", "of the inverse")
-    out.print(ball)
+    return [table, "", ball]
 
 
 def six(value: float) -> str:

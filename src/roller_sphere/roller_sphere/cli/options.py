@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from roboaccord.cli.console import log
+from roboaccord.cli.console import warn
 from roboaccord.cli.gathering import gathering, numbers
 
 from roller_sphere.model.kinematics import Kinematics
@@ -39,7 +39,6 @@ Rollers = Annotated[
         help="A roller in degrees, instead of the three pairs; once for each of two or more.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 # Rigs have two rollers or more.
 Gathering = gathering("--roller", "--nu")
 
@@ -59,5 +58,10 @@ def kinematics_of(
     angles = list(zip(*triples)) if triples else [azimuth, latitude, alpha]
     kinematics = Kinematics(Rig.degrees(radius, *angles))
     if kinematics.warning:
-        log.print(f"accord: warning: {kinematics.warning}", highlight=False, soft_wrap=True)
+        warn(kinematics.warning)
     return kinematics
+
+
+def used_rig(rollers: list[str] | None) -> dict[str, None]:
+    """Return the options that play no part: the three pairs, where rollers are given."""
+    return dict.fromkeys(("azimuth_deg", "latitude_deg", "alpha_deg")) if rollers else {}

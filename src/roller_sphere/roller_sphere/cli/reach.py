@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from roboaccord.cli.console import out, print_json
+from roboaccord.cli.command import Result
 
 from roller_sphere.cli.options import (
     ALPHA,
@@ -14,11 +14,11 @@ from roller_sphere.cli.options import (
     LATITUDE,
     Alpha,
     Azimuth,
-    Json,
     Latitude,
     Radius,
     Rollers,
     kinematics_of,
+    used_rig,
 )
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.reach import blocked, fastest_heading, gains, slip_gains, top_speed
@@ -37,8 +37,7 @@ def reach_command(
         float, typer.Option(min=0.0, help="Of the ball, for the blocked headings, in m/s.")
     ] = 1.0,
     rollers: Rollers = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Say along which headings the ball can be driven, and how fast with limited rollers.
 
     A rig whose headings are limited by its geometry is no error here: the remaining ones are named.
@@ -53,7 +52,7 @@ def reach_command(
         raise RigError("limit and speed must be finite numbers")
     kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
     found = figures(kinematics, speed, limit)
-    print_json(found) if as_json else show(found, speed, limit)
+    return Result(found, lines_of(found, speed, limit), used=used_rig(rollers))
 
 
 def figures(kinematics: Kinematics, speed: float, limit: float) -> dict[str, Any]:
@@ -75,8 +74,8 @@ def figures(kinematics: Kinematics, speed: float, limit: float) -> dict[str, Any
     }
 
 
-def show(found: dict[str, Any], speed: float, limit: float) -> None:
-    """Print the result for people."""
+def lines_of(found: dict[str, Any], speed: float, limit: float) -> list[str]:
+    """Return the result for people."""
     lines = [f"condition number {found['condition']:.4g}"]
     if found["remaining_deg"] is not None:
         words = " and ".join(f"{phi:.4f}" for phi in found["remaining_deg"])
@@ -93,7 +92,7 @@ def show(found: dict[str, Any], speed: float, limit: float) -> None:
             f"  along {best:.2f} and {best + 180:.2f} degrees: {found['speed_best']:.6f} m/s",
             f"  blocked at {speed:g} m/s: {spans + ' degrees' if spans else 'no heading'}",
         ]
-    out.print("\n".join(lines), highlight=False, soft_wrap=True)
+    return lines
 
 
 def words_of(values: Any) -> str:

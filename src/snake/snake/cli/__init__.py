@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typer
+from roboaccord.cli.command import add_command
 
 from snake.cli.adapt import adapt_command
 from snake.cli.figures import figures_command
@@ -18,8 +19,8 @@ def group() -> None:
     """Measure, draw and optimise the snake's gaits."""
 
 
-app.command("gait")(gait_command)
-app.command("optimise")(optimise_command)
-app.command("adapt")(adapt_command)
-app.command("shapes")(shapes_command)
-app.command("figures")(figures_command)
+add_command(app, "gait", gait_command)
+add_command(app, "optimise", optimise_command)
+add_command(app, "adapt", adapt_command)
+add_command(app, "shapes", shapes_command)
+add_command(app, "figures", figures_command)

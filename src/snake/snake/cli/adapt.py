@@ -7,15 +7,17 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.console import RenderableType
 from rich.progress import Progress
-from rich.table import Table
-from roboaccord.cli.console import ProgressObserver, out, print_json, progress
+from rich.text import Text
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import ProgressObserver, make_table, progress
+from roboaccord.cli.options import Changes, Engine, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.versions import versions
 from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
 from snake.model.coordinates import PlanarSnake
@@ -29,14 +31,10 @@ GAIT = ("amplitude", "frequency", "waves")
 def adapt_command(
     mu_along: Annotated[float, typer.Option(help="Of the second ground, along the body.")] = 0.5,
     mu_across: Annotated[float, typer.Option(help="Of the second ground, across the body.")] = 1.0,
-    engine: Annotated[str, typer.Option(help="reference, dart or mujoco.")] = "reference",
+    engine: Engine = "reference",
     duration: Annotated[float, typer.Option(min=8.0, help="In s.")] = 15.0,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of change_of_ground."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+    changes: Changes = None,
+) -> Result:
     """Cross a change of ground with the adaptive controller, and with the same gait kept.
 
     The scenario is change_of_ground. Speed and cost of transport are of the last 4 s.
@@ -49,23 +47,17 @@ def adapt_command(
     """
     ground = f"friction.beyond={{x: 3.0, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
     given = [ground, f"duration={duration!r}", *(changes or [])]
-    setup = Setup.of(load_scenario("snake", "snake", "change_of_ground", given))
+    setup = load_setup("snake", "change_of_ground", given)
     if setup.scenario.controller.get("name") != "adaptive":
         raise AccordError("adapt is about the controller adaptive; use accord run for another one")
     if not setup.scenario.friction.get("beyond"):
         raise AccordError("adapt needs a second ground: friction.beyond is empty")
     kept = ", ".join(f"{key}: {setup.scenario.controller[key]!r}" for key in GAIT)
-    fixed = Setup.of(
-        load_scenario(
-            "snake",
-            "snake",
-            "change_of_ground",
-            [*given, f"controller={{name: serpenoid, {kept}}}"],
-        )
-    )
+    as_before = f"controller={{name: serpenoid, {kept}}}"
+    fixed = load_setup("snake", "change_of_ground", [*given, as_before])
     controller = make_controller(setup)
     assert isinstance(controller, AdaptiveController)
-    with progress(as_json) as bar:
+    with progress() as bar:
         figures, trajectory = measure(setup, controller, engine, bar, "adaptive")
         figures_kept, _ = measure(fixed, make_controller(fixed), engine, bar, "kept")
     reached, left = crossing(setup, trajectory)
@@ -80,10 +72,7 @@ def adapt_command(
         "kept": figures_kept,
         "versions": versions(setup, [make_simulator(setup, engine)]),
     }
-    if as_json:
-        print_json(data)
-    else:
-        show(data)
+    return Result(data, shown_of(data), used=used_by(setup, "duration", "physics_step", "seed"))
 
 
 def measure(
@@ -110,19 +99,24 @@ def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float 
     return found[0], found[1]
 
 
-def show(data: dict[str, Any]) -> None:
-    """Print the result for people."""
-    events = Table("time s", "what", "mu along", "mu across", "A rad", "f Hz", "waves", box=None)
-    for key in ("head_crosses", "tail_crosses"):
-        if data[key] is not None:
-            events.add_row(f"{data[key]:.2f}", key.replace("_", " "))
+def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+    """Return the result for people."""
+    names = ("time\n[s]", "what", "mu\nalong", "mu\nacross", "amplitude\n[rad]")
+    events = make_table(*names, "frequency\n[Hz]", "waves", words=["what"])
+    rows = [
+        (data[key], key.replace("_", " "))
+        for key in ("head_crosses", "tail_crosses")
+        if data[key] is not None
+    ]
     for f in data["findings"]:
         shape = (f"{f['gait'][key]:.4g}" for key in GAIT)
-        events.add_row(f"{f['time']:.2f}", f["kind"], *(f"{mu:.3g}" for mu in f["mu"]), *shape)
-    out.print(events)
-    table = Table("gait", "m/s", "N m", "cost", box=None)
+        rows.append((f["time"], f["kind"], *(f"{mu:.3g}" for mu in f["mu"]), *shape))
+    for time, *cells in sorted(rows):
+        events.add_row(f"{time:.2f}", *cells)
+    table = make_table("gait", "speed\n[m/s]", "peak effort\n[N m]", "cost of\ntransport")
     for which in ("kept", "adaptive"):
         g = data[which]
         values = (g["speed"], g["peak_effort"], g["cost_of_transport"])
         table.add_row(which, *(f"{v:.3g}" for v in values))
-    out.print(table)
+    explained = f"kept, adaptive: over the last {LAST:g} s, on the second ground"
+    return [events, "", table, Text(explained)]

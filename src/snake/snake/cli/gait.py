@@ -6,15 +6,16 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from roboaccord.cli.console import ProgressObserver, out, print_json, progress
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import ProgressObserver, make_table, progress
+from roboaccord.cli.options import Engine, load_setup
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.versions import versions
-from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
 from snake.search.confirm import run
+from snake.simulators.metrics import STEADY, body_motion, is_steady, travel_of_cycles
 
 
 class Gait(StrEnum):
@@ -33,14 +34,15 @@ def gait_command(
     waves: Annotated[float, typer.Option(help="Waves on the body.")] = 1.5,
     mu_along: Annotated[float, typer.Option(help="Friction along the body.")] = 0.1,
     mu_across: Annotated[float, typer.Option(help="Friction across the body.")] = 1.0,
-    engine: Annotated[str, typer.Option(help="reference, dart or mujoco.")] = "reference",
+    engine: Engine = "reference",
     duration: Annotated[float, typer.Option(help="In s.")] = 10.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+) -> Result:
     """Measure a gait: speed, effort and cost of transport.
 
-    Amplitude, frequency and waves are the serpenoid's. The motion of as_coded and as_described
-    is sensitive: compare figures over seeds, with accord sweep, and not single runs.
+    Amplitude, frequency and waves are the serpenoid's. A gait is steady when the last two cycles of
+    the run have the same speed within 1 %; until then the figures depend on the duration. The
+    motion of as_coded and as_described is sensitive: compare figures over seeds, with accord sweep,
+    and not single runs.
 
     Examples:
 
@@ -58,18 +60,19 @@ def gait_command(
         f"friction.mu_across={mu_across!r}",
         f"duration={duration!r}",
     ]
-    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
-    figures = measure(setup, engine, quiet=as_json)
-    if as_json:
-        used = versions(setup, [make_simulator(setup, engine)])
-        print_json({**figures, "engine": engine, "units": UNITS, "versions": used})
-        return
-    table = Table("figure", "value", "unit")
+    setup = load_setup("snake", "serpenoid", changes)
+    figures, remarks = measure(setup, engine)
+    table = make_table("figure", "value", "unit", words=["unit"])
     for name, unit in UNITS.items():
         value = figures[name]
         text = ", ".join(f"{v:.4g}" for v in (value if isinstance(value, list) else [value]))
         table.add_row(name.replace("_", " "), text, unit)
-    out.print(table)
+    made_by = versions(setup, [make_simulator(setup, engine)])
+    data = {**figures, "engine": engine, "units": UNITS, "versions": made_by}
+    used = used_by(setup, "control_period", "physics_step", "seed")
+    if gait is not Gait.serpenoid:
+        used |= dict.fromkeys(("amplitude", "frequency", "waves"))
+    return Result(data, [table, *remarks], used=used)
 
 
 UNITS = {
@@ -81,15 +84,23 @@ UNITS = {
 }
 
 
-def measure(setup: Setup, engine: str, *, quiet: bool) -> dict[str, Any]:
-    """Run a setup, and return speed, displacement, peak effort, work and cost of transport."""
-    with progress(quiet) as bar:
+def measure(setup: Setup, engine: str) -> tuple[dict[str, Any], list[str]]:
+    """Run a setup; return its figures, and a remark if the gait is not steady."""
+    with progress() as bar:
         trajectory = run(setup, engine, (ProgressObserver(bar, engine, setup.scenario.duration),))
     figures = metrics_of(setup, trajectory)
-    return {
+    travel = travel_of_cycles(setup, trajectory.time, *body_motion(setup, trajectory))
+    found = {
         "speed": figures["speed"],
         "displacement": [figures["displacement_x"], figures["displacement_y"]],
         "peak_effort": figures["peak_effort"],
         "work": figures["work"],
         "cost_of_transport": figures["cost_of_transport"],
+        "steady": is_steady(travel),
     }
+    remarks = []
+    if len(travel) < 2:
+        remarks = ["not yet steady: the run has less than two whole cycles after its start"]
+    elif not found["steady"]:
+        remarks = [f"not yet steady: the last two cycles differ by more than {100 * STEADY:g} %"]
+    return found, remarks

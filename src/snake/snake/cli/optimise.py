@@ -9,10 +9,13 @@ from functools import partial
 from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.progress import Progress
-from rich.table import Table
-from roboaccord.cli.console import ProgressObserver, out, print_json, progress
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import ProgressObserver, make_table, progress
 from roboaccord.cli.crosscheck import choose_engines
+from roboaccord.cli.options import Seed
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.versions import versions
 from roboaccord.scenario.setup import Setup
@@ -22,7 +25,9 @@ from snake.search.confirm import run, setup_of, steady_figures, window
 from snake.search.ideal import Gait, IdealModel
 from snake.search.optimise import DEFAULT_GAIT, Optimum, Task, optimise
 
-COLUMNS = ("gait", "by", "A rad", "f Hz", "waves", "m/s", "N m", "cost", "gain")
+COLUMNS = (
+    "gait", "by", "A\n[rad]", "f\n[Hz]", "waves", "speed\n[m/s]", "effort\n[N m]", "cost", "gain"
+)  # fmt: skip
 
 
 class Objective(StrEnum):
@@ -58,9 +63,8 @@ def optimise_command(
             "Default: reference, and dart where it is installed.",
         ),
     ] = "",
-    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+    seed: Seed = 0,
+) -> Result:
     """Find the best serpenoid for a ground: amplitude, frequency and waves.
 
     Gaits are compared by the ideally tracked gait. The best one and the default one (0.4 rad,
@@ -85,7 +89,7 @@ def optimise_command(
         seed=seed,
     )
     simulators = {name: make_simulator(setup, name) for name in chosen(engines)}
-    with progress(as_json) as bar:
+    with progress() as bar:
         search = bar.add_task("searching", total=None)
         found = optimise(
             model, task, lambda done, total: bar.update(search, completed=done, total=total)
@@ -116,15 +120,13 @@ def optimise_command(
         "confirmed": confirmed,
         "versions": versions(setup, simulators.values()),
     }
-    if as_json:
-        print_json(data)
-    else:
-        show(data, found)
+    used = {name: data[name] for name in ("max_effort", "min_speed")}
+    return Result(data, shown_of(data, found), used={**used, "engines": list(simulators)})
 
 
 def chosen(engines: str) -> list[str]:
     """Return the engines asked for; without a list all but MuJoCo."""
-    return [n for n in choose_engines(engines, quiet=True) if engines or n != "mujoco"]
+    return [n for n in choose_engines(engines) if engines or n != "mujoco"]
 
 
 def confirm(setup: Setup, gait: Gait, engine: str, bar: Progress) -> dict[str, float]:
@@ -144,10 +146,9 @@ def gain(pair: Mapping[str, Mapping[str, float]], objective: str) -> float:
     return 100.0 * (pair["optimum"]["speed"] - before) / abs(before)
 
 
-def show(data: dict[str, Any], found: Optimum) -> None:
-    """Print the result for people."""
-    table = Table(*COLUMNS, box=None)
-    table.columns[1].no_wrap = True
+def shown_of(data: dict[str, Any], found: Optimum) -> list[RenderableType]:
+    """Return the result for people."""
+    table = make_table(*COLUMNS, words=["by"])
     for which in ("default", "optimum"):
         g = data[which]
         shape = (f"{g['amplitude']:.4g}", f"{g['frequency']:.4g}", f"{g['waves']:.4g}")
@@ -156,13 +157,16 @@ def show(data: dict[str, Any], found: Optimum) -> None:
         for engine, pair in data["confirmed"].items():
             share = pair["gain"] if which == "optimum" else None
             table.add_row("", engine, "", "", "", *_figures(pair[which], share))
-    out.print(table)
+    explained = (
+        "A, f, waves: amplitude, frequency and number of waves on the body; effort: peak of any "
+        "joint; cost: of transport; gain: over the default gait; model: ideally tracked gait"
+    )
     way = "from the head to the tail" if found.gait.frequency > 0 else "from the tail to the head"
-    out.print(f"The wave runs {way}. {found.evaluations} gaits were evaluated.", highlight=False)
-    for name, bound in found.bounds.items():
-        out.print(f"The {name} is at its bound, {bound:.4g}.", highlight=False)
+    lines = [f"The wave runs {way}. {found.evaluations} gaits were evaluated."]
+    lines += [f"The {name} is at its bound, {bound:.4g}." for name, bound in found.bounds.items()]
     if data["objective"] == "cost":
-        out.print(f"Speed was to be at least {data['min_speed']:.4g} m/s.", highlight=False)
+        lines.append(f"Speed was to be at least {data['min_speed']:.4g} m/s.")
+    return [table, Text(explained), *lines]
 
 
 def _figures(g: Mapping[str, float], share: float | None) -> tuple[str, ...]:

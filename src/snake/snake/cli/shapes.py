@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from roboaccord.cli.console import out, print_json
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table
 from roboaccord.description.parameters import load_parameters
 
 from snake.model.parameters import SnakeParameters
@@ -21,8 +21,7 @@ def shapes_command(
         Path | None, typer.Option("--out", metavar="FILE", help="Picture, .svg or .png.")
     ] = None,
     joints: Annotated[int, typer.Option(min=4, max=200, help="Number of joints.")] = 21,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+) -> Result:
     """Show the post's eight configurations: four that start the wave, four that are looped.
 
     The numbers are twists: +-2 for the stop, +-1 for half of it.
@@ -46,14 +45,8 @@ def shapes_command(
         }
         for number, twists in enumerate((*START, *LOOP), 1)
     ]
-    if as_json:
-        print_json(
-            {"configurations": rows, "unit": "degree", "picture": str(file) if file else None}
-        )
-        return
-    table = Table("configuration", *SEGMENTS, title=f"twists; one is {half:.3g} degrees")
+    table = make_table("configuration", *SEGMENTS, title=f"twists; one is {half:.3g} degrees")
     for number, twists in enumerate((*START, *LOOP), 1):
         table.add_row(str(number), *(f"{t:+d}" if t else "" for t in twists))
-    out.print(table)
-    if file:
-        out.print(f"picture: {file}", highlight=False, soft_wrap=True)
+    data = {"configurations": rows, "unit": "degree", "picture": str(file) if file else None}
+    return Result(data, [table, *([f"picture: {file}"] if file else [])])

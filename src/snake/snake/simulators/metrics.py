@@ -15,6 +15,8 @@ from snake.model.coordinates import PlanarSnake
 from snake.source.post import cycle_of
 from snake.steering.metrics import steering_figures
 
+STEADY = 0.01  # of the speed: by how much two cycles of a steady gait may differ
+
 
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
     """Return the figures of a run.
@@ -79,6 +81,22 @@ def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -
         mean = heading[first : last + 1].mean()
         travel[i] = (centre[last] - centre[first]) @ (np.cos(mean), np.sin(mean))
     return travel
+
+
+def is_steady(travel: Array) -> bool:
+    """Return whether a gait has settled: the last two cycles have the same speed within 1 %.
+
+    A settled gait is a limit cycle up to the motion of the plane, so every cycle has the same
+    travel. A run of less than two whole cycles after its start
+    shows no limit cycle.
+
+    Args:
+        travel: of each cycle (k,) [m], as `travel_of_cycles` gives it.
+    """
+    if len(travel) < 2:
+        return False
+    before, last = np.abs(travel[-2]), np.abs(travel[-1])
+    return bool(abs(travel[-1] - travel[-2]) <= STEADY * max(before, last))
 
 
 def period_of(setup: Setup) -> float:

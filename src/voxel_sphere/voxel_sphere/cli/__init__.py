@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typer
+from roboaccord.cli.command import add_command
 
 from voxel_sphere.cli.accuracy import accuracy_command
 from voxel_sphere.cli.list_ import list_command
@@ -18,9 +19,9 @@ def group() -> None:
     """Make and look at workspaces of voxels, roll on them, and take them to the engines."""
 
 
-app.command("make")(make_command)
-app.command("list")(list_command)
-app.command("roll")(roll_command)
-app.command("accuracy")(accuracy_command)
-app.command("mesh")(mesh_command)
-app.command("world")(world_command)
+add_command(app, "make", make_command)
+add_command(app, "list", list_command)
+add_command(app, "roll", roll_command)
+add_command(app, "accuracy", accuracy_command)
+add_command(app, "mesh", mesh_command)
+add_command(app, "world", world_command)

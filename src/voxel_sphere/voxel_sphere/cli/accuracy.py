@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from roboaccord.cli.console import COMPILING, out, print_json, progress
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.contract.errors import AccordError
 
 from voxel_sphere.rolling.bounces import TURNS, bounces
@@ -27,8 +29,7 @@ def accuracy_command(
     ] = None,
     walls: Annotated[bool, typer.Option("--walls/--no-walls", help="Bounces as well.")] = True,
     binary: Annotated[bool, typer.Option("--binary", help="Black and white, no grey.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+) -> Result:
     """Roll on voxelised plane, bowl, cylinder and sinusoid, and bounce in arenas; tell the errors.
 
     Errors of the contact against closed forms or quadrature, the largest of the run, in radii of
@@ -46,7 +47,7 @@ def accuracy_command(
     rows: list[dict[str, Any]] = []
     hits: list[dict[str, Any]] = []
     runs = cases()
-    with progress(as_json) as bar:
+    with progress() as bar:
         total = len(grids) * (len(runs) * len(chosen) + walls * len(TURNS))
         task = bar.add_task(COMPILING, total=total)
         for n in grids:
@@ -59,10 +60,8 @@ def accuracy_command(
             for turn in TURNS if walls else ():
                 hits.append({"n": n, **vars(bounces(n, turn, binary=binary))})
                 bar.update(task, advance=1, description=f"walls at {turn:g} deg, n = {n}")
-    if as_json:
-        print_json({"unit": "r", "binary": binary, "paths": rows, "walls": hits})
-    else:
-        show(rows, hits, chosen)
+    data = {"unit": "r", "binary": binary, "paths": rows, "walls": hits}
+    return Result(data, shown_of(rows, hits, chosen), used={"n": grids, "scheme": chosen})
 
 
 def check(sizes: list[int], schemes: list[str]) -> tuple[list[int], list[str]]:
@@ -80,20 +79,28 @@ def check(sizes: list[int], schemes: list[str]) -> tuple[list[int], list[str]]:
     return sizes, schemes
 
 
-def show(rows: list[dict[str, Any]], hits: list[dict[str, Any]], schemes: list[str]) -> None:
-    """Print it for people."""
-    table = Table("n", "error [r]", *schemes, box=None)
+def shown_of(
+    rows: list[dict[str, Any]], hits: list[dict[str, Any]], schemes: list[str]
+) -> list[RenderableType]:
+    """Return it for people."""
+    table = make_table("n", "case", *schemes, title="largest errors [r]", words=["case"])
     for row in rows:
         table.add_row(str(row["n"]), row["case"], *(f"{row[name]:.4f}" for name in schemes))
-    out.print(table)
+    explained = "errors of the contact on the way; nan: the scheme did not finish the run"
     if not hits:
-        return
-    names = ("heading [deg]", "mean [deg]", "contact [r]", "hits", "stuck")
-    table = Table("n", "walls at [deg]", *names, box=None)
+        return [table, Text(explained)]
+    walls = make_table(
+        "n", "walls at\n[deg]", "heading\n[deg]", "mean\n[deg]", "contact\n[r]", "hits", "stuck",
+        title="bounces off walls",
+    )  # fmt: skip
     for row in hits:
-        table.add_row(
+        walls.add_row(
             str(row["n"]), f"{row['turn']:g}", f"{row['heading_error']:.2f}",
             f"{row['mean_error']:.2f}", f"{row['contact_error']:.4f}", str(row["hits"]),
             str(row["stuck"]),
         )  # fmt: skip
-    out.print(table)
+    of_walls = (
+        "heading: largest error after the first hit, and its mean; contact: of its place, and of "
+        "the ground's throughout; hits: at walls, all headings; stuck: runs that ended"
+    )
+    return [table, Text(explained), "", walls, Text(of_walls)]

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
-from roboaccord.cli.console import out, print_json, progress
+from rich.console import RenderableType
+from rich.markup import escape
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table, progress
 
 from voxel_sphere.terrain.slices import SOLID, Done
 from voxel_sphere.terrain.workspace import Workspace, open_workspace
@@ -16,10 +18,9 @@ from voxel_sphere.terrain.workspace import Workspace, open_workspace
 Folder = Annotated[
     Path, typer.Argument(metavar="DIR", help="A Bitmaps_n folder, or the one with it.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 
-def list_command(folder: Folder, as_json: Json = False) -> None:
+def list_command(folder: Folder) -> Result:
     """List the robot, surfaces, walls and workspaces of a folder of slices; all are read.
 
     Example:
@@ -27,10 +28,10 @@ def list_command(folder: Folder, as_json: Json = False) -> None:
       accord voxel-sphere list terrains
     """
     workspace = open_workspace(folder)
-    with progress(as_json) as bar:
+    with progress() as bar:
         task = bar.add_task("reading", total=len(workspace.kinds) * workspace.n)
         data = contents(workspace, lambda count: bar.advance(task, count))
-    print_json(data) if as_json else show(data)
+    return Result(data, shown_of(data))
 
 
 def contents(workspace: Workspace, done: Done) -> dict[str, Any]:
@@ -59,18 +60,18 @@ def contents(workspace: Workspace, done: Done) -> dict[str, Any]:
     }
 
 
-def show(data: dict[str, Any]) -> None:
-    """Print it for people."""
+def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+    """Return it for people."""
     n, size = data["n"], data["voxel_size"]
-    out.print(
-        f"{data['path']}: {n} x {n} x {n} voxels of {size:g} m, sphere of radius "
-        f"{data['radius']:.3f} voxels = {data['radius'] * size:.4g} m",
-        highlight=False,
-        soft_wrap=True,
-    )
-    table = Table("name", "kind", "slices", "filled", "z", box=None)
+    words = ("kind", "slices", "z [voxels]")
+    table = make_table("name", "kind", "slices", "filled", "z [voxels]", words=words)
     for row in data["volumes"]:
         low, high = row["z"]
         grey = "grey" if row["grey"] else "binary"
-        table.add_row(row["name"], row["kind"], grey, f"{row['filled']:.1%}", f"{low} to {high}")
-    out.print(table)
+        name = escape(row["name"])
+        table.add_row(name, row["kind"], grey, f"{row['filled']:.1%}", f"{low} to {high}")
+    return [
+        f"{data['path']}: {n} x {n} x {n} voxels of {size:g} m,",
+        f"sphere of radius {data['radius']:.3f} voxels = {data['radius'] * size:.4g} m",
+        table,
+    ]

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from roboaccord.cli.console import out, print_json, progress
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import progress
+from roboaccord.cli.folder import is_own, results
 from roboaccord.contract.errors import AccordError
 
-from voxel_sphere.cli.list_ import Json
+from voxel_sphere.cli.mesh import Replace
 from voxel_sphere.terrain.generate import Part, check_place, place, sheet_part, surface_parts
 from voxel_sphere.terrain.recipes import sheet_of, surface_of
 from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
@@ -51,7 +53,7 @@ def make_command(
     ] = Path("runs/terrain"),
     name: Annotated[str | None, typer.Option(help="Of the volume's folder.")] = None,
     binary: Annotated[bool, typer.Option("--binary", help="Black and white, no grey.")] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Volumes of this name.")] = False,
+    force: Replace = False,
     size_workspace: Annotated[float, typer.Option(help="n / r.")] = SIZE_WORKSPACE,
     voxel_size: Annotated[float, typer.Option(help="Edge of a voxel in m.")] = VOXEL_SIZE,
     angle_deg: Annotated[float | None, shape("Of the incline.")] = None,
@@ -70,8 +72,7 @@ def make_command(
     tunnel_radius: Annotated[float | None, shape("In r.")] = None,
     turn_deg: Annotated[float | None, shape("Turns the arena in plan.")] = None,
     base: Annotated[float | None, shape("Height of the ground, in r.")] = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Generate a surface, with its walls if it has some, and the robot, as slices.
 
     Lengths of named surfaces are in radii r of the sphere; those of expressions in voxels.
@@ -108,14 +109,15 @@ def make_command(
     recipe = recipe_of(surface, height, sheet, parameters)
     name = name or surface or kind
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
-    check_place(folder, n, [name], **scale, replace=replace)
-    with progress(as_json) as bar:
+    target = check_place(folder, n, [name], **scale, replace=force)
+    known = target == folder or is_own(folder) or any(folder.glob("Bitmaps_*"))
+    with results(folder, "terrain", force=force, known=known), progress() as bar:
         task = bar.add_task(f"making {name}", total=6 * n)
         tell: Done = lambda count: bar.advance(task, count)  # noqa: E731
         parts = filled(
             recipe, n, n / size_workspace, name=name, kind=kind, binary=binary, done=tell
         )
-        workspace = place(folder, n, parts, **scale, binary=binary, replace=replace, done=tell)
+        workspace = place(folder, n, parts, **scale, binary=binary, replace=force, done=tell)
     data = {
         "path": str(workspace.path),
         "n": n,
@@ -124,7 +126,9 @@ def make_command(
         "volumes": [part.name for part in parts],
         "recipe": recipe,
     }
-    print_json(data) if as_json else show(data, parts)
+    names = ", ".join(f"{part.name} ({part.kind})" for part in parts)
+    unused = ("s", "t", "thickness", "kind") if xyz is None else ()
+    return Result(data, [f"{data['path']}: {names}"], used=dict.fromkeys(unused))
 
 
 def recipe_of(
@@ -171,9 +175,3 @@ def filled(
         raise AccordError("--kind is for --xyz; named surfaces and heights are surfaces")
     surface = surface_of(recipe, n, radius)
     return surface_parts(surface, n, name=name, recipe=recipe, binary=binary, done=done)
-
-
-def show(data: dict[str, Any], parts: list[Part]) -> None:
-    """Print it for people."""
-    names = ", ".join(f"{part.name} ({part.kind})" for part in parts)
-    out.print(f"{data['path']}: {names}", highlight=False, soft_wrap=True)

@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.console import RenderableType
 from rich.progress import Progress
-from rich.table import Table
-from roboaccord.cli.console import out, print_json, progress
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table, progress
+from roboaccord.cli.folder import is_own, results
 from roboaccord.contract.errors import AccordError
 
-from voxel_sphere.cli.list_ import Folder, Json
+from voxel_sphere.cli.list_ import Folder
 from voxel_sphere.terrain.heights import height_field
 from voxel_sphere.terrain.mesh import (
     FORMATS,
@@ -35,6 +38,14 @@ Smooth = Annotated[float, typer.Option(min=0, max=10, help="Standard deviation i
 Decimate = Annotated[
     int | None, typer.Option("--decimate", metavar="N", help="About as many triangles.")
 ]
+Replace = Annotated[
+    bool,
+    typer.Option(
+        "--force",
+        "--replace",
+        help="Replace what has this name in --out, and take --out if something else is in it.",
+    ),
+]
 
 
 def mesh_command(
@@ -51,8 +62,7 @@ def mesh_command(
         Path | None,
         typer.Option("--heights", metavar="FILE.npy", help="Also write the height field, in m."),
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Write a terrain as a closed, outward mesh in metres, and say how wrong it is.
 
     Examples:
@@ -65,7 +75,7 @@ def mesh_command(
     check_ending(file, FORMATS)
     if heights is not None:
         check_ending(heights, [".npy"])
-    with progress(as_json) as bar:
+    with progress() as bar:
         terrain, mesh, data = meshed(
             bar, folder, smooth, triangles, surface=surface, walls=walls, workspace=workspace
         )
@@ -74,7 +84,7 @@ def mesh_command(
         if field is not None and heights is not None:
             write_npy(heights, field.heights)
     data["files"] = [str(path) for path in (file, heights) if path is not None]
-    print_json(data) if as_json else show(data)
+    return Result(data, shown_of(data))
 
 
 def world_command(
@@ -90,27 +100,26 @@ def world_command(
         float, typer.Option(help="Of the terrain; the smaller one of both surfaces counts.")
     ] = 100.0,
     detector: Annotated[str, typer.Option(metavar="ode|bullet", help="Of contacts.")] = "ode",
-    replace: Annotated[bool, typer.Option("--replace", help="What is there.")] = False,
+    force: Replace = False,
     smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
-    as_json: Json = False,
-) -> None:
+) -> Result:
     """Write a terrain as a model and a world for Gazebo.
 
     Example:
 
       accord voxel-sphere world terrains --surface bowl --out gazebo
     """
-    with progress(as_json) as bar:
+    with results(place, "", force=force, known=is_own(place)), progress() as bar:
         terrain, mesh, data = meshed(
             bar, folder, smooth, triangles, surface=surface, walls=walls, workspace=workspace
         )
         files = write_world(
             mesh, place, world_name(terrain.name, name),
-            voxel_size=terrain.voxel_size, friction=friction, detector=detector, replace=replace,
+            voxel_size=terrain.voxel_size, friction=friction, detector=detector, replace=force,
         )  # fmt: skip
     data["files"] = [str(path) for path in files]
-    print_json(data) if as_json else show(data)
+    return Result(data, shown_of(data))
 
 
 def meshed(
@@ -160,22 +169,25 @@ def figures(mesh: Mesh, found: Deviation, terrain: Terrain) -> dict[str, Any]:
     }
 
 
-def show(data: dict[str, Any]) -> None:
-    """Print the figures for people."""
+def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+    """Return the figures for people."""
     size = data["voxel_size"]
-    table = Table(data["terrain"], "voxels", "m", box=None)
+    table = make_table(data["terrain"], "[voxels]", "[m]")
     for key in ("mean_error", "max_error"):
         table.add_row(key.replace("_", " "), f"{data[key]:.4f}", f"{data[key] * size:.3g}")
-    table.add_row("volume", f"{data['volume']:.0f}", f"{data['volume'] * size**3:.4g}")
+    table.add_row("volume, cubed", f"{data['volume']:.0f}", f"{data['volume'] * size**3:.4g}")
     spans = [" x ".join(f"{length * k:.4g}" for length in data["size"]) for k in (1.0, size)]
     table.add_row("size", *spans)
-    out.print(table)
     closed = "watertight, outward" if data["watertight"] else "with holes"
-    out.print(f"{data['triangles']} triangles, {closed}; errors against the {data['against']}")
+    shown: list[RenderableType] = [
+        table,
+        Text(f"{data['triangles']} triangles, {closed}; errors against the {data['against']}"),
+    ]
     if "before" in data:
         before = data["before"]
-        out.print(
+        decimated = (
             f"decimated from {before['triangles']} triangles with a mean error of "
             f"{before['mean_error']:.4f} voxels"
         )
-    out.print("files: " + ", ".join(data["files"]), highlight=False, soft_wrap=True)
+        shown.append(Text(decimated))
+    return [*shown, Text("files: " + ", ".join(data["files"]))]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from roboaccord.cli.console import COMPILING, log, out, print_json, progress
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import COMPILING, command_line, figure_lines, log, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.output import make_folder
 from roboaccord.run.versions import made_with
@@ -66,8 +68,8 @@ def roll_command(
         Path | None,
         typer.Option("--out", metavar="FILE|DIR", help="For the path: .csv, .npz, or a folder."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
-) -> None:
+    force: Force = False,
+) -> Result:
     """Roll the sphere without slipping, with a constant angular velocity until it meets a wall.
 
     Lengths in voxels from the grid's corner, or in radii with --normalised, where --omega is in rad
@@ -85,13 +87,13 @@ def roll_command(
     """
     check_file(file)
     check_scheme(scheme, (*SCHEMES, "as_described"))
-    opened, terrain = choose(folder, surface=surface, walls=walls, workspace=workspace)
-    r = terrain.radius
-    length, duration = (r, 1.0) if normalised else (1.0, time)
-    middle = terrain.n / (2 * length)
-    x, y = (length * value for value in start or (middle, middle))
     law = WallLaw(after=after)  # type: ignore[arg-type]
-    with progress(as_json) as bar:
+    with place_for(file, force), progress() as bar:
+        opened, terrain = choose(folder, surface=surface, walls=walls, workspace=workspace)
+        r = terrain.radius
+        length, duration = (r, 1.0) if normalised else (1.0, time)
+        middle = terrain.n / (2 * length)
+        x, y = (length * value for value in start or (middle, middle))
         building = bar.add_task("distances", total=stages(opened, terrain))
         ground, of_walls = fields(
             opened, terrain, steep=steep, done=lambda count: bar.advance(building, count)
@@ -103,13 +105,14 @@ def roll_command(
             duration=duration, law=law, step=step, samples=samples,
             done=lambda count: bar.update(rolling, advance=count, description="rolling"),
         )  # fmt: skip
-    files = [] if file is None else save(path, terrain, file)
+        files = [] if file is None else save(path, terrain, file)
     data = figures(path, length, str(files[0]) if files else None)
     data["files"] = [str(name) for name in files]
-    print_json(data) if as_json else show(data, "r" if normalised else "voxels")
     if path.failed:
         log.print(f"accord: {path.message}", style="red", soft_wrap=True)
-        raise typer.Exit(1)
+    used = {"time": None} if normalised else {}
+    shown = lines_of(data, "r" if normalised else "voxels")
+    return Result(data, shown, used=used, ok=not path.failed)
 
 
 def run(
@@ -131,7 +134,15 @@ def check_file(file: Path | None) -> None:
         return
     if not is_folder(file) and file.suffix not in (".csv", ".npz"):
         raise AccordError(f"{file}: the path is written as .csv or .npz, or into a folder")
-    make_folder(file if is_folder(file) else file.parent)
+    if not is_folder(file):
+        make_folder(file.parent)
+
+
+def place_for(file: Path | None, force: bool) -> AbstractContextManager[Any]:
+    """Return the context in which results are written: the folder's, where it is one."""
+    if file is None or not is_folder(file):
+        return nullcontext()
+    return results(file, "", force=force)
 
 
 def is_folder(file: Path) -> bool:
@@ -142,7 +153,7 @@ def is_folder(file: Path) -> bool:
 def save(path: Rolled, terrain: Terrain, file: Path) -> list[Path]:
     """Write the path, and into a folder pictures of it, too; return the files, the path first."""
     if is_folder(file):
-        command = shlex.join(["accord", *sys.argv[1:]])
+        command = command_line()
         return write_run(
             path,
             terrain,
@@ -175,30 +186,24 @@ def figures(path: Rolled, length: float, file: str | None) -> dict[str, Any]:
     }
 
 
-def show(data: dict[str, Any], unit: str) -> None:
-    """Print it for people."""
+def lines_of(data: dict[str, Any], unit: str) -> list[str]:
+    """Return it for people."""
 
     def words(values: Any) -> str:
         return " ".join(f"{value:.4g}" for value in values)
 
     rows = {
-        "status": f"{data['status']}: {data['message']}",
-        "time": f"{data['time']:.4g}" + (" s" if unit == "voxels" else " of the run"),
-        "centre": f"{words(data['centre'])} {unit}",
-        "contact": f"{words(data['contact'])} {unit}",
-        "orientation": f"{words(data['orientation'])} (x y z w)",
-        "montana": f"{words(data['montana'])} (x y in {unit}; u v psi in rad; "
-        f"chart {data['chart']})",
-        "radius": f"{data['radius']:.4g} {unit}",
-        "travel": f"{data['travel']:.4g} {unit}",
-        "events": f"{len(data['events'])}",
+        "status": (f"{data['status']}: {data['message']}", ""),
+        "time": (f"{data['time']:.4g}", "s" if unit == "voxels" else "of the run"),
+        "centre": (words(data["centre"]), unit),
+        "contact": (words(data["contact"]), unit),
+        "orientation": (words(data["orientation"]), "(x y z w)"),
+        "montana": (words(data["montana"]), f"(x y in {unit}; u v psi in rad)"),
+        "chart": (f"{data['chart']}", ""),
+        "radius": (f"{data['radius']:.4g}", unit),
+        "travel": (f"{data['travel']:.4g}", unit),
+        "events": (f"{len(data['events'])}", ""),
     }
-    for name, value in rows.items():
-        out.print(f"{name:<11}  {value}", highlight=False, soft_wrap=True)
-    for event in data["events"]:
-        out.print(
-            f"  {event['time']:.4f}  {event['kind']}: {event['detail']}",
-            highlight=False, soft_wrap=True, markup=False,
-        )  # fmt: skip
-    if data["files"]:
-        out.print(f"{'files':<11}  {', '.join(data['files'])}", highlight=False, soft_wrap=True)
+    events = [f"  {e['time']:.4f}  {e['kind']}: {e['detail']}" for e in data["events"]]
+    files = [f"files        {', '.join(data['files'])}"] if data["files"] else []
+    return [*figure_lines(rows), *events, *files]

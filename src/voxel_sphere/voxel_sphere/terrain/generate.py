@@ -172,7 +172,7 @@ def check_place(
         if not re.fullmatch(r"\w[\w.+-]*", name) or name == ROBOT:
             raise AccordError(f"{name!r} is no name for a volume: letters, digits, _ . + -")
         if (folder / name).exists() and not replace:
-            raise AccordError(f"{folder / name} is there already: use another --name, or --replace")
+            raise AccordError(f"{folder / name} is there already: use another --name, or --force")
     if folder.exists():
         there = open_workspace(folder)
         if (there.size_workspace, there.voxel_size) != (size_workspace, voxel_size):

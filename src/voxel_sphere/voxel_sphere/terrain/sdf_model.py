@@ -120,7 +120,7 @@ def write_world(
     model, world = folder / "models" / name, folder / "worlds" / f"{name}.sdf"
     for path in (model, world):
         if path.exists() and not replace:
-            raise AccordError(f"{path} is there already: use another --name, or --replace")
+            raise AccordError(f"{path} is there already: use another --name, or --force")
     fields = {"name": name, "friction": friction}
     try:
         with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(model.parent)) as draft:

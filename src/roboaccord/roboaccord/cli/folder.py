@@ -1,0 +1,140 @@
+"""Folders of results: each says which command wrote it, so that no other one writes into it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import roboaccord
+from roboaccord.cli.console import call
+from roboaccord.contract.errors import AccordError
+from roboaccord.run.output import fresh, make_folder, write_text
+
+MARKER = ".roboaccord.json"
+
+
+@dataclass(frozen=True)
+class Marker:
+    """What a folder's marker says: the command, and the files that it wrote, relative."""
+
+    command: str
+    files: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, folder: Path) -> Marker | None:
+        """Read it; None where there is none."""
+        try:
+            kept = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+            return cls(str(kept["command"]), tuple(map(str, kept["files"])))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def write(self, folder: Path) -> None:
+        """Write it."""
+        data = {
+            "command": self.command,
+            "version": roboaccord.__version__,
+            "files": self.files,
+        }
+        write_text(folder / MARKER, json.dumps(data, indent=1))
+
+
+@contextmanager
+def results(
+    folder: Path | None, default: str, *, force: bool = False, known: bool = False
+) -> Iterator[Path]:
+    """Give the folder for the results of the command that runs, and mark it as that command's.
+
+    A folder that is new, empty or marked by the same command is taken as it is. With `force` any
+    is: the files that its marker lists are deleted first, and no others. If the command fails
+    without having written a file, a new folder is removed again.
+
+    Args:
+        folder: that `--out` names; None for a new one under runs/.
+        default: its name there.
+        force: take the folder whatever it holds.
+        known: the command adds to what the folder holds, and itself replaces what it must.
+
+    Raises:
+        AccordError: if it holds something else, or cannot be written.
+    """
+    place = folder or fresh(Path("runs") / default)
+    if not known:
+        clear(place, force=force)
+    is_new, earlier = not place.exists(), Marker.of(place)
+    make_folder(place)
+    before = files_in(place)
+    mine = Marker(call.get().name, earlier.files if earlier else ())
+    mine.write(place)
+    try:
+        yield place
+    finally:
+        there = files_in(place)
+        made = (there - before) | (there & {*mine.files})
+        if made or earlier:
+            Marker(mine.command, tuple(sorted(made))).write(place)
+        else:
+            (place / MARKER).unlink(missing_ok=True)
+            if is_new:
+                with suppress(OSError):
+                    place.rmdir()
+
+
+def is_own(place: Path) -> bool:
+    """Return whether a folder is marked by the command that runs."""
+    marker = Marker.of(place)
+    return marker is not None and marker.command == call.get().name
+
+
+def clear(place: Path, *, force: bool) -> None:
+    """Refuse a folder that holds something else; with `force` delete what its marker lists.
+
+    Raises:
+        AccordError: naming what it holds.
+    """
+    marker, name = Marker.of(place), call.get().name
+    held = sorted(path.name for path in place.iterdir()) if place.is_dir() else []
+    if force and marker:
+        delete(place, marker)
+    elif held and not force and marker is None:
+        more = f" and {len(held) - 3} more" if len(held) > 3 else ""
+        raise AccordError(
+            f"{place} holds {', '.join(held[:3])}{more}, no results of accord {name}: "
+            "choose another --out, or --force"
+        )
+    elif not force and marker and marker.command != name:
+        raise AccordError(
+            f"{place} holds results of accord {marker.command}: choose another --out, or replace "
+            "them with --force"
+        )
+
+
+def delete(place: Path, marker: Marker) -> None:
+    """Delete the files that a marker lists and the marker, and folders that are empty then.
+
+    Raises:
+        AccordError: if one cannot be deleted.
+    """
+    inside = place.resolve()
+    for name in (*marker.files, MARKER):
+        path = inside / name
+        if inside not in (path.parent.resolve(), *path.parent.resolve().parents):
+            continue  # out of the folder: nothing that a command lists
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise AccordError(f"cannot delete {path}: {error.strerror}") from None
+        for parent in path.parents:
+            if parent == inside:
+                break
+            with suppress(OSError):
+                parent.rmdir()
+
+
+def files_in(place: Path) -> set[str]:
+    """Return the files in a folder, relative to it, but for the marker."""
+    found = {str(path.relative_to(place)) for path in place.rglob("*") if not path.is_dir()}
+    return found - {MARKER}

@@ -1,0 +1,58 @@
+"""`accord snake gait`: when a gait counts as steady."""
+
+import numpy as np
+import pytest
+from snake.cli.gait import gait_command
+from snake.search.confirm import run
+from snake.simulators.metrics import body_motion, is_steady, travel_of_cycles
+
+G = 9.81  # m/s^2
+
+
+@pytest.mark.parametrize(
+    ("travel", "steady"),
+    [
+        ([], False),
+        ([1.0], False),
+        ([0.5, 1.0, 1.009], True),
+        ([1.0, 1.0, 1.011], False),
+        ([-1.009, -1.0], True),
+        ([0.01, -0.01], False),
+    ],
+)
+def test_the_last_two_cycles_decide(travel, steady):
+    """Within 1 % of the faster one, either way along the body."""
+    assert is_steady(np.array(travel)) is steady
+
+
+def test_on_slippery_ground_the_snake_is_still_gaining_speed(setup_with):
+    """Friction moves the centre of mass, so a cycle T adds mu g T^2 to its travel at most.
+
+    The gait would settle at the order of its wave's 1 m/s; at mu = 0.01 that takes 10 s and more.
+    """
+    mu = 0.01
+    setup = setup_with(f"friction.mu_across={mu}", "friction.mu_along=0.001", "duration=5")
+    trajectory = run(setup, "reference")
+    travel = travel_of_cycles(setup, trajectory.time, *body_motion(setup, trajectory))
+    gained = np.diff(travel)
+    assert len(travel) == 4
+    assert (gained > 0).all()
+    assert (gained <= mu * G).all()
+    assert not is_steady(travel)
+
+
+@pytest.mark.parametrize(
+    ("options", "steady", "said"),
+    [
+        ({"duration": 4.0}, True, ""),
+        ({"duration": 2.5}, False, "less than two whole cycles"),
+        ({"mu_across": 0.01, "mu_along": 0.001, "duration": 5.0}, False, "differ by more than 1 %"),
+    ],
+)
+def test_the_command_says_so(options, steady, said):
+    """A run that is too short cannot be steady."""
+    result = gait_command(**options)
+    assert result.data["steady"] is steady
+    remarks = [item for item in result.shown if isinstance(item, str)]
+    assert bool(remarks) is not steady
+    assert all(said in remark for remark in remarks)

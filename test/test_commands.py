@@ -1,0 +1,233 @@
+"""Every command: help with an example, JSON and nothing else, 80 columns, folders of its own."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from roboaccord.cli import command
+from roboaccord.cli.command import show
+from roboaccord.cli.console import out
+from roboaccord.cli.folder import MARKER
+from roboaccord.cli.lazy import COMMANDS, core_command, robot_commands
+from roboaccord.cli.main import run
+from roboaccord.scenario.setup import robot_names
+
+BAG = "made/run/bag"
+TERRAIN = "made/terrain"
+# Each command as short as its result is whole; {out} stands for the folder of results.
+CASES = {
+    "list": "",
+    "doctor": "",
+    "check": "{root}/worlds/flat.sdf",
+    "run": "snake serpenoid --transport direct --set duration=0.02 --out {out}",
+    "crosscheck": "snake serpenoid --engines reference,mujoco --refine 4 "
+    "--set crosscheck.duration=0.02 --set crosscheck.states=2 --out {out}",
+    "sensitivity": "snake serpenoid --engines mujoco --kinds mass --duration 0.02 --out {out}",
+    "sweep": "snake serpenoid --seeds 2 --set duration=0.02 --out {out}",
+    "compare": f"{BAG} {BAG}",
+    "export": f"{BAG} --csv run.csv",
+    "recover": BAG,
+    "snake gait": "--duration 2",
+    "snake optimise": "--engines reference --joints 4 --max-frequency 1",
+    "snake adapt": "--duration 8",
+    "snake shapes": "",
+    "snake figures": "--out {out}",
+    "monkeybot gait": "",
+    "monkeybot minimise": "",
+    "monkeybot periodic": "",
+    "monkeybot collisionless": "",
+    "monkeybot repeat": "--steps 2",
+    "monkeybot landscape": "--w1 0.5 1.5 4 --w2 11 12 4 --out {out}",
+    "monkeybot figures": "--points 5 --out {out}",
+    "monkeybot stable": "--period 0.943",
+    "monkeybot gaits": "--samples 0",
+    "monkeybot stability": "--period 0.93 0.94 2 --torque 0.6 0.7 2 --out {out}",
+    "monkeybot design": "--centre 0.89 0.9 2 --inertia 0.045 0.05 2 --out {out}",
+    "monkeybot basin": "--gait clocked --sd-angle 0.02 --sd-rate 0.1 --samples 2 --steps 2",
+    "monkeybot robust": "--gait clocked --samples 2 --steps 2",
+    "monkeybot lqr": "",
+    "monkeybot continue": "--along period --from 0.94 --to 0.946",
+    "monkeybot find": "--period 0.935 --samples 4 --seed 1",
+    "packbot collapse": "--duration 0.1",
+    "packbot dynamics": "--q 0 1.2 -0.8 0.3 0 0 0",
+    "packbot distance": "",
+    "packbot pose": "--target 1.2 0.3 0.15",
+    "packbot plan": "--to ready",
+    "packbot sight": "--target 1.5 0 0",
+    "packbot figures": "--duration 0.1 --out {out}",
+    "packbot hulls": "{root}/src/packbot/meshes --out {out}",
+    "packbot shapes": "--out {out}",
+    "roller-sphere inverse": "",
+    "roller-sphere forward": "--nu -0.93 -0.93",
+    "roller-sphere reach": "",
+    "roller-sphere figures": "--points 3 --out {out}",
+    "roller-sphere contact": "--engines mujoco --alpha-deg 10",
+    "roller-sphere dribble": "--engine mujoco --speeds 1 --turn-rates 0",
+    "voxel-sphere make": "bowl --n 30 --out {out}",
+    "voxel-sphere list": TERRAIN,
+    "voxel-sphere roll": f"{TERRAIN} --omega 0.3 0.2 --time 1 --samples 10 --out {{out}}",
+    "voxel-sphere mesh": f"{TERRAIN} --out bowl.stl",
+    "voxel-sphere world": f"{TERRAIN} --out {{out}}",
+    "voxel-sphere accuracy": "--n 30 --scheme local_plane --no-walls",
+}
+WITHOUT_FIGURES = {"view"}
+INTO_FOLDERS = [name for name, words in CASES.items() if "{out}" in words]
+ROOT = Path(__file__).resolve().parents[1]
+
+SLOW = {"snake figures", "roller-sphere contact"}
+NAMES = [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in CASES]
+
+pytestmark = pytest.mark.thorough
+
+Accord = Callable[[str], Any]
+
+
+def leaves(group: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Return every command of a group by its full name, aliases left out."""
+    for word, each in group.commands.items():
+        full = f"{name} {word}".strip()
+        if hasattr(each, "commands"):
+            yield from leaves(each, full)
+        else:
+            yield full, each
+
+
+@pytest.fixture(scope="module")
+def commands() -> dict[str, Any]:
+    """Return all commands by name."""
+    found = {name: core_command(name) for name in COMMANDS}
+    for name in robot_names():
+        found |= leaves(robot_commands(name), name.replace("_", "-"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def made(commands: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a bag and a terrain, for the commands that take some."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        words = CASES["run"].format(out="made/run")
+        assert run(shlex.split(f"run {words}")) == 0
+        words = CASES["voxel-sphere make"].format(out=TERRAIN)
+        assert run(shlex.split(f"voxel-sphere {words}".replace("bowl", "make bowl"))) == 0
+    return folder / "made"
+
+
+@pytest.fixture
+def accord(
+    made: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Accord:
+    """Return a function that runs a command in a folder of its own: status, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(out, "width", 80)
+    monkeypatch.setattr(
+        "snake.search.optimise.GENERATIONS", 2
+    )  # what it finds does not matter here
+    monkeypatch.setattr("snake.search.optimise.POLISH", 20)
+    (tmp_path / "made").symlink_to(made)
+
+    def of(name: str, more: str = "", folder: str = "results") -> tuple[int, str, str]:
+        capsys.readouterr()
+        words = CASES[name].format(out=folder, root=ROOT)
+        status = run(shlex.split(f"{name} {words} {more}"))
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return of
+
+
+def test_every_command_is_here(commands: dict[str, Any]) -> None:
+    assert set(commands) - WITHOUT_FIGURES == set(CASES)
+
+
+def test_help_has_an_example_and_figures_have_json(commands: dict[str, Any]) -> None:
+    """Commands that write into a folder all have the two options for that."""
+    for name, each in commands.items():
+        assert f"accord {name}" in each.help.replace("_", "-"), name
+        flags = {flag for parameter in each.params for flag in parameter.opts}
+        assert ("--json" in flags) == (name not in WITHOUT_FIGURES), name
+        folder = any("--out" in p.opts and "DIR" in (p.metavar or "") for p in each.params)
+        assert folder == (name in INTO_FOLDERS), name
+        assert ("--force" in flags) == folder, name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_figures_as_json_and_on_80_columns(
+    name: str,
+    accord: Accord,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """JSON is all that is on stdout; for people nothing is cut or wider than their terminal."""
+    found: list[Any] = []
+    monkeypatch.setattr(command, "show", lambda *result: found.append(result) or show(*result))
+    status, printed, _ = accord(name, "--json")
+    assert status in (0, 1)
+    assert printed.count("\n") == 1
+    data = json.loads(printed)
+    assert isinstance(data, dict)
+    used = data.get("options", {})
+    show(*found[0][:-1], as_json=False)
+    shown = capsys.readouterr().out
+    assert shown.strip()
+    assert "…" not in shown
+    for line in shown.splitlines():
+        assert len(line) <= 80, line
+    for key in used:
+        assert not used[key] or key in shown, f"{name} does not say which {key} it used"
+
+
+@pytest.mark.parametrize("name", INTO_FOLDERS)
+def test_a_folder_of_something_else_is_refused(name: str, accord: Accord, tmp_path: Path) -> None:
+    """One line says what it holds; --force takes it, and deletes what accord wrote there alone."""
+    folder = tmp_path / "results"
+    (folder / "old").mkdir(parents=True)
+    for each in ("mine.txt", "old/result.csv", "old/notes.txt"):
+        (folder / each).write_text("kept")
+    status, printed, line = accord(name)
+    assert (status, printed, line.count("\n")) == (2, "", 1)
+    assert "results holds mine.txt, old, no results of accord" in line
+    marker = {"command": "other", "version": "0", "files": ["old/result.csv", "../results.txt"]}
+    (folder / MARKER).write_text(json.dumps(marker))
+    (tmp_path / "results.txt").write_text("kept")
+    status, printed, line = accord(name)
+    assert (status, printed, line.count("\n")) == (2, "", 1)
+    assert "results holds results of accord other" in line
+    assert (folder / "old/result.csv").exists()
+    status, _, _ = accord(name, "--force")
+    assert status in (0, 1)
+    assert not (folder / "old/result.csv").exists()
+    for each in (folder / "mine.txt", folder / "old/notes.txt", tmp_path / "results.txt"):
+        assert each.read_text() == "kept"
+    marker = json.loads((folder / MARKER).read_text())
+    assert marker["command"] == name
+    there = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+    assert set(marker["files"]) == there - {MARKER, "mine.txt", "old/notes.txt"} != set()
+
+
+def test_a_command_goes_on_in_its_own_folder(accord: Accord, tmp_path: Path) -> None:
+    """A run adds its bag; with --force it replaces the ones that it left there."""
+    for expected in ({"bag"}, {"bag", "bag_2"}):
+        assert accord("run")[0] == 0
+        assert {path.name for path in (tmp_path / "results").glob("bag*")} == expected
+    assert accord("run", "--force")[0] == 0
+    assert {path.name for path in (tmp_path / "results").glob("bag*")} == {"bag"}
+
+
+def test_a_command_that_fails_leaves_no_folder(accord: Accord, tmp_path: Path) -> None:
+    """Neither a new one, nor a marker in an empty one."""
+    for _ in range(2):
+        assert accord("run", "--engine drat")[0] == 2
+        assert not list(tmp_path.glob("results/*")) + list(tmp_path.glob("results/.*"))
+        with suppress(FileExistsError):
+            (tmp_path / "results").mkdir()
