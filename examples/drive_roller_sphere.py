@@ -2,7 +2,7 @@
 
 import numpy as np
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
-from roller_sphere.model.kinematics import Kinematics
+from roller_sphere import Kinematics
 
 setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "headings"))
 motion = Kinematics(setup.parameters.rig).inverse(0.5, np.radians([0.0, 45.0, 90.0]))

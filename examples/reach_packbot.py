@@ -1,7 +1,6 @@
 """Let the Packbot's hand reach between two boards, and see how far it keeps from them."""
 
-from packbot.contact.clearance import Clearance
-from packbot.model.kinematics import Kinematics
+from packbot import Clearance, Kinematics
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
 
 target = "controller.target=[1.10, -0.12, 0.62]"  # m, in the world

@@ -3,11 +3,8 @@
 import math
 
 import numpy as np
-from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
-from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import Roller
-from voxel_sphere.terrain.generate import surface_parts
-from voxel_sphere.terrain.recipes import surface_of
+from scipy.spatial.transform import Rotation
+from voxel_sphere import Field, Roller, surface_of, surface_parts
 
 n, r = 100, 10.0  # voxels
 plane = surface_of({"surface": "plane", "parameters": {}}, n, r)
@@ -17,7 +14,7 @@ ball = Roller(field, centre=field.place(40.0, 40.0))
 quarter = 0.5 * math.pi  # rad of turn: sides of pi/2 r
 for wx, wy in ((0, 1), (-1, 0), (0, -1), (1, 0)):  # to +x, +y, -x, -y
     ball.advance(np.array([wx, wy, 0.0]), quarter)
-turn = rotation_vector(quaternion_matrix(ball.orientation))
+turn = Rotation.from_quat(ball.orientation).as_rotvec()
 angle = float(np.linalg.norm(turn))
 print(f"back within {np.linalg.norm(ball.centre[:2] - 40.0):.1e} voxels")
 print(f"turned by {math.degrees(angle):.4f} degrees about {(turn / angle).round(4)}")

@@ -1,12 +1,16 @@
 """Search the MonkeyBot's gaits: a passive one, the report's, and a landscape around it."""
 
 import numpy as np
-from monkeybot.gaits.collisionless import find_collisionless
-from monkeybot.gaits.gait import evaluate, horizontal
-from monkeybot.gaits.landscape import LIMIT, landscape
-from monkeybot.gaits.search import minimise
-from monkeybot.model.parameters import MonkeyBotParameters
-from roboaccord.description.parameters import load_parameters
+from monkeybot import (
+    LIMIT,
+    MonkeyBotParameters,
+    evaluate,
+    find_collisionless,
+    horizontal,
+    minimise,
+)
+from monkeybot.gaits import landscape
+from roboaccord import load_parameters
 
 robot = load_parameters(MonkeyBotParameters, "monkeybot", {})
 passive = find_collisionless(robot, 0.58)

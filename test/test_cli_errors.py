@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from roboaccord.cli.main import run
-from workspace import ROOT, accord, succeed
+from workspace import ROOT, accord, read_json, succeed
 
 pytestmark = pytest.mark.thorough
 
@@ -224,8 +225,8 @@ def test_a_folder_that_cannot_be_written(
     [
         ("</robot>", "", "no element found"),
         ('name="base_link"', 'name="base"', "base_link"),
-        ("$(arg link_mass)", "heavy", "heavy"),
-        ("$(arg link_mass)", "$(arg unheard_of)", "unheard_of"),
+        ("${p['link_mass']}", "heavy", "heavy"),
+        ("${p['link_mass']}", "$(arg unheard_of)", "unheard_of"),
     ],
 )
 def test_a_broken_description(old: str, new: str, said: str, tmp_path: Path) -> None:
@@ -264,3 +265,32 @@ def test_a_bag_that_is_none(
 def test_what_is_right_still_works(tmp_path: Path) -> None:
     """The run that every mistake above is made in succeeds without it."""
     succeed(accord(*RUN.split(), cwd=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"wreck/robot.py": "import unheard_of"}, "No module named 'unheard_of'"),
+        ({"wreck/robot.py": "ROBOT = 1 / 0"}, "ZeroDivisionError: division by zero"),
+        ({"wreck/robot.py": "ROBOT = 3"}, "gives int, not a Robot"),
+        ({"other/robot.py": ""}, "No module named 'wreck.robot'"),
+    ],
+)
+def test_list_survives_a_broken_robot(files: dict[str, str], said: str, tmp_path: Path) -> None:
+    """One line on stderr names it and says why; the others are listed, and the status is 0."""
+    entry = "[roboaccord.robots]\nwreck = wreck.robot:ROBOT\n"
+    metadata = {"METADATA": "Name: wreck\nVersion: 1\n", "entry_points.txt": entry}
+    installed = {f"wreck-1.dist-info/{name}": text for name, text in metadata.items()}
+    for name, text in {"wreck/__init__.py": "", **installed, **files}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = accord("list", "--json", cwd=tmp_path, PYTHONPATH=path)
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("accord: robot wreck is left out: ")
+    assert said in line
+    data = read_json(done.stdout)
+    assert list(data["broken"]) == ["wreck"]
+    assert "snake" in data["robots"] and "wreck" not in data["robots"]
+    assert "serpenoid" in [row["scenario"] for row in data["scenarios"]]

@@ -24,6 +24,7 @@ TERRAIN = "made/terrain"
 CASES = {
     "list": "",
     "doctor": "",
+    "new-robot": "pendel --dir new",
     "check": "{root}/worlds/flat.sdf",
     "run": "snake serpenoid --transport direct --set duration=0.02 --out {out}",
     "crosscheck": "snake serpenoid --engines reference,mujoco --refine 4 "

@@ -15,7 +15,7 @@ from roboaccord.gazebo import check_file, check_robot
 from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.scenario.setup import find_robot
 from workspace import ROOT
 
 pytestmark = pytest.mark.thorough
@@ -56,21 +56,6 @@ def test_every_world_and_model_passes_our_check(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_every_world_and_model_passes_sdformats_checker(path: Path) -> None:
     assert sdformat_problems(TOOL, path, MODELS) == []
-
-
-@pytest.mark.parametrize("name", robot_names())
-def test_every_robot_has_its_systems_and_their_bridge(name: str) -> None:
-    urdfs, bridge = robots_and_bridge(name)
-    assert [check_robot(urdf, bridge, WORLDS) for urdf in urdfs] == [[]] * len(urdfs)
-
-
-@needs_tool
-@pytest.mark.parametrize("name", robot_names())
-def test_every_robot_passes_sdformats_checker(name: str, tmp_path: Path) -> None:
-    path = tmp_path / f"{name}.urdf"
-    for urdf in robots_and_bridge(name)[0]:
-        path.write_text(urdf, encoding="utf-8")
-        assert sdformat_problems(TOOL, path, MODELS) == []
 
 
 def test_a_robot_is_checked_with_each_base_that_it_has_in_gazebo() -> None:

@@ -4,21 +4,9 @@ ros2 launch monkeybot level.launch.py sim:=dart record:=true
 """
 
 from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
-from launch.substitutions import PathJoinSubstitution
-from launch_ros.substitutions import FindPackageShare
+from roboaccord_ros.bringup import simulate_scenario
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the bring-up that all robots share; its arguments are this file's."""
-    shared = PathJoinSubstitution(
-        [FindPackageShare("roboaccord_ros"), "launch", "simulate.launch.py"]
-    )
-    return LaunchDescription(
-        [
-            IncludeLaunchDescription(
-                shared,
-                launch_arguments={"robot": "monkeybot", "scenario": "level"}.items(),
-            ),
-        ]
-    )
+    return simulate_scenario("monkeybot", "level")

@@ -1,7 +1,5 @@
 """Robots that the MonkeyBot's tests share, and their states as `lagrangian` takes them."""
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import strategies as st
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -9,12 +7,12 @@ from roboaccord.description.parameters import load_parameters
 
 REPORT = load_parameters(MonkeyBotParameters, "monkeybot")
 # Links that have nothing in common, so that no exchange of theirs goes unseen.
-UNLIKE = replace(
-    REPORT, mass_a=2.1, mass_b=3.4, inertia_a=0.04, inertia_b=0.11, length_a=0.5, length_b=0.83,
+UNLIKE = REPORT.replace(
+    mass_a=2.1, mass_b=3.4, inertia_a=0.04, inertia_b=0.11, length_a=0.5, length_b=0.83,
     centre_a=0.2, centre_b=0.61, gravity=3.7,
 )  # fmt: skip
-ROUGH = replace(
-    UNLIKE, viscous_hand=0.05, viscous_elbow=0.03, constant_hand=0.2, constant_elbow=0.1,
+ROUGH = UNLIKE.replace(
+    viscous_hand=0.05, viscous_elbow=0.03, constant_hand=0.2, constant_elbow=0.1,
     friction_speed=0.5,
 )  # fmt: skip
 

@@ -337,20 +337,6 @@ def test_the_reference_follows_the_oracle(setup_with, phases, changes):
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_efforts_are_clipped(setup_with, name):
-    """A hundred times the limit is the limit."""
-    setup = setup_with()
-    limit = float(setup.effort_limits[0])
-    ends = []
-    for effort in (limit, 100.0 * limit):
-        simulator = engine(setup, name)
-        state = simulator.step(Command(np.array([effort])), 1e-3)
-        assert state.effort[0] == limit
-        ends.append(state.qd[0])
-    assert ends[0] == ends[1]
-
-
-@pytest.mark.parametrize("name", ENGINES)
 def test_a_state_of_every_mode_is_given_back(setup_with, name):
     """reset(state) returns the state."""
     setup = setup_with(UNLIKE)

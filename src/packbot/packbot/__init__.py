@@ -1,1 +1,15 @@
 """The arm of a Packbot: dynamics, convex hulls, contact."""
+
+from roboaccord.contract.lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, {
+    "contact.clearance": ("Clearance",),
+    "model.kinematics": ("Kinematics",),
+    "model.parameters": ("PackbotParameters",),
+})  # fmt: skip
+
+__all__ = [
+    "Clearance",
+    "Kinematics",
+    "PackbotParameters",
+]

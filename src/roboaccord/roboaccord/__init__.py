@@ -5,14 +5,27 @@ The names re-exported here are what a robot package, a user's controller or a no
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from roboaccord.contract.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from roboaccord.contract.contact import Contact, ContactPoint
     from roboaccord.contract.errors import AccordError
-    from roboaccord.contract.interfaces import Controller, Simulator
-    from roboaccord.contract.state import Command, RobotState, Target
+    from roboaccord.contract.interfaces import (
+        Acceleration,
+        Controller,
+        ForceLaw,
+        LinkMotion,
+        Observer,
+        Odometry,
+        Simulator,
+    )
+    from roboaccord.contract.state import Array, Command, RobotState, Target
     from roboaccord.contract.trajectory import Event, Trajectory
+    from roboaccord.description.parameters import Parameters, load_parameters
+    from roboaccord.description.resources import share
+    from roboaccord.engines.joint_space import JointSpaceReference
     from roboaccord.run.factory import make_simulator
     from roboaccord.run.loop import simulate
     from roboaccord.scenario.controllers import make_controller
@@ -23,25 +36,40 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 # Imported when asked for (PEP 562): a command that needs none of them starts in half the time.
-_MODULES = {
+__getattr__, __dir__ = lazy_names(__name__, {
+    "contract.contact": ("Contact", "ContactPoint"),
     "contract.errors": ("AccordError",),
-    "contract.interfaces": ("Controller", "Simulator"),
-    "contract.state": ("Command", "RobotState", "Target"),
+    "contract.interfaces": (
+        "Acceleration", "Controller", "ForceLaw", "LinkMotion", "Observer", "Odometry", "Simulator",
+    ),
+    "contract.state": ("Array", "Command", "RobotState", "Target"),
     "contract.trajectory": ("Event", "Trajectory"),
+    "description.parameters": ("Parameters", "load_parameters"),
+    "description.resources": ("share",),
+    "engines.joint_space": ("JointSpaceReference",),
     "run.factory": ("make_simulator",),
     "run.loop": ("simulate",),
     "scenario.controllers": ("make_controller",),
     "scenario.files": ("load_scenario",),
     "scenario.scenario": ("Scenario",),
     "scenario.setup": ("Robot", "Setup", "find_robot", "robot_names"),
-}
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+})  # fmt: skip
 
 __all__ = [
+    "Acceleration",
     "AccordError",
+    "Array",
     "Command",
+    "Contact",
+    "ContactPoint",
     "Controller",
     "Event",
+    "ForceLaw",
+    "JointSpaceReference",
+    "LinkMotion",
+    "Observer",
+    "Odometry",
+    "Parameters",
     "Robot",
     "RobotState",
     "Scenario",
@@ -50,21 +78,11 @@ __all__ = [
     "Target",
     "Trajectory",
     "find_robot",
+    "load_parameters",
     "load_scenario",
     "make_controller",
     "make_simulator",
     "robot_names",
+    "share",
     "simulate",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

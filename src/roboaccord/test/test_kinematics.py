@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
+from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.mechanics.kinematics import TreeKinematics
 from roboaccord.numerics.rotations import (
     axis_angle_matrix,
     matrix_quaternion,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,18 +38,12 @@ URDF = """<robot name="toy">
 </robot>"""
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Hold nothing: the robot has fixed dimensions."""
-
-
 class ToyRobot(Robot):
     """A robot without a reference, and with no parameters."""
 
     name = "toy"
     package = "toy_robot_files"
     summary = "for tests"
-    parameters = Parameters
     controllers = {"none": Passive}
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 from pathlib import Path
 
@@ -29,3 +30,13 @@ def test_every_launch_argument_has_a_description(path):
     description = module.generate_launch_description()
     for argument in description.get_launch_arguments():
         assert argument.description, argument.name
+
+
+def test_the_shared_bring_up_needs_launch_alone():
+    """Launch files are read in the Python of ROS, which need not have the core's libraries."""
+    for name in ("bringup", "__init__"):
+        path = ROOT / "src/roboaccord_ros/roboaccord_ros" / f"{name}.py"
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
+        found = {n.module.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+        assert found <= {"__future__", "launch", "launch_ros"}

@@ -1,1 +1,13 @@
 """A sphere driven by two constraint rollers, with slip."""
+
+from roboaccord.contract.lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, {
+    "model.kinematics": ("Kinematics",),
+    "model.parameters": ("RollerSphereParameters",),
+})  # fmt: skip
+
+__all__ = [
+    "Kinematics",
+    "RollerSphereParameters",
+]

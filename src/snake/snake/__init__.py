@@ -1,1 +1,15 @@
 """A snake robot: its model, gaits and controllers."""
+
+from roboaccord.contract.lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, {
+    "controllers.serpenoid": ("SerpenoidController",),
+    "model.parameters": ("SnakeParameters",),
+    "simulators.metrics": ("metrics",),
+})  # fmt: skip
+
+__all__ = [
+    "SerpenoidController",
+    "SnakeParameters",
+    "metrics",
+]

@@ -175,7 +175,7 @@ def test_momenta_are_those_of_the_links(setup_with, random_state):
     """Linear and angular momentum, against the sum over the links of the description."""
     setup = setup_with()
     state, _ = random_state(setup, np.random.default_rng(8))
-    from roboaccord.mechanics.kinematics import TreeKinematics
+    from roboaccord.description.kinematics import TreeKinematics
     from roboaccord.numerics.rotations import quaternion_matrix
 
     p = setup.parameters

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord import AccordError, make_controller, make_simulator, simulate
+from roboaccord.contract.friction import EllipseFriction, ellipse_force
 from roboaccord.contract.interfaces import LinkMotion
-from roboaccord.mechanics.friction import EllipseFriction, ellipse_force
 from snake.model import dynamics
 from snake.model.coordinates import PlanarSnake, friction_of
 

@@ -4,21 +4,9 @@ ros2 launch voxel_sphere sinusoid.launch.py sim:=reference record:=true
 """
 
 from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
-from launch.substitutions import PathJoinSubstitution
-from launch_ros.substitutions import FindPackageShare
+from roboaccord_ros.bringup import simulate_scenario
 
 
 def generate_launch_description() -> LaunchDescription:
     """Include the bring-up that all robots share; its arguments are this file's."""
-    shared = PathJoinSubstitution(
-        [FindPackageShare("roboaccord_ros"), "launch", "simulate.launch.py"]
-    )
-    return LaunchDescription(
-        [
-            IncludeLaunchDescription(
-                shared,
-                launch_arguments={"robot": "voxel_sphere", "scenario": "sinusoid"}.items(),
-            ),
-        ]
-    )
+    return simulate_scenario("voxel_sphere", "sinusoid")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -123,7 +122,7 @@ def write_all(
     ]
     lowest = field.lowest
     versions = made_with("roboaccord-monkeybot", "numba")
-    save_landscape(field, data, torque=torque, parameters=asdict(parameters), versions=versions)
+    save_landscape(field, data, torque=torque, parameters=parameters.as_dict(), versions=versions)
     html = render_landscape(
         field,
         f"Error of the horizontal gait at {torque:g} N m",

@@ -9,11 +9,12 @@ points, where a family has no orbit beyond some value and two before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.description.parameters import parameter_file
 
 from monkeybot.gaits.gait import evaluate, wrap
 from monkeybot.gaits.orbits import Kind, Orbit, describe, gait_of
@@ -74,7 +75,7 @@ class Family:
     def __post_init__(self) -> None:
         if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
             raise AccordError(f"the range from {self.low:g} to {self.high:g} must rise")
-        names = (*self.kind.controls, *ALIKE, *(f.name for f in fields(MonkeyBotParameters)))
+        names = (*self.kind.controls, *ALIKE, *parameter_file("monkeybot"))
         if self.along not in names:
             raise AccordError(
                 f"a {self.kind.name} gait is followed along {', '.join(self.kind.controls)}, or a "
@@ -184,11 +185,11 @@ def changed(parameters: MonkeyBotParameters, name: str, value: float) -> MonkeyB
     p = parameters
     if name == "length":  # the motor stays at the elbow: r2 is kept
         to_a = value - (p.length_a - p.centre_a)
-        return replace(p, length_a=value, length_b=value, centre_a=to_a)
+        return p.replace(length_a=value, length_b=value, centre_a=to_a)
     if name == "centre":
-        return replace(p, centre_a=p.length_a - value, centre_b=value)
+        return p.replace(centre_a=p.length_a - value, centre_b=value)
     names = [f"{name}_a", f"{name}_b"] if name in ALIKE else [name]
-    return replace(p, **dict.fromkeys(names, value))
+    return p.replace(**dict.fromkeys(names, value))
 
 
 def present(parameters: MonkeyBotParameters, name: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from roboaccord.contract.errors import DivergedError
@@ -180,6 +179,6 @@ class Motion:
 
 def frictionless(parameters: MonkeyBotParameters) -> MonkeyBotParameters:
     """Return the parameters without friction."""
-    return replace(
-        parameters, viscous_hand=0.0, viscous_elbow=0.0, constant_hand=0.0, constant_elbow=0.0
+    return parameters.replace(
+        viscous_hand=0.0, viscous_elbow=0.0, constant_hand=0.0, constant_elbow=0.0
     )

@@ -1,19 +1,17 @@
-"""Physical parameters of the MonkeyBot; their values and sources are in config/parameters.yaml."""
+"""Physical parameters of the MonkeyBot, which config/parameters.yaml declares."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
+from roboaccord.description.parameters import Parameters
 
 # Places in the tuple that the kernels take; the held link is first, the other second.
 M1, I1, L1, R1, M2, I2, L2, R2, GRAVITY, VISCOUS_1, VISCOUS_2, DRY_1, DRY_2, DRY_SPEED = range(14)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MonkeyBotParameters:
+class MonkeyBotParameters(Parameters):
     """Hold the MonkeyBot's parameters, in SI units; link A has hand A, link B has hand B.
 
-    Args:
+    Attributes:
         mass_a, mass_b: of the links [kg].
         inertia_a, inertia_b: about the links' centres of gravity [kg m^2].
         length_a, length_b: from hand to elbow [m].
@@ -26,26 +24,8 @@ class MonkeyBotParameters:
         friction_speed: below this the dry friction falls to 0 [rad/s].
     """
 
-    mass_a: float
-    mass_b: float
-    inertia_a: float
-    inertia_b: float
-    length_a: float
-    length_b: float
-    centre_a: float
-    centre_b: float
-    gravity: float
-    effort_limit: float
-    viscous_hand: float
-    viscous_elbow: float
-    constant_hand: float
-    constant_elbow: float
-    friction_speed: float
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            if not math.isfinite(getattr(self, field.name)):
-                raise ValueError(f"{field.name} is {getattr(self, field.name)}, and must be finite")
+    def check(self) -> None:
+        """Refuse values that make no robot."""
         for name in ("mass", "inertia", "length"):
             for link in "ab":
                 value = getattr(self, f"{name}_{link}")

@@ -18,8 +18,8 @@ from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines import simulate_model
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.losses import CHANNELS, IMPACTS, LossAccount
 from roboaccord.engines.model import EngineModel, JointFriction
-from roboaccord.mechanics.losses import CHANNELS, IMPACTS, LossAccount
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 

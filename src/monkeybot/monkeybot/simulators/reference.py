@@ -12,7 +12,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
-from roboaccord.mechanics.losses import CHANNELS, DAMPING, IMPACTS, LossAccount
+from roboaccord.engines.losses import CHANNELS, DAMPING, IMPACTS, LossAccount
 from roboaccord.scenario.setup import Setup
 
 from monkeybot.model import dynamics, hybrid

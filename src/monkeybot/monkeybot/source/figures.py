@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +98,9 @@ def write_landscapes(
         w1, w2 = np.linspace(*part.w1, count), np.linspace(*part.w2, count)
         field = fields[part.name] = landscape(gait, parameters, w1, w2, done=done)
         data = folder / f"{part.name}.npz"
-        save_landscape(field, data, torque=torque, parameters=asdict(parameters), versions=versions)
+        save_landscape(
+            field, data, torque=torque, parameters=parameters.as_dict(), versions=versions
+        )
         files.append(data)
         if part.name == "figure_3_4":
             write_surface(field, folder / "figure_3.svg")

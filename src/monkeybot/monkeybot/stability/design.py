@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -128,8 +128,7 @@ def shaped(parameters: MonkeyBotParameters, shape: Shape) -> MonkeyBotParameters
             f"{shape.inertia:g} m L^2: at most c (1 - c)"
         )
     length, inertia = parameters.length_a, shape.inertia * parameters.mass_a
-    return replace(
-        parameters,
+    return parameters.replace(
         centre_a=shape.centre * length,
         centre_b=(1.0 - shape.centre) * length,
         inertia_a=inertia * length**2,
@@ -143,8 +142,7 @@ def scaled(
     """Return a robot of the same shape, so many times as long and as heavy."""
     p = parameters
     inertia = mass * length**2
-    return replace(
-        p,
+    return p.replace(
         mass_a=mass * p.mass_a, mass_b=mass * p.mass_b,
         inertia_a=inertia * p.inertia_a, inertia_b=inertia * p.inertia_b,
         length_a=length * p.length_a, length_b=length * p.length_b,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -150,7 +150,7 @@ def changed(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParamete
     from_elbow = parameters.length_a - parameters.centre_a
     values["centre_a"] = values["length_a"] - from_elbow * at_a
     values["centre_b"] = parameters.centre_b * at_b
-    return replace(parameters, **values)
+    return parameters.replace(**values)
 
 
 def _figures(orbit: Orbit, walks: Walks) -> Robustness:

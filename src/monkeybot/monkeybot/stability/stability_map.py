@@ -7,7 +7,7 @@ with every step. The horizontal gaits are the line on the sheet where the drop i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +103,7 @@ def save_map(
     Raises:
         AccordError: if the file cannot be written.
     """
-    values = asdict(parameters)
+    values = parameters.as_dict()
     more = {
         "parameter_names": np.array(list(values)),
         "parameters": np.array(list(values.values())),

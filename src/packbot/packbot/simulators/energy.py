@@ -7,8 +7,8 @@ import math
 import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
+from roboaccord.engines.losses import CHANNELS, DAMPING, FRICTION, IMPACTS, STOPS, LossAccount
 from roboaccord.engines.model import JointFriction
-from roboaccord.mechanics.losses import CHANNELS, DAMPING, FRICTION, IMPACTS, STOPS, LossAccount
 from roboaccord.numerics.dormand_prince import Step
 
 from packbot.contact.features import LOWER

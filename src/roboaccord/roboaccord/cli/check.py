@@ -13,6 +13,7 @@ from rich.markup import escape
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, note
 from roboaccord.contract.errors import AccordError
+from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
 from roboaccord.gazebo import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
@@ -89,6 +90,10 @@ def problems_of_robot(name: str, tool: str) -> list[str]:
                 path.write_text(urdf, encoding="utf-8")
                 problems += sdformat_problems(tool, path, [])
         problems += check_robot(urdf, bridge.read_text(encoding="utf-8"), worlds)
+        try:
+            check_world(urdf, base_in_gazebo(setup.scenario))
+        except AccordError as error:
+            problems.append(str(error))
     return list(dict.fromkeys(problems))
 
 

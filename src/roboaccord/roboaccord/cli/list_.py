@@ -5,11 +5,8 @@ from __future__ import annotations
 from rich.markup import escape
 
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table
-from roboaccord.description.resources import share
-from roboaccord.description.yaml_files import read_yaml
-from roboaccord.scenario.files import scenario_names
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.cli.console import make_table, warn
+from roboaccord.scenario.catalogue import read_catalogue
 
 
 def list_command() -> Result:
@@ -19,24 +16,13 @@ def list_command() -> Result:
 
       accord list
     """
-    rows = []
-    for name in robot_names():
-        robot = find_robot(name)
-        for scenario in scenario_names(robot.package):
-            path = share(robot.package) / "scenarios" / f"{scenario}.yaml"
-            data = read_yaml(path)
-            rows.append(
-                {
-                    "robot": name,
-                    "summary": robot.summary,
-                    "scenario": scenario,
-                    "controller": data.get("controller", {}).get("name", "none"),
-                    "description": data.get("description", ""),
-                }
-            )
+    found = read_catalogue()
+    for name, reason in found.broken.items():
+        warn(f"robot {name} is left out: {reason}")
     names = ("scenario", "controller")
     table = make_table("robot", *names, "what it is", words=names, text=["what it is"])
-    for row in rows:
+    for row in found.scenarios:
         cells = (row["robot"], row["scenario"], row["controller"], row["description"])
         table.add_row(*map(escape, cells))
-    return Result({"robots": robot_names(), "scenarios": rows}, [table])
+    data = {"robots": found.robots, "scenarios": found.scenarios, "broken": found.broken}
+    return Result(data, [table])

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from roboaccord.numerics.arrays import Array as Array
 
 NO_SWITCHES: Mapping[str, bool] = MappingProxyType({})
 

@@ -16,9 +16,9 @@ import numpy as np
 from roboaccord.contract.interfaces import Metered, Simulator
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.mechanics.kinematics import TreeKinematics
-from roboaccord.mechanics.losses import CHANNELS, FRICTION, LawPower, motion_of
+from roboaccord.engines.losses import CHANNELS, FRICTION, LawPower, motion_of
 from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.perturbation import Perturbations

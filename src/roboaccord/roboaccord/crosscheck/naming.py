@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,8 +208,8 @@ def numbers_of(setup: Setup) -> dict[str, float]:
     found = {
         f"friction.{k}": v for k, p in defaults.items() if _number(v := given.get(k, p.default))
     }
-    parameters = {f.name: getattr(setup.parameters, f.name) for f in fields(setup.parameters)}
-    return found | {f"parameters.{k}": v for k, v in parameters.items() if _number(v)}
+    parameters = setup.parameters.as_dict().items()
+    return found | {f"parameters.{k}": v for k, v in parameters if _number(v)}
 
 
 def _number(value: object) -> bool:

@@ -1,26 +1,94 @@
-"""Physical parameters: one YAML file a robot, read by its dataclass and by its xacro alike.
+"""Physical parameters: declared once, in a YAML file that Python and xacro read alike.
 
 Each entry of `config/parameters.yaml` has `value`, `unit`, `source` and `uncertainty`.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import math
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, get_type_hints
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
 
-P = TypeVar("P")
+P = TypeVar("P", bound="Parameters")
+
+
+class Parameters:
+    """Hold the physical parameters of a robot in SI units, read-only, as attributes.
+
+    `config/parameters.yaml` of the robot's package declares them. A robot derives a class for what
+    follows from them (properties), for values to refuse (`check`), and to annotate those that are
+    whole numbers: `joints: int`.
+
+    Args:
+        values: by name.
+    """
+
+    _names: tuple[str, ...]
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> float: ...
+
+    def __init__(self, **values: float) -> None:
+        for name, value in values.items():
+            if not math.isfinite(value):
+                raise ValueError(f"{name} is {value}, and must be finite")
+        self.__dict__.update(values, _names=tuple(values))
+        self.check()
+
+    def check(self) -> None:
+        """Refuse values that make no robot.
+
+        Raises:
+            ValueError: one line that names the parameter.
+        """
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the values by name."""
+        return {name: self.__dict__[name] for name in self._names}
+
+    def replace(self, **changes: float) -> Self:
+        """Return parameters with some of the values changed."""
+        unknown = [name for name in changes if name not in self._names]
+        if unknown:
+            raise TypeError(
+                f"unknown parameter {unknown[0]}{did_you_mean(unknown[0], self._names)}"
+            )
+        return type(self)(**{**self.as_dict(), **changes})
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"parameters are read-only: {name}")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.as_dict() == other.as_dict()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.as_dict().items()))
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.as_dict().items())
+        return f"{type(self).__name__}({values})"
 
 
 @cache
 def parameter_file(package: str) -> dict[str, Any]:
-    """Return the entries of a package's parameter file."""
-    return read_yaml(share(package) / "config" / "parameters.yaml")
+    """Return the entries of a package's parameter file.
+
+    Raises:
+        AccordError: if it cannot be read, or an entry of it has no value that is a number.
+    """
+    path = share(package) / "config" / "parameters.yaml"
+    entries = read_yaml(path)
+    for name, entry in entries.items():
+        value = entry.get("value") if isinstance(entry, dict) else None
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise AccordError(f"{path}: {name} has no value that is a number")
+    return entries
 
 
 def load_parameters(
@@ -29,21 +97,21 @@ def load_parameters(
     """Return the parameters of a robot, with some of them changed.
 
     Args:
-        kind: frozen dataclass whose fields the file names.
+        kind: class of the parameters.
         package: ROS package that holds `config/parameters.yaml`.
         changes: values that replace the file's.
 
     Raises:
         AccordError: for an unknown parameter, or a value of the wrong kind.
     """
-    fields = {f.name: f.type for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    values: dict[str, Any] = {n: e["value"] for n, e in parameter_file(package).items()}
+    values: dict[str, float] = {n: e["value"] for n, e in parameter_file(package).items()}
     for name, value in (changes or {}).items():
-        if name not in fields:
-            raise AccordError(f"unknown key parameters.{name}{did_you_mean(name, fields)}")
+        if name not in values:
+            raise AccordError(f"unknown key parameters.{name}{did_you_mean(name, values)}")
         values[name] = value
+    kinds = get_type_hints(kind)
     for name, value in values.items():
-        if fields[name] == "int":
+        if kinds.get(name) is int:
             if float(value) != int(value):
                 raise AccordError(f"parameters.{name}: {value} is not a whole number")
             values[name] = int(value)

@@ -16,13 +16,14 @@ from roboaccord.contract.interfaces import Acceleration, LinkMotion
 from roboaccord.contract.state import NO_TWIST, Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
+from roboaccord.description.checks import check_world, warn_massless
+from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
+from roboaccord.engines.joint_stops import StopWatch
 from roboaccord.engines.meter import Losses, StepMeter
-from roboaccord.engines.model import EngineModel
+from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.properties import Properties
 from roboaccord.engines.touch import TouchWatch
-from roboaccord.mechanics.joint_stops import StopWatch
-from roboaccord.mechanics.kinematics import TreeKinematics
 from roboaccord.numerics.rotations import quaternion_matrix
 
 
@@ -58,6 +59,9 @@ class EngineSimulator(ABC):
         missing = [name for name in self.joints if name not in described]
         if missing:
             raise AccordError(f"joint {missing[0]} is missing in the description")
+        if model.root == BASE_LINK:
+            check_world(model.urdf, model.base)
+        warn_massless(model.urdf, self.tree, model.base)
         self._stops = StopWatch(
             self.joints,
             np.array([described[n].lower for n in self.joints]),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from roboaccord.contract.interfaces import ForceLaw
-from roboaccord.mechanics.losses import (
+from roboaccord.engines.losses import (
     CHANNELS,
     DAMPING,
     FRICTION,
@@ -22,9 +22,9 @@ from roboaccord.mechanics.losses import (
 
 if TYPE_CHECKING:
     from roboaccord.contract.state import Array, RobotState
+    from roboaccord.description.kinematics import TreeKinematics
     from roboaccord.description.tree import Tree
     from roboaccord.engines.model import JointFriction
-    from roboaccord.mechanics.kinematics import TreeKinematics
 
 
 class Losses(NamedTuple):

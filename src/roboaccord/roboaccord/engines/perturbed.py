@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
 from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.engines.perturbed_text import INERTIAL, JOINT, perturb_text
-from roboaccord.mechanics.friction import EllipseFriction
 from roboaccord.scenario.perturbation import Perturbation
 
 

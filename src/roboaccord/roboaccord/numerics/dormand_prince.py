@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.contract.state import Array
+from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import kernel
 
 Slope = Callable[[Array], Array]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from roboaccord.contract.state import Array
+from roboaccord.numerics.arrays import Array
 
 
 def newton(

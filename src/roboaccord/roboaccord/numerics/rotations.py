@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from roboaccord.contract.state import Array
+from roboaccord.numerics.arrays import Array
 
 
 def yaw_quaternion(yaw: float) -> Array:

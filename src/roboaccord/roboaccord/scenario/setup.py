@@ -5,7 +5,6 @@ The two know each other, and nothing else in the workspace knows a robot by name
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.state import Array, RobotState, freeze
-from roboaccord.description.parameters import load_parameters
+from roboaccord.description.parameters import Parameters, load_parameters
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.description.xacro_file import expand_xacro
@@ -42,15 +41,15 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 class Robot:
     """Base class of robots: everything the core needs, and all it sees of a package.
 
-    A package derives from it, sets `name`, `summary` and `parameters`, writes `joints`,
-    `effort_limits` and `reference`, and overrides what its mechanism needs beyond that.
+    A package derives from it, sets `name` and `summary`, writes `joints`, `effort_limits` and
+    `reference`, and overrides what its mechanism needs beyond that.
 
     Attributes:
         name: of the robot; topics start with it.
         package: ROS package with `urdf/NAME.urdf.xacro`, `config/parameters.yaml`, `scenarios/`;
             that of the robot's name if empty.
         summary: one line.
-        parameters: frozen dataclass of the physical parameters.
+        parameters: class of the physical parameters, which `config/parameters.yaml` declares.
         controllers: by name; a controller is made with `(setup, **parameters)`.
         friction_laws: by name; a force law is made with `(setup, **parameters)`.
         contacts: by name, beside the laws: what an engine's own contact solver is to deal with.
@@ -65,7 +64,7 @@ class Robot:
     name: str
     package: str = ""
     summary: str
-    parameters: type[Any]
+    parameters: type[Parameters] = Parameters
     controllers: Mapping[str, Callable[..., Controller]] = NOTHING
     friction_laws: Mapping[str, Callable[..., ForceLaw]] = NOTHING
     contacts: Mapping[str, Callable[..., Contact]] = NOTHING
@@ -178,7 +177,7 @@ class Setup:
 
     @cached_property
     def parameters(self) -> Any:
-        """The physical parameters, as the robot's dataclass."""
+        """The physical parameters, as an object of the robot's class."""
         return load_parameters(self.robot.parameters, self.robot.package, self.scenario.parameters)
 
     @cached_property
@@ -255,11 +254,11 @@ class Setup:
 
     @property
     def _xacro_arguments(self) -> dict[str, str]:
-        names = (f.name for f in dataclasses.fields(self.parameters))
+        values = self.parameters.as_dict().items()
         friction = self.scenario.friction
         numbers = {k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))}
         return {
-            **{name: repr(getattr(self.parameters, name)) for name in names},
+            "parameters": ", ".join(f"{name}={value!r}" for name, value in values),
             **numbers,
             "friction": str(friction.get("law", "none")),
         }
@@ -321,8 +320,3 @@ def find_robot(name: str) -> Robot:
 @cache
 def _entries() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}
-
-
-def parameter_names(robot: Robot) -> list[str]:
-    """Return the names of a robot's physical parameters."""
-    return [f.name for f in dataclasses.fields(robot.parameters)]

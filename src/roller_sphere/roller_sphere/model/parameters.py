@@ -1,11 +1,9 @@
-"""Physical parameters of the roller sphere; values and sources are in config/parameters.yaml."""
+"""Physical parameters of the roller sphere, which config/parameters.yaml declares."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
-
 import numpy as np
+from roboaccord.description.parameters import Parameters
 
 from roller_sphere.model.rig import Rig
 
@@ -17,11 +15,10 @@ POSITIVE = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class RollerSphereParameters:
+class RollerSphereParameters(Parameters):
     """Hold the parameters of ball, rollers and carrier, in SI units.
 
-    Args:
+    Attributes:
         radius, ball_mass, ball_inertia: of the ball [m, kg, kg m^2].
         azimuth_1, azimuth_2, latitude_1, latitude_2: of the contacts, theta_1i and theta_2i [rad].
         alpha_1, alpha_2: of the rollers' axes to the plane of the contacts [rad].
@@ -35,32 +32,8 @@ class RollerSphereParameters:
         gravity: [m/s^2].
     """
 
-    radius: float
-    ball_mass: float
-    ball_inertia: float
-    azimuth_1: float
-    azimuth_2: float
-    latitude_1: float
-    latitude_2: float
-    alpha_1: float
-    alpha_2: float
-    roller_radius: float
-    roller_mass: float
-    roller_inertia: float
-    holder_mass: float
-    press_force: float
-    effort_limit: float
-    ball_ahead: float
-    carrier_mass: float
-    carrier_inertia: float
-    carrier_force: float
-    carrier_torque: float
-    gravity: float
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            if not math.isfinite(getattr(self, field.name)):
-                raise ValueError(f"{field.name} is {getattr(self, field.name)}, and must be finite")
+    def check(self) -> None:
+        """Refuse values that make no robot."""
         for name in POSITIVE:
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name):g}, and must be positive")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.mechanics.friction import EllipseFriction
 from roboaccord.numerics.jit import kernel
 from roboaccord.scenario.setup import Setup
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.mechanics.friction import ellipse_force
+from roboaccord.contract.friction import ellipse_force
 from roboaccord.numerics.jit import kernel
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from roboaccord.mechanics.friction import EllipseFriction
+from roboaccord.contract.friction import EllipseFriction
 from roboaccord.scenario.setup import Setup
 
 from snake.model.parameters import SnakeParameters

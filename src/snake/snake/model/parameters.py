@@ -1,15 +1,14 @@
-"""Physical parameters of the snake; their values and sources are in config/parameters.yaml."""
+"""Physical parameters of the snake, which config/parameters.yaml declares."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from roboaccord.description.parameters import Parameters
 
 
-@dataclass(frozen=True, kw_only=True)
-class SnakeParameters:
+class SnakeParameters(Parameters):
     """Hold the snake's parameters, in SI units.
 
-    Args:
+    Attributes:
         joints: number n of joints; there are n + 1 links.
         link_mass: [kg].
         link_length, link_width, link_height: along, across and upwards [m].
@@ -22,20 +21,9 @@ class SnakeParameters:
     """
 
     joints: int
-    link_mass: float
-    link_length: float
-    link_width: float
-    link_height: float
-    inertia_along: float
-    inertia_across: float
-    inertia_vertical: float
-    pivot_behind_front: float
-    pivot_ahead_of_rear: float
-    joint_limit: float
-    effort_limit: float
-    gravity: float
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse values that make no robot."""
         if not 1 <= self.joints <= 200:
             raise ValueError(f"joints is {self.joints}, and must be 1 to 200")
         for name in ("link_mass", "inertia_vertical", "joint_limit", "effort_limit", "link_length"):

@@ -12,8 +12,8 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
-from roboaccord.mechanics.joint_stops import StopWatch
-from roboaccord.mechanics.losses import DAMPING, IMPACTS, STOPS, LossAccount
+from roboaccord.engines.joint_stops import StopWatch
+from roboaccord.engines.losses import DAMPING, IMPACTS, STOPS, LossAccount
 from roboaccord.scenario.setup import Setup
 
 from snake.model import dynamics, tracking

@@ -9,7 +9,7 @@ import numpy as np
 
 from roboaccord.contract.interfaces import ForceLaw, LinkMotion
 from roboaccord.contract.state import RobotState
-from roboaccord.mechanics.kinematics import TreeKinematics
+from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.numerics.rotations import quaternion_matrix
 
 if TYPE_CHECKING:

@@ -1,0 +1,71 @@
+"""Mistakes in a description that engines take in silence, each in its own way."""
+
+from __future__ import annotations
+
+import logging
+import xml.etree.ElementTree as ET
+from functools import cache
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.tree import MOVING, Tree
+
+logger = logging.getLogger(__name__)
+HELD = ("fixed", "planar")
+
+
+def check_world(urdf: str, base: str) -> None:
+    """Refuse a base that is fixed or planar and hangs on nothing.
+
+    DART lets it fall freely, MuJoCo welds it to the world, and neither says so.
+
+    Args:
+        urdf: the description.
+        base: how `base_link` is tied to the world.
+
+    Raises:
+        AccordError: if no joint of that type ties `base_link` to the link `world`.
+    """
+    if base not in HELD:
+        return
+    root = ET.fromstring(urdf)
+    for joint in root.findall("joint"):
+        ends = [end.get("link") for tag in ("parent", "child") for end in joint.findall(tag)]
+        if ends == ["world", "base_link"] and joint.get("type") == base:
+            return
+    raise AccordError(
+        f"broken description of {root.get('name')}: base is {base}, and no joint of type {base} "
+        "ties base_link to a link world"
+    )
+
+
+def warn_massless(urdf: str, tree: Tree, base: str) -> None:
+    """Log each link that moves without any mass, alone or with what is fixed to it, once."""
+    for name in massless(tree, base):
+        _warn(ET.fromstring(urdf).get("name", ""), name)
+
+
+@cache
+def _warn(robot: str, link: str) -> None:
+    logger.warning("%s: link %s moves and has no <inertial>, so that it has no mass", robot, link)
+
+
+def massless(tree: Tree, base: str) -> list[str]:
+    """Return the links that move and have no mass, nor has what is fixed to them.
+
+    Args:
+        tree: of the description.
+        base: how `base_link` is tied to the world.
+    """
+    carrier = {joint.child: joint.parent for joint in tree.joints if joint.kind not in MOVING}
+
+    def body(name: str) -> str:
+        while name in carrier:
+            name = carrier[name]
+        return name
+
+    mass = {body(link.name): 0.0 for link in tree.links}
+    for link in tree.links:
+        mass[body(link.name)] += link.mass
+    moving = [joint.child for joint in tree.moving]
+    moving += [] if base == "fixed" else [body(tree.links[0].name)]
+    return [name for name in moving if name != "world" and not mass[name]]

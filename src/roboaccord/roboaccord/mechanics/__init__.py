@@ -1,1 +1,0 @@
-"""Mechanics that all engines share: kinematics of trees, friction, joint stops, losses."""

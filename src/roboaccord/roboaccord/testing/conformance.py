@@ -1,0 +1,230 @@
+"""What every robot keeps: names, limits, determinism, memory of its own, agreement of engines.
+
+A robot's package inherits it in a test module of its own:
+
+    class TestConformance(RobotConformance):
+        robot = "snake"
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from roboaccord.cli.check import problems_of_robot
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.state import Command
+from roboaccord.crosscheck.acceleration import draw_states, relative
+from roboaccord.crosscheck.models import check_model
+from roboaccord.description.parameters import parameter_file
+from roboaccord.description.resources import share
+from roboaccord.engines import ENGINES
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.gazebo.tool import sdformat_tool
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.files import scenario_names
+from roboaccord.scenario.scenario import Tolerances
+from roboaccord.scenario.setup import GROUP, Robot, find_robot
+from roboaccord.testing.support import (
+    SEED,
+    TICKS,
+    Keeper,
+    at_rest,
+    coordinates,
+    fingerprint,
+    run_of,
+    setup_of,
+    simulator_of,
+)
+
+NAME = re.compile(r"[a-z][a-z0-9_]*")  # of ROS, kept to small letters
+STATES = 20  # drawn at random, of each scenario
+SIMULATORS = ("reference", *ENGINES)
+STEP = 0.01  # relative, by which a parameter is changed
+LITTLE = 1e-3  # given to parameters that are 0, times their number among these: no two alike
+
+
+class RobotConformance:
+    """Tests of one robot, its scenarios and every engine that is installed.
+
+    Attributes:
+        robot: name of the robot, as its entry point has it.
+    """
+
+    robot: str
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Run a test in every scenario and simulator that it asks for."""
+        names = scenario_names(find_robot(self.robot).package)
+        values = {"scenario": names, "engine": SIMULATORS, "other": tuple(ENGINES)}
+        for argument, each in values.items():
+            if argument in metafunc.fixturenames:
+                metafunc.parametrize(argument, each)
+
+    @property
+    def _found(self) -> Robot:
+        return find_robot(self.robot)
+
+    def _simulator(self, scenario: str, engine: str) -> Simulator:
+        return simulator_of(self.robot, scenario, engine)
+
+    def test_names(self) -> None:
+        """The robot is called as its entry point; its names make topics and file names."""
+        robot = self._found
+        assert robot.name == self.robot, GROUP
+        assert robot.summary
+        assert scenario_names(robot.package), "no scenario"
+        topics = [*robot.effort_topics, *filter(None, [robot.velocity_topic])]
+        tables = (robot.controllers, robot.friction_laws, robot.contacts, robot.switches)
+        for name in [robot.name, *topics, *(n for table in tables for n in table)]:
+            assert NAME.fullmatch(name), name
+
+    def test_names_of_links_and_joints(self, scenario: str) -> None:
+        """Links end in _link; the joints of the arrays are those of description and simulators."""
+        assert NAME.fullmatch(scenario)
+        setup = setup_of(self.robot, scenario)
+        for link in setup.tree.links:
+            assert NAME.fullmatch(link.name), link.name
+            assert link.name.endswith("_link") or link.name == "world", link.name
+        for name in setup.joints:
+            assert NAME.fullmatch(name), name
+        assert len(set(setup.joints)) == len(setup.joints)
+        assert set(setup.joints) <= {joint.name for joint in setup.tree.moving}
+        assert set(self._found.effort_topics.values()) <= set(setup.joints)
+        assert self._simulator(scenario, "reference").joints == setup.joints
+
+    def test_parameters_are_declared(self) -> None:
+        """Each has a unit, a source and an uncertainty; engines need gravity."""
+        entries = parameter_file(self._found.package)
+        assert "gravity" in entries
+        for name, entry in entries.items():
+            assert NAME.fullmatch(name), name
+            assert set(entry) == {"value", "unit", "source", "uncertainty"}, name
+
+    def test_limits(self, scenario: str, engine: str) -> None:
+        """Efforts are clipped to limits alike in every simulator, and reported as clipped."""
+        setup = setup_of(self.robot, scenario)
+        limits = setup.effort_limits
+        assert limits.shape == (len(setup.joints),)
+        assert (limits > 0).all()
+        simulator = self._simulator(scenario, engine)
+        np.testing.assert_allclose(simulator.effort_limits, limits, rtol=1e-12)
+        signs = np.where(np.arange(len(limits)) % 2, -1.0, 1.0)
+        ends = []
+        for factor in (1.0, 2.0):
+            simulator.reset(setup.initial)
+            command = Command(signs * factor * limits)
+            ends.append(simulator.step(command, setup.scenario.control_period))
+            np.testing.assert_array_equal(ends[-1].effort, signs * limits)
+        np.testing.assert_array_equal(ends[0].qd, ends[1].qd)
+
+    def test_a_run_is_the_same_again(self, scenario: str, engine: str) -> None:
+        """Equal in every bit: from a second simulator and controller, and after a reset."""
+        setup = setup_of(self.robot, scenario)
+        simulator = self._simulator(scenario, engine)
+        once = run_of(setup, simulator).sha256()
+        assert run_of(setup, simulator).sha256() == once, "after a reset"
+        assert run_of(setup, make_simulator(setup, engine)).sha256() == once
+
+    def test_states_have_memory_of_their_own(self, scenario: str, engine: str) -> None:
+        """A state that somebody keeps does not change, nor can it be; nor does a given command."""
+        setup = setup_of(self.robot, scenario)
+        simulator, keeper = self._simulator(scenario, engine), Keeper()
+        run_of(setup, simulator, keeper=keeper)
+        effort = 0.5 * setup.effort_limits
+        keeper.on_state(simulator.step(Command(effort), setup.scenario.control_period))
+        effort[:] = np.nan
+        keeper.on_state(simulator.state())
+        assert len(keeper.kept) == TICKS + 3
+        for state, arrays, switches in keeper.kept:
+            assert state.switches == switches
+            for name, said in arrays.items():
+                array = getattr(state, name)
+                np.testing.assert_array_equal(array, said, name)
+                owner = array if array.base is None else array.base
+                assert not owner.flags.writeable, name
+            assert np.isfinite(state.effort).all()
+
+    def test_model(self, scenario: str, other: str) -> None:
+        """An engine has the description's masses, inertias, axes and limits; states read back."""
+        setup = setup_of(self.robot, scenario)
+        reference, engine = self._simulator(scenario, "reference"), self._simulator(scenario, other)
+        assert check_model(setup, reference, engine, Tolerances().mass).differences == ()
+
+    def test_accelerations(self, scenario: str, other: str) -> None:
+        """An engine has the reference's accelerations in states drawn at random."""
+        setup = setup_of(self.robot, scenario)
+        reference, engine = self._simulator(scenario, "reference"), self._simulator(scenario, other)
+        for state, effort in draw_states(setup, STATES, SEED):
+            expected = reference.acceleration(state, effort)
+            found = engine.acceleration(state, effort)
+            if expected is None or found is None:
+                pytest.skip(f"{scenario}: the reference is kinematic")
+            assert relative(found.joints, expected.joints) < Tolerances().acceleration
+            if setup.scenario.base != "fixed":
+                assert relative(found.base, expected.base) < Tolerances().acceleration
+
+    def test_mass_matrix_and_gravity(self, scenario: str, other: str) -> None:
+        """M (a(e_i) - a(0)) = e_i and M a(0) = -g, at rest: M and g are an engine's, a is ours."""
+        setup = setup_of(self.robot, scenario)
+        reference, engine = self._simulator(scenario, "reference"), self._simulator(scenario, other)
+        if not isinstance(engine, EngineSimulator):
+            pytest.skip(f"{other} has several models: accelerations tell all that they have")
+        if {joint.name for joint in engine.tree.moving} - {*engine.joints}:
+            pytest.skip("the model has joints that nobody commands")
+        for state, _ in draw_states(setup, STATES, SEED):
+            rest = at_rest(state)
+            mass, gravity = engine.mass_matrix(rest), engine.gravity_forces(rest)
+            efforts = np.eye(len(setup.joints))
+            base = len(mass) - len(efforts)
+            free = coordinates(setup, reference.acceleration(rest, np.zeros(len(efforts))))
+            if free is None:
+                pytest.skip(f"{scenario}: the reference is kinematic")
+            size = np.abs(mass).max() * max(1.0, np.abs(free).max())
+            np.testing.assert_allclose(mass @ free, -gravity, atol=1e-9 * size)
+            for i, effort in enumerate(efforts):
+                driven = coordinates(setup, reference.acceleration(rest, effort))
+                assert driven is not None
+                expected = np.eye(len(mass))[base + i]
+                np.testing.assert_allclose(mass @ (driven - free), expected, atol=1e-8)
+
+    def test_every_parameter_counts(self) -> None:
+        """Change one by 1 %: the description, or what the reference does, changes with it.
+
+        What is 0 is given a value first, for a damping that is 0 hides what shapes it.
+        """
+        entries = parameter_file(self._found.package)
+        zeros = [name for name, entry in entries.items() if not entry["value"]]
+        given = {name: LITTLE * number for number, name in enumerate(zeros, 1)}
+        values = {name: given.get(name, entry["value"]) for name, entry in entries.items()}
+        idle = [name for name in values if not self._counts(name, values[name], given)]
+        assert not idle, f"nothing changes with {', '.join(idle)}"
+
+    def _counts(self, name: str, value: float, given: dict[str, float]) -> bool:
+        """Whether the description, or failing that the reference, shows a change of a parameter."""
+        other = value - 1 if isinstance(value, int) else value * (1.0 - STEP)
+        before, after = (
+            [f"parameters.{n}={v!r}" for n, v in values.items()]
+            for values in (given, {**given, name: other})
+        )
+        return any(
+            setup_of(self.robot, each, *before).urdf() != setup_of(self.robot, each, *after).urdf()
+            or fingerprint(self.robot, each, *before) != fingerprint(self.robot, each, *after)
+            for each in scenario_names(self._found.package)
+        )
+
+    def test_launch_file(self, scenario: str) -> None:
+        """Each scenario has a launch file that names it, and the package asks for the bring-up."""
+        folder = share(self._found.package)
+        text = (folder / "launch" / f"{scenario}.launch.py").read_text(encoding="utf-8")
+        assert f'simulate_scenario("{self.robot}", "{scenario}")' in text
+        assert f"ros2 launch {self._found.package} {scenario}.launch.py" in text
+        needed = ET.parse(folder / "package.xml").getroot().findall("exec_depend")
+        assert "roboaccord_ros" in [each.text for each in needed]
+
+    def test_gazebo_check(self) -> None:
+        """`accord check` has nothing against description and bridge."""
+        assert problems_of_robot(self.robot, sdformat_tool()) == []
