@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roboaccord.contract.lazy import lazy_names
+from roboaccord.contract.version import VERSION
 
 if TYPE_CHECKING:
     from roboaccord.contract.contact import Contact, ContactPoint
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from roboaccord.scenario.scenario import Scenario
     from roboaccord.scenario.setup import Robot, Setup, find_robot, robot_names
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 # Imported when asked for (PEP 562): a command that needs none of them starts in half the time.
 __getattr__, __dir__ = lazy_names(__name__, {

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import roboaccord
 from roboaccord.cli.console import call
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.version import VERSION
 from roboaccord.run.output import fresh, make_folder, write_text
 
 MARKER = ".roboaccord.json"
@@ -36,7 +36,7 @@ class Marker:
         """Write it."""
         data = {
             "command": self.command,
-            "version": roboaccord.__version__,
+            "version": VERSION,
             "files": self.files,
         }
         write_text(folder / MARKER, json.dumps(data, indent=1))

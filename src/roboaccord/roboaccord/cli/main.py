@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-import roboaccord
 from roboaccord.cli.lazy import LazyGroup
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.version import VERSION
 
 app = typer.Typer(
     name="accord",
@@ -28,7 +28,7 @@ def options(
 ) -> None:
     """Run the same robots in independent simulators, record, compare and explain."""
     if version:
-        typer.echo(f"roboaccord {roboaccord.__version__}")
+        typer.echo(f"roboaccord {VERSION}")
         raise typer.Exit
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import roboaccord
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
+from roboaccord.contract.version import VERSION
 
 if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
@@ -40,7 +40,7 @@ class JointSpaceReference(ABC):
     def __init__(self, setup: Setup) -> None:
         if setup.scenario.base != "fixed":
             raise AccordError(f"base is {setup.scenario.base}; the {setup.robot.name} takes fixed")
-        self.version = f"roboaccord {roboaccord.__version__}"
+        self.version = f"roboaccord {VERSION}"
         self.parameters: Any = setup.parameters
         self.joints = setup.joints
         self.effort_limits = setup.effort_limits

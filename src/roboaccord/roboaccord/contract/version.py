@@ -1,0 +1,3 @@
+"""Version of the core."""
+
+VERSION = "0.1.0"
