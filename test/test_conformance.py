@@ -1,7 +1,10 @@
 """Every robot that is installed keeps the rules of all robots."""
 
+import pytest
 from roboaccord.scenario.setup import robot_names
 from roboaccord.testing import RobotConformance
+
+pytestmark = pytest.mark.thorough
 
 for name in robot_names():
     title = f"Test{name.title().replace('_', '')}"

@@ -12,6 +12,8 @@ import pytest
 from roboaccord.cli.new_robot import templates
 from workspace import PACKAGES, ROOT, accord, call, clean_environment, make_python, succeed
 
+pytestmark = pytest.mark.thorough
+
 GUIDE = (ROOT / "docs" / "new_robot.md").read_text(encoding="utf-8")
 ENGINES = ("dartpy", "mujoco")
 Accord = Callable[..., Any]

@@ -69,4 +69,5 @@ def test_every_package_is_light_to_import() -> None:
         path = Path(str(importlib.import_module(package).__file__))
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found = {n.module for n in tree.body if isinstance(n, ast.ImportFrom)}
-        assert found <= {"__future__", "typing", "roboaccord.contract.lazy"}
+        light = {f"roboaccord.contract.{name}" for name in ("lazy", "version")}
+        assert found <= {"__future__", "typing", *light}
