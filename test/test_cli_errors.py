@@ -288,7 +288,7 @@ def test_list_survives_a_broken_robot(files: dict[str, str], said: str, tmp_path
     done = accord("list", "--json", cwd=tmp_path, PYTHONPATH=path)
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
-    assert line.startswith("accord: robot wreck is left out: ")
+    assert line.startswith("accord: warning: robot wreck is left out: ")
     assert said in line
     data = read_json(done.stdout)
     assert list(data["broken"]) == ["wreck"]

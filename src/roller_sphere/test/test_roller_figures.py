@@ -43,7 +43,7 @@ def columns(path: Path) -> dict[str, np.ndarray]:
 
 def test_all_files_are_there(made):
     folder, data, shown = made
-    assert {Path(file).name for file in data["files"]} == {p.name for p in folder.iterdir()}
+    assert {Path(file).name for file in data["files"]} == {p.name for p in folder.glob("[!.]*")}
     assert {p.stem for p in folder.glob("*.svg")} == set(shown)
     assert len(shown) == 15
     page = (folder / "index.html").read_text(encoding="utf-8")
