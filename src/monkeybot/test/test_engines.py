@@ -10,7 +10,7 @@ from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
 from roboaccord import AccordError, Command, make_controller, make_simulator, simulate
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.engines import simulate_model
+from roboaccord.engines.factory import simulate_model
 from roboaccord.scenario.perturbation import Perturbation
 
 pytestmark = pytest.mark.thorough

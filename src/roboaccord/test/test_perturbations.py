@@ -178,7 +178,7 @@ def test_a_neutral_value_of_every_kind_changes_nothing(snake: Setup) -> None:
 def test_a_link_without_inertial_weighs_nothing_in_dart() -> None:
     """DART gives it 1 kg of its own accord."""
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
-    from roboaccord.engines import simulate_model
+    from roboaccord.engines.factory import simulate_model
     from roboaccord.engines.model import EngineModel
 
     inertial = (

@@ -228,7 +228,7 @@ def test_a_world_that_is_there_is_kept(complaint, figures):
     figures("make plane --n 20 --out t")
     figures("world t --out gz")
     assert "is there already" in complaint("world t --out gz")
-    figures("world t --out gz --replace")
+    figures("world t --out gz --force")
 
 
 def test_a_terrain_of_columns_and_one_of_slices_agree(figures, tmp_path):

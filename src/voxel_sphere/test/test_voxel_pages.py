@@ -13,7 +13,7 @@ import re
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
-from voxel_sphere.rolling.path import Path
+from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.relief import floor_heights, ground_and_walls
 from voxel_sphere.terrain.workspace import open_workspace
 
@@ -123,7 +123,7 @@ def test_a_tunnel_shows_its_floor(figures, tmp_path):
     terrain = open_workspace(tmp_path / "terrains").terrain()
     r = 4.0
     rest = np.array([[20.0, 20.0, 3.0 * r]])
-    path = Path(
+    path = RolledPath(
         radius=r, time=np.zeros(1), centre=rest, normal=np.array([[0.0, 0.0, 1.0]]),
         orientation=np.array([[0.0, 0.0, 0.0, 1.0]]), omega=np.zeros((1, 3)),
     )  # fmt: skip

@@ -19,7 +19,7 @@ from monkeybot.cli.robust import robust_command
 from monkeybot.cli.stability import stability_command
 from monkeybot.cli.stable import gaits_command, stable_command
 
-app = typer.Typer(help="Commands of the MonkeyBot.", no_args_is_help=True)
+app = typer.Typer(help="Commands of the MonkeyBot.", no_args_is_help=True, add_completion=False)
 
 
 @app.callback()

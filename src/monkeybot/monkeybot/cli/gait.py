@@ -89,7 +89,7 @@ def times_and_error(found: Evaluation) -> dict[str, float]:
 def shown(found: Evaluation) -> dict[str, tuple[str, str]]:
     """Return the same with units, to be read."""
     return {
-        "error": (f"{found.error[0]:.8g}", ""),
+        "error": (f"{found.error[0]:.8g}", "rad^2, rad^2/s^2: what does not repeat, squared"),
         "switch time": (f"{found.switch_time[0]:.8f}", "s"),
         "motor time": (f"{found.motor_time[0]:.8f}", "s"),
     }

@@ -104,7 +104,8 @@ def gaits_command(
         what.add_row(gait["name"], escape(gait["description"]))
     explained = Text(
         "stride, drop and work: of a change of hands; cost: of transport, work over weight and "
-        "stride; radius: of the multipliers, stable below 1"
+        "stride; radius: of the multipliers, stable below 1; basin: share of disturbed starts that "
+        "walk 100 steps"
     )
     return Result({"gaits": found}, [table, explained, "", what])
 

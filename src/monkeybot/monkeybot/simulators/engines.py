@@ -16,8 +16,8 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
-from roboaccord.engines import simulate_model
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.losses import CHANNELS, IMPACTS, LossAccount
 from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.scenario.perturbation import Perturbations

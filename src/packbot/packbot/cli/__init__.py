@@ -16,7 +16,9 @@ from packbot.cli.pose import pose_command
 from packbot.cli.shapes import shapes_command
 from packbot.cli.sight import sight_command
 
-app = typer.Typer(help="Commands of the arm made of convex hulls.", no_args_is_help=True)
+app = typer.Typer(
+    help="Commands of the arm made of convex hulls.", no_args_is_help=True, add_completion=False
+)
 
 
 @app.callback()

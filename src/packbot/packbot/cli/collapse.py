@@ -70,7 +70,7 @@ def collapse_command(
     data = figures_of(found)
     if draws:
         data["perturbed"] = perturbed(draws, seed)
-    used = used_by(setup, "physics_step") | ({} if perturb else {"seed": None})
+    used = used_by(setup, "physics_step") | ({} if perturb else {"seed": None, "perturb": None})
     title = f"collapse in {engine}, contact {contact}"
     return Result(data, shown_of(data, title, found.last_speed), used=used)
 
@@ -102,7 +102,7 @@ def shown_of(data: dict[str, Any], title: str, last_speed: float) -> list[Render
     """Return the figures for people; `last_speed` is that of the fastest joint [rad/s]."""
     angles, drawn = data["absolute_deg"], data.get("perturbed")
     words = ("mean", "std", "min", "max") if drawn else ()
-    table = make_table("link", "degrees", *words, title=title)
+    table = make_table("link", "angle\n[deg]", *words, title=title)
     for link in LINKS:
         row = drawn["absolute_deg"][link].values() if drawn else ()
         table.add_row(link, f"{angles[link]:.2f}", *(f"{value:.2f}" for value in row))
@@ -119,4 +119,5 @@ def shown_of(data: dict[str, Any], title: str, last_speed: float) -> list[Render
         if drawn
         else ""
     )
-    return [table, Text(say), *([Text(of_drawn)] if drawn else [])]
+    angle = "angle: of each link over the horizontal at the end"
+    return [table, Text(angle), Text(say), *([Text(of_drawn)] if drawn else [])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Simulator
-from roboaccord.engines import simulate_model
+from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup

@@ -36,7 +36,8 @@ def bag_files(bag: Path) -> list[Path]:
         if path.suffix != ".mcap":
             raise AccordError(f"{bag} is no bag: {path.name} is not of the MCAP format")
     if not files:
-        raise AccordError(f"{bag} is no bag: it holds no MCAP file")
+        hint = f"; did you mean {bag / 'bag'}?" if (bag / "bag").is_dir() else ""
+        raise AccordError(f"{bag} is no bag: it holds no MCAP file{hint}")
     return files
 
 

@@ -59,7 +59,7 @@ def compare_command(
 
     Examples:
 
-      accord compare runs/reference runs/dart runs/mujoco --tolerance 1e-3
+      accord compare cc/reference_bag cc/dart_bag cc/mujoco_bag --tolerance 1e-3
 
       accord compare a b --signals 'q/*' --signals base/x --from 1 --to 5 --json
     """
@@ -92,9 +92,9 @@ def export_command(
 
     Examples:
 
-      accord export runs/snake --csv snake.csv
+      accord export runs/snake_serpenoid_reference/bag --csv snake.csv
 
-      accord export runs/snake --npz snake.npz --mat snake.mat
+      accord export a/bag --npz snake.npz --mat snake.mat
     """
     files = [str(path) for path in export(bag, csv=csv, npz=npz, mat=mat)]
     return Result({"files": files}, [f"wrote {file}" for file in files])
@@ -108,7 +108,7 @@ def recover_command(bag: Bag) -> Result:
 
     Example:
 
-      accord recover runs/snake
+      accord recover runs/snake_serpenoid_reference/bag
     """
     done = recover(bag)
     line = f"{bag} is complete with {done.messages} messages; nothing to do"

@@ -27,7 +27,7 @@ from roboaccord.scenario.setup import Setup
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
-APART = ("out", "force", "timeout", "view")  # options that change no figure
+APART = ("out", "force", "timeout", "view", "csv", "npz", "mat")  # options that change no figure
 UNIT = re.compile(
     r"\b[Ii]n (rad/s|rad|s|Hz|N m|m/s|mm|m L\^2|m|kg/m\^3|voxels|r|degrees|deg)(?![\w/^])"
 )
@@ -88,9 +88,16 @@ def add_command(
     if signature.return_annotation is Result:
         kind = inspect.Parameter.KEYWORD_ONLY
         parameters.append(inspect.Parameter("as_json", kind, default=False, annotation=Json))
+    command.__doc__ = unwrapped(inspect.getdoc(function) or "")
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(name, cls=cls)(command)
+
+
+def unwrapped(text: str) -> str:
+    """Return a docstring whose paragraphs are lines, to be wrapped at the width of a terminal."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(p if p.startswith(" ") else " ".join(p.split()) for p in paragraphs)
 
 
 def show(
@@ -147,6 +154,8 @@ def words_of(options: Mapping[str, Any], units: Mapping[str, str]) -> list[str]:
     """Return options with units, to be read."""
     words = []
     for name, value in options.items():
+        if name == "set":
+            continue  # the keys that it sets are told by what they set
         if value is True:
             words.append(name)
         elif value is not False:
@@ -159,6 +168,7 @@ def filled(start: str, words: Iterable[str]) -> str:
     lines = [start]
     for word in words:
         if len(lines[-1]) + len(word) > out.width - 2 and lines[-1].strip() != start.strip():
+            lines[-1] = lines[-1].rstrip()
             lines.append(" " * len(start))
         lines[-1] += f"{word}, "
     return "\n".join(lines).removesuffix(", ")

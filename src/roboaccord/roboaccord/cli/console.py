@@ -20,7 +20,7 @@ from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Event
 
-COMPILING = "starting; the first time, kernels are compiled"
+COMPILING = "starting (compiles at first)"
 
 out = Console()
 log = Console(stderr=True)

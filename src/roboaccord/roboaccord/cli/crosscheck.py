@@ -22,11 +22,12 @@ from roboaccord.cli.options import (
     ScenarioName,
     load_setup,
 )
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import describe_verdict
 from roboaccord.crosscheck.result import CrosscheckResult
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.engines import ENGINES, available
+from roboaccord.engines import check_engine
+from roboaccord.engines.factory import available
 from roboaccord.report.tables import statistics_cells
 from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
 
@@ -102,10 +103,7 @@ def choose_engines(names: str) -> list[str]:
     if names:
         chosen = [name.strip() for name in names.split(",") if name.strip()]
         for name in chosen:
-            if name not in ("reference", *ENGINES):
-                raise AccordError(
-                    f"unknown engine {name}{did_you_mean(name, ['reference', *ENGINES])}"
-                )
+            check_engine(name)
         return chosen
     found = available()
     for reason in found.values():

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
-from roboaccord.engines import available
+from roboaccord.engines.factory import available
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.runner import transports
 from roboaccord.scenario.setup import robot_names
@@ -42,6 +42,8 @@ def doctor_command() -> Result:
         rows.append((module, there, "" if there else f"for {use}"))
     gazebo = shutil.which("gz") is not None
     rows.append(("gz", gazebo, "" if gazebo else "for sim:=gz; Gazebo Harmonic"))
+    film = shutil.which("ffmpeg") is not None
+    rows.append(("ffmpeg", film, "" if film else "for accord view --mp4; apt-get install ffmpeg"))
     rows.append(("robots", bool(robot_names()), ", ".join(robot_names())))
     rows.append(("transports", True, ", ".join(transports())))
     table = make_table("what", "found", "note", words=["found"], text=["note"])

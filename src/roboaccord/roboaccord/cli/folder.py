@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -49,8 +51,9 @@ def results(
     """Give the folder for the results of the command that runs, and mark it as that command's.
 
     A folder that is new, empty or marked by the same command is taken as it is. With `force` any
-    is: the files that its marker lists are deleted first, and no others. If the command fails
-    without having written a file, a new folder is removed again.
+    is: the files that its marker lists are set aside, and no others; they are deleted when the
+    command is done, and put back if it fails. If it fails without having written a file, a new
+    folder is removed again.
 
     Args:
         folder: that `--out` names; None for a new one under runs/.
@@ -62,8 +65,9 @@ def results(
         AccordError: if it holds something else, or cannot be written.
     """
     place = folder or fresh(Path("runs") / default)
-    if not known:
-        clear(place, force=force)
+    if not known and not force:
+        check_folder(place)
+    old = set_aside(place) if force and not known else None
     is_new, earlier = not place.exists(), Marker.of(place)
     make_folder(place)
     before = files_in(place)
@@ -71,6 +75,14 @@ def results(
     mine.write(place)
     try:
         yield place
+    except BaseException:
+        if old:
+            put_back(old, place)
+            earlier = Marker.of(place)
+        raise
+    else:
+        if old:
+            shutil.rmtree(old)
     finally:
         there = files_in(place)
         made = (there - before) | (there & {*mine.files})
@@ -89,49 +101,69 @@ def is_own(place: Path) -> bool:
     return marker is not None and marker.command == call.get().name
 
 
-def clear(place: Path, *, force: bool) -> None:
-    """Refuse a folder that holds something else; with `force` delete what its marker lists.
+def check_folder(place: Path) -> None:
+    """Refuse a folder that holds anything but results of the command that runs.
 
     Raises:
         AccordError: naming what it holds.
     """
     marker, name = Marker.of(place), call.get().name
     held = sorted(path.name for path in place.iterdir()) if place.is_dir() else []
-    if force and marker:
-        delete(place, marker)
-    elif held and not force and marker is None:
+    if held and marker is None:
         more = f" and {len(held) - 3} more" if len(held) > 3 else ""
         raise AccordError(
             f"{place} holds {', '.join(held[:3])}{more}, no results of accord {name}: "
             "choose another --out, or --force"
         )
-    elif not force and marker and marker.command != name:
+    if marker and marker.command != name:
         raise AccordError(
             f"{place} holds results of accord {marker.command}: choose another --out, or replace "
             "them with --force"
         )
 
 
-def delete(place: Path, marker: Marker) -> None:
-    """Delete the files that a marker lists and the marker, and folders that are empty then.
+def set_aside(place: Path) -> Path | None:
+    """Move the files that a folder's marker lists, and the marker, into a folder beside it.
+
+    Returns:
+        that folder; None where there is no marker.
 
     Raises:
-        AccordError: if one cannot be deleted.
+        AccordError: if one cannot be moved.
     """
+    marker = Marker.of(place)
+    if marker is None:
+        return None
     inside = place.resolve()
-    for name in (*marker.files, MARKER):
-        path = inside / name
-        if inside not in (path.parent.resolve(), *path.parent.resolve().parents):
-            continue  # out of the folder: nothing that a command lists
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise AccordError(f"cannot delete {path}: {error.strerror}") from None
-        for parent in path.parents:
-            if parent == inside:
-                break
-            with suppress(OSError):
-                parent.rmdir()
+    try:
+        aside = Path(tempfile.mkdtemp(prefix=f".{inside.name}_", dir=inside.parent))
+        for name in (*marker.files, MARKER):
+            path = inside / name
+            around = path.parent.resolve()
+            if inside in (around, *around.parents) and path.exists():  # no way out of the folder
+                _move(path, aside / name)
+                _remove_empty(path.parent, inside)
+    except OSError as error:
+        raise AccordError(f"cannot replace what is in {place}: {error.strerror}") from None
+    return aside
+
+
+def put_back(aside: Path, place: Path) -> None:
+    """Move files that were set aside to where they were, in place of newer ones."""
+    for name in (*files_in(aside), MARKER):
+        _move(aside / name, place / name)
+    shutil.rmtree(aside)
+
+
+def _move(path: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    path.replace(to)
+
+
+def _remove_empty(folder: Path, top: Path) -> None:
+    while folder != top and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
 
 
 def files_in(place: Path) -> set[str]:

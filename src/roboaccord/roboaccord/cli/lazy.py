@@ -62,6 +62,23 @@ class LazyGroup(TyperGroup):
         raise AccordError(f"No such command '{name}'{did_you_mean(name, self.list_commands(ctx))}")
 
 
+class RobotGroup(TyperGroup):
+    """The commands of a robot."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command to run.
+
+        Raises:
+            AccordError: for an unknown one.
+        """
+        if args[0] not in self.commands:
+            from roboaccord.contract.errors import did_you_mean
+
+            raise AccordError(f"No such command '{args[0]}'{did_you_mean(args[0], self.commands)}")
+        found: tuple[str | None, Any, list[str]] = super().resolve_command(ctx, args)
+        return found
+
+
 def core_command(name: str) -> Any:
     """Import one of the core's commands."""
     from roboaccord.cli.command import add_command
@@ -86,6 +103,7 @@ def robot_commands(name: str) -> Any:
     try:
         if path:
             group = getattr(import_module(module), attribute)
+            group.info.cls = RobotGroup
     except ImportError as error:
         raise AccordError(
             f"the commands of {name} need {error.name}: accord doctor says what to do"

@@ -52,7 +52,8 @@ def run(words: list[str]) -> int:
         # Typer carries its own click, so a usage error is known by what it offers.
         if not hasattr(error, "format_message"):
             raise
-        return complain(error.format_message())
+        message = error.format_message()
+        return complain(message) if message.strip() else 0  # without words: the help is shown
     return status if isinstance(status, int) else 0
 
 

@@ -21,6 +21,7 @@ from roboaccord.cli.options import (
     load_setup,
 )
 from roboaccord.contract.errors import AccordError
+from roboaccord.engines import check_engine
 from roboaccord.run.metrics import UNITS, metrics_of
 from roboaccord.run.output import fresh
 from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
@@ -65,6 +66,7 @@ def run_command(
     """
     if not timeout > 0.0:
         raise AccordError(f"--timeout must be more than 0 s, not {timeout:g}")
+    check_engine(engine)
     setup = load_setup(robot, scenario, changes)
     if not controller:
         check_controller(setup)

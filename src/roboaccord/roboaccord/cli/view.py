@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich import filesize
 
 from roboaccord.cli.console import log, progress
 from roboaccord.contract.errors import AccordError, did_you_mean
@@ -131,8 +132,8 @@ def write_files(
                 write(film, file, drawn)
     for _, file in files:
         if file:
-            size_mb = file.stat().st_size / 1e6
-            log.print(f"{file}: {len(film)} frames, {size_mb:.1f} MB", soft_wrap=True)
+            size = filesize.decimal(file.stat().st_size)
+            log.print(f"{file}: {len(film)} frames, {size}", soft_wrap=True)
 
 
 def view_run(path: Path, *, speed: float, port: int, host: str = HOST) -> None:

@@ -32,6 +32,6 @@ def make_simulator(
         reference = setup.robot.reference(setup)
         reference.reset(setup.initial)
         return reference
-    from roboaccord.engines import make_engine
+    from roboaccord.engines.factory import make_engine
 
     return make_engine(setup, engine, of_engine(perturbations, engine))

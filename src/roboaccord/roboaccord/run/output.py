@@ -25,6 +25,8 @@ def make_folder(path: Path) -> Path:
         probe = path / ".writable"
         probe.touch()
         probe.unlink()
+    except FileExistsError:
+        raise AccordError(f"{path} is a file, not a folder") from None
     except OSError as error:
         raise AccordError(f"cannot write in {path}: {error.strerror}") from None
     return path

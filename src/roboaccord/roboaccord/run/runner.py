@@ -113,6 +113,8 @@ def find_runner(transport: str) -> Runner:
     try:
         runner: Runner = found[transport].load()
     except ImportError as error:
+        if (error.name or "").startswith("roboaccord"):
+            raise
         raise AccordError(
             f"transport {transport} needs {error.name}, which has no wheel for this machine "
             f"({platform.machine()}) or is not installed; use --transport direct"

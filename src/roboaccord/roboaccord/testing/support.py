@@ -11,7 +11,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Simulator
 from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.engines import available
+from roboaccord.engines.factory import available
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller

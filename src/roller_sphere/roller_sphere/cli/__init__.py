@@ -12,7 +12,9 @@ from roller_sphere.cli.motion import forward_command, inverse_command
 from roller_sphere.cli.options import Gathering
 from roller_sphere.cli.reach import reach_command
 
-app = typer.Typer(help="Commands of the sphere driven by rollers.", no_args_is_help=True)
+app = typer.Typer(
+    help="Commands of the sphere driven by rollers.", no_args_is_help=True, add_completion=False
+)
 
 
 @app.callback()

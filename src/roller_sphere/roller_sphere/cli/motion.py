@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import RenderableType
+from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import numbers
@@ -120,7 +121,11 @@ def tables_of(kinematics: Kinematics, motion: RollerMotion) -> list[RenderableTy
     ball.add_row("axis rho", f"{np.degrees(motion.rho):.4f}", "degrees above the x-y plane")
     ball.add_row("turning w", ", ".join(six(value) for value in motion.omega), "rad/s")
     ball.add_row("condition", f"{kinematics.condition:.4g}", "of the inverse")
-    return [table, "", ball]
+    words = (
+        "nu: peripheral speed; S: slip along the tangent X of the contact; |zeta|: size of the "
+        "whole slip; line: all w without slip at this roller, along the contact's normal"
+    )
+    return [table, Text(words), "", ball]
 
 
 def six(value: float) -> str:

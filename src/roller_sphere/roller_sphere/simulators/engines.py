@@ -9,8 +9,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Simulator
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.engines import simulate_model
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup

@@ -11,7 +11,7 @@ from snake.cli.gait import gait_command
 from snake.cli.optimise import optimise_command
 from snake.cli.shapes import shapes_command
 
-app = typer.Typer(help="Commands of the snake.", no_args_is_help=True)
+app = typer.Typer(help="Commands of the snake.", no_args_is_help=True, add_completion=False)
 
 
 @app.callback()

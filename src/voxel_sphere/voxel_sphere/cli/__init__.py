@@ -11,7 +11,9 @@ from voxel_sphere.cli.make import make_command
 from voxel_sphere.cli.mesh import mesh_command, world_command
 from voxel_sphere.cli.roll import roll_command
 
-app = typer.Typer(help="Commands of the sphere on voxel terrain.", no_args_is_help=True)
+app = typer.Typer(
+    help="Commands of the sphere on voxel terrain.", no_args_is_help=True, add_completion=False
+)
 
 
 @app.callback()

@@ -42,7 +42,6 @@ Replace = Annotated[
     bool,
     typer.Option(
         "--force",
-        "--replace",
         help="Replace what has this name in --out, and take --out if something else is in it.",
     ),
 ]

@@ -20,7 +20,7 @@ from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.ground import choose, fields, stages
 from voxel_sphere.rolling.motion import SCHEMES, check_scheme, roll
-from voxel_sphere.rolling.path import Path as Rolled
+from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.rolling.walls import STEEP, WallLaw
 from voxel_sphere.source.pages import write_run
 from voxel_sphere.source.variants import roll_as_described
@@ -117,7 +117,7 @@ def roll_command(
 
 def run(
     scheme: str, solid: Solid, ground: Field, walls: Field | None, **options: Any
-) -> Rolled:  # fmt: skip
+) -> RolledPath:  # fmt: skip
     """Roll by the scheme of a name; `as_described` takes the voxels themselves."""
     if scheme != "as_described":
         return roll(ground, walls=walls, scheme=scheme, **options)
@@ -150,7 +150,7 @@ def is_folder(file: Path) -> bool:
     return file.is_dir() or not file.suffix
 
 
-def save(path: Rolled, terrain: Terrain, file: Path) -> list[Path]:
+def save(path: RolledPath, terrain: Terrain, file: Path) -> list[Path]:
     """Write the path, and into a folder pictures of it, too; return the files, the path first."""
     if is_folder(file):
         command = command_line()
@@ -165,7 +165,7 @@ def save(path: Rolled, terrain: Terrain, file: Path) -> list[Path]:
     return [file]
 
 
-def figures(path: Rolled, length: float, file: str | None) -> dict[str, Any]:
+def figures(path: RolledPath, length: float, file: str | None) -> dict[str, Any]:
     """Return what is said of a run, in units of `length` voxels."""
     montana, chart = path.montana
     last = montana[-1] / np.array([length, length, 1.0, 1.0, 1.0])

@@ -14,7 +14,7 @@ from roboaccord.contract.state import Array
 from voxel_sphere.rolling import exact
 from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, Path, RollEvent
+from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent
 from voxel_sphere.rolling.walls import WallLaw, in_ground, reflected, spin_for, tangent
 
 STEP_ANGLE = 0.02  # rad that the sphere turns in a step, unless a step is given
@@ -218,7 +218,7 @@ def roll(
     field: Field, *, centre: Any, omega: Any, duration: float, orientation: Any = LEVEL,
     walls: Field | None = None, law: WallLaw | None = None, step: float | None = None,
     scheme: str = "exact", samples: int = 500, done: Callable[[int], Any] = lambda count: None,
-) -> Path:  # fmt: skip
+) -> RolledPath:  # fmt: skip
     """Roll for a time [s], and return the path in equal samples.
 
     Args:
@@ -245,7 +245,7 @@ def roll(
             break
     rows.append(_row(roller))
     time, centres, normals, orientations, omegas = map(np.array, zip(*rows))
-    return Path(
+    return RolledPath(
         radius=field.radius, time=time, centre=centres, normal=normals, orientation=orientations,
         omega=omegas, events=roller.events, travel=roller.travel, status=roller.status,
         message=roller.message,

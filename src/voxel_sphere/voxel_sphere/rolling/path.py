@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class RollEvent:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Path:
+class RolledPath:
     """A run, sampled; lengths in voxels, time in s.
 
     Args:
@@ -83,7 +83,7 @@ class Path:
         """True if the run ended outside the assumptions of the theory."""
         return self.status not in (DONE, LEFT)
 
-    def save(self, file: FilePath) -> None:
+    def save(self, file: Path) -> None:
         """Write the samples as .npz, or as .csv with a heading of names and units."""
         montana, chart = self.montana
         columns: dict[str, Any] = {

@@ -9,7 +9,7 @@ import numpy as np
 from roboaccord.contract.contact import HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Simulator
-from roboaccord.engines import simulate_model
+from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup

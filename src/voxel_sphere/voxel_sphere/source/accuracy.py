@@ -16,7 +16,7 @@ from roboaccord.contract.state import Array
 
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import roll
-from voxel_sphere.rolling.path import Path
+from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source import references
 from voxel_sphere.source.variants import roll_as_described
 from voxel_sphere.terrain.shapes import fill_below
@@ -186,7 +186,7 @@ def cases() -> list[Case]:
     ]
 
 
-def error(path: Path, case: Case, n: int, start: Array) -> float:
+def error(path: RolledPath, case: Case, n: int, start: Array) -> float:
     """Return the largest error of a path's contact [r], inf if it did not last the whole time."""
     r = n / SIZE
     if path.status != "done":

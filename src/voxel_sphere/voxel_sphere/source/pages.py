@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path as File
+from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.report.plots import Plot, render_plots
 
-from voxel_sphere.rolling.path import Path
+from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.path_figures import charts, surface_figure
 from voxel_sphere.source.plan import write_plan
 from voxel_sphere.terrain.workspace import Terrain
 
 
 def write_run(
-    path: Path, terrain: Terrain, folder: File, *, command: str, versions: Mapping[str, str]
-) -> list[File]:
+    path: RolledPath, terrain: Terrain, folder: Path, *, command: str, versions: Mapping[str, str]
+) -> list[Path]:
     """Write a run into a folder: path.csv, path.svg, and index.html with both to look at.
 
     Args:
@@ -43,7 +43,9 @@ def write_run(
     return files
 
 
-def render_run(path: Path, terrain: Terrain, *, command: str, versions: Mapping[str, str]) -> str:
+def render_run(
+    path: RolledPath, terrain: Terrain, *, command: str, versions: Mapping[str, str]
+) -> str:
     """Return the page of a run as HTML."""
     facts = {
         "status": path.status, "time": f"{path.time[-1]:.4g} s",

@@ -11,7 +11,7 @@ from roboaccord.report.colours import BLUE, GREEN, INK, RED, SOFT
 from roboaccord.report.curves import axis, plain, stride
 from roboaccord.report.plots import Plot
 
-from voxel_sphere.rolling.path import Path
+from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.plan import CONTACT
 from voxel_sphere.source.relief import floor_heights, ground_and_walls, with_feet
 from voxel_sphere.terrain.workspace import Terrain
@@ -22,7 +22,7 @@ EYE = {"x": 1.05, "y": -1.75, "z": 1.3}
 BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
 
 
-def surface_figure(path: Path, terrain: Terrain) -> dict[str, Any]:
+def surface_figure(path: RolledPath, terrain: Terrain) -> dict[str, Any]:
     """Return the ground with the paths of centre and contact and the events, in space."""
     heights, walls = ground_and_walls(path, terrain)
     bar = {"title": {"text": "height [voxels]", "side": "right"}, "len": 0.6}
@@ -48,7 +48,7 @@ def surface_figure(path: Path, terrain: Terrain) -> dict[str, Any]:
     }
 
 
-def charts(path: Path) -> list[Plot]:
+def charts(path: RolledPath) -> list[Plot]:
     """Return Montana's coordinates and the heights against time, a line at every event."""
     montana, chart = path.montana
     every = stride(len(path.time))
@@ -84,7 +84,7 @@ def broken(angles: Array, chart: Array) -> Array:
 
 
 def _chart(
-    path: Path, title: str, caption: str, unit: str, curves: Mapping[str, tuple[Array, str]]
+    path: RolledPath, title: str, caption: str, unit: str, curves: Mapping[str, tuple[Array, str]]
 ) -> Plot:
     """Return curves over time as a plot, with a line and a word at every event."""
     time = plain(path.time[:: stride(len(path.time))])

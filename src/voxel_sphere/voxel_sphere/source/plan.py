@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as File
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,7 @@ from roboaccord.contract.state import Array
 from roboaccord.report.colours import EMPTY, INK, PAGE, RED
 from roboaccord.report.drawing import SQUARE, heat_map, label_dots, legend, picture
 
-from voxel_sphere.rolling.path import Path
+from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.relief import ground_and_walls
 from voxel_sphere.terrain.workspace import Terrain
 
@@ -22,7 +22,7 @@ CONTACT = "#ff5fd2"  # seen on all of the scale of heights
 FLAT = 0.1  # voxels, between the highest and the lowest ground without contours
 
 
-def write_plan(path: Path, terrain: Terrain, file: File) -> None:
+def write_plan(path: RolledPath, terrain: Terrain, file: Path) -> None:
     """Write where the centre and the contact went, over contours of the ground, as SVG.
 
     Raises:

@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from roboaccord.contract.state import Array
 
-from voxel_sphere.rolling.path import Path
+from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.terrain.mesh import SMOOTH
 from voxel_sphere.terrain.slices import SOLID, Volume
 from voxel_sphere.terrain.workspace import Terrain
@@ -34,7 +34,7 @@ def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
     )
 
 
-def ground_and_walls(path: Path, terrain: Terrain) -> tuple[Array, Array]:
+def ground_and_walls(path: RolledPath, terrain: Terrain) -> tuple[Array, Array]:
     """Return the heights (n, n) of the ground and of walls, each nan where the other is [voxels].
 
     Walls are what is given as walls and stands on the ground, and all that is higher than the

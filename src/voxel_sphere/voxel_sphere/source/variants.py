@@ -20,7 +20,7 @@ from roboaccord.numerics.rotations import axis_angle_matrix, matrix_quaternion, 
 
 from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
 from voxel_sphere.rolling.distance import Solid
-from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, Path, RollEvent
+from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent
 from voxel_sphere.rolling.walls import in_ground, reflected, spin_for, tangent
 
 SLOPE_REACH, WALL_REACH, SHIFT_REACH, MOVE = 0.2, 0.1, 0.1, 0.2  # r
@@ -200,7 +200,7 @@ def roll_as_described(
     solid: Solid, radius: float, *, centre: Any, omega: Any, duration: float,
     orientation: Any = (0.0, 0.0, 0.0, 1.0), done: Callable[[int], Any] = lambda count: None,
     samples: int = 500,
-) -> Path:  # fmt: skip
+) -> RolledPath:  # fmt: skip
     """Roll by the source's scheme; omega is (3,) or a function of the time [rad/s].
 
     Every step is a sample; `done` is told of `samples` parts of the time.
@@ -221,7 +221,7 @@ def roll_as_described(
         done(part - told)
         told = part
     time, centres, normals, orientations, omegas = map(np.array, zip(*rows))
-    return Path(
+    return RolledPath(
         radius=radius, time=time, centre=centres, normal=normals, orientation=orientations,
         omega=omegas, events=sphere.events, travel=travel, status=sphere.status,
         message=MESSAGES[sphere.status],
