@@ -232,3 +232,19 @@ def test_a_command_that_fails_leaves_no_folder(accord: Accord, tmp_path: Path) -
         assert not list(tmp_path.glob("results/*")) + list(tmp_path.glob("results/.*"))
         with suppress(FileExistsError):
             (tmp_path / "results").mkdir()
+
+
+def test_a_command_that_fails_puts_back_what_it_was_to_replace(
+    accord: Accord, tmp_path: Path
+) -> None:
+    """With --force: the bag of the run before is there, byte for byte, and so is the marker."""
+    assert accord("run")[0] == 0
+    folder = tmp_path / "results"
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    status, printed, said = accord("run", "--force --controller missing:Any")
+    assert (status, printed) == (2, "")
+    assert "cannot import missing:Any" in said
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert [path for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    assert accord("run", "--force --set seed=1")[0] == 0
+    assert len(list(folder.rglob("*.mcap"))) == 1

@@ -236,5 +236,5 @@ def test_a_place_that_is_taken_is_one_line(complaint, figures, tmp_path):
     assert "is there already" in complaint("make plane --n 20 --out t")
     assert "one sphere and one scale" in complaint("make bowl --n 20 --size-workspace 8 --out t")
     (tmp_path / "file").write_text("")
-    assert "cannot write" in complaint("make plane --n 20 --out file")
+    assert "file is a file, not a folder" in complaint("make plane --n 20 --out file")
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "file"])

@@ -214,7 +214,7 @@ def test_world_command(figures, tmp_path):
         ("world t --out gz --detector fcl", "one of ode, bullet, not fcl"),
         ("world t --out gz --name a/b", "no name for a world"),
         ("world t --out gz --friction -1", "friction is -1"),
-        ("world t --out t/Bitmaps_20/workspace.yaml", "cannot write"),
+        ("world t --out t/Bitmaps_20/workspace.yaml", "is a file, not a folder"),
     ],
 )
 def test_a_wrong_mesh_is_one_line_and_leaves_nothing(words, line, complaint, figures, tmp_path):

@@ -138,4 +138,4 @@ def test_a_tunnel_shows_its_floor(figures, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_said_before_the_work(complaint, tmp_path):
     (tmp_path / "taken").touch()
-    assert "cannot write in taken" in complaint("roll nowhere --omega 0 1 --out taken")
+    assert "taken is a file, not a folder" in complaint("roll nowhere --omega 0 1 --out taken")

@@ -154,8 +154,6 @@ def words_of(options: Mapping[str, Any], units: Mapping[str, str]) -> list[str]:
     """Return options with units, to be read."""
     words = []
     for name, value in options.items():
-        if name == "set":
-            continue  # the keys that it sets are told by what they set
         if value is True:
             words.append(name)
         elif value is not False:
