@@ -89,14 +89,10 @@ pytestmark = pytest.mark.thorough
 Accord = Callable[[str], Any]
 
 
-def leaves(group: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Return every command of a group by its full name, aliases left out."""
-    for word, each in group.commands.items():
-        full = f"{name} {word}".strip()
-        if hasattr(each, "commands"):
-            yield from leaves(each, full)
-        else:
-            yield full, each
+def leaves(group: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Return every command of a group by its full name."""
+    for word in group.list_commands(None):
+        yield f"{name} {word}", group.get_command(None, word)
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,24 @@ class MonkeyBot(Robot):
     }
     effort_topics = {"elbow_effort": "elbow"}
     switches = {MAGNET_A: True, MAGNET_B: False}
-    cli = "monkeybot.cli:app"
+    cli = {
+        "gait": "monkeybot.cli.gait:gait_command",
+        "minimise": "monkeybot.cli.gait:minimise_command",
+        "periodic": "monkeybot.cli.periodic:periodic_command",
+        "collisionless": "monkeybot.cli.periodic:collisionless_command",
+        "repeat": "monkeybot.cli.repeat:repeat_command",
+        "landscape": "monkeybot.cli.landscape:landscape_command",
+        "figures": "monkeybot.cli.figures:figures_command",
+        "stable": "monkeybot.cli.stable:stable_command",
+        "gaits": "monkeybot.cli.stable:gaits_command",
+        "basin": "monkeybot.cli.basin:basin_command",
+        "robust": "monkeybot.cli.robust:robust_command",
+        "stability": "monkeybot.cli.stability:stability_command",
+        "lqr": "monkeybot.cli.lqr:lqr_command",
+        "continue": "monkeybot.cli.continue_:continue_command",
+        "find": "monkeybot.cli.find:find_command",
+        "design": "monkeybot.cli.design:design_command",
+    }
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         return ("elbow",)

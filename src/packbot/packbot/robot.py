@@ -36,7 +36,17 @@ class Packbot(Robot):
     controllers = {"reach": ReachController, "velocity": VelocityController}
     contacts = {"normal": normal, "joint_clamp": joint_clamp}
     velocity_topic = "joint_velocity_command"
-    cli = "packbot.cli:app"
+    cli = {
+        "collapse": "packbot.cli.collapse:collapse_command",
+        "figures": "packbot.cli.figures:figures_command",
+        "dynamics": "packbot.cli.dynamics:dynamics_command",
+        "pose": "packbot.cli.pose:pose_command",
+        "plan": "packbot.cli.plan:plan_command",
+        "distance": "packbot.cli.distance:distance_command",
+        "sight": "packbot.cli.sight:sight_command",
+        "hulls": "packbot.cli.hulls:hulls_command",
+        "shapes": "packbot.cli.shapes:shapes_command",
+    }
     terrain = staticmethod(make_environment)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

@@ -47,7 +47,14 @@ class RollerSphere(Robot):
     }
     friction_laws = {"viscous": viscous, "coulomb": coulomb}
     contacts = {"contact": pressed}
-    cli = "roller_sphere.cli:app"
+    cli = {
+        "inverse": "roller_sphere.cli.motion:inverse_command",
+        "forward": "roller_sphere.cli.motion:forward_command",
+        "reach": "roller_sphere.cli.reach:reach_command",
+        "figures": "roller_sphere.cli.figures:figures_command",
+        "contact": "roller_sphere.cli.contact:contact_command",
+        "dribble": "roller_sphere.cli.dribble:dribble_command",
+    }
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         """Return the rollers, and the carrier's joints where the ball lies on the ground.

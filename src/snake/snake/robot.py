@@ -35,7 +35,13 @@ class Snake(Robot):
         "as_coded": AsCoded,
     }
     friction_laws = {"ellipse": ellipse}
-    cli = "snake.cli:app"
+    cli = {
+        "gait": "snake.cli.gait:gait_command",
+        "optimise": "snake.cli.optimise:optimise_command",
+        "adapt": "snake.cli.adapt:adapt_command",
+        "shapes": "snake.cli.shapes:shapes_command",
+        "figures": "snake.cli.figures:figures_command",
+    }
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         parameters: SnakeParameters = setup.parameters

@@ -35,7 +35,14 @@ class VoxelSphere(Robot):
     parameters = VoxelSphereParameters
     controllers = {"roll": RollController, "drive": DriveController}
     contacts = {"rolling": rolling, "contact": touching}
-    cli = "voxel_sphere.cli:app"
+    cli = {
+        "make": "voxel_sphere.cli.make:make_command",
+        "list": "voxel_sphere.cli.list_:list_command",
+        "roll": "voxel_sphere.cli.roll:roll_command",
+        "accuracy": "voxel_sphere.cli.accuracy:accuracy_command",
+        "mesh": "voxel_sphere.cli.mesh:mesh_command",
+        "world": "voxel_sphere.cli.mesh:world_command",
+    }
     terrain = staticmethod(make_scene)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 from rich.table import Table
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
+from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
 
 from packbot.cli.options import Angles, ScenarioName, angles_of
@@ -15,6 +16,7 @@ from packbot.contact.clearance import Clearance
 SHOWN = 10
 
 
+@gathers("--q")
 def distance_command(
     q: Angles = None,
     scenario: ScenarioName = "collapse",

@@ -9,6 +9,7 @@ import typer
 from rich.console import RenderableType
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
+from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
 from roboaccord.contract.state import Array
 
@@ -19,6 +20,7 @@ from packbot.model.poses import check_limits
 NONE = " ".join("0" for _ in JOINTS)
 
 
+@gathers("--q", "--qd", "--tau")
 def dynamics_command(
     q: Annotated[str, typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles, in rad.")],
     qd: Annotated[

@@ -8,6 +8,7 @@ import typer
 from rich.console import RenderableType
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import log, make_table
+from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, Seed, load_setup
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
@@ -19,6 +20,7 @@ from packbot.model.poses import pose
 from packbot.planning.reaching import MARGIN, Goal
 
 
+@gathers("--target")
 def plan_command(
     to: Annotated[str, typer.Option(metavar="NAME", help="Pose to go to.")] = "",
     target: Target = "",

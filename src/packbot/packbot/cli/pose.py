@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
+from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
@@ -23,6 +24,7 @@ from packbot.model.poses import check_limits, named_poses, pose
 UNUSED = ("near", "margin", "scenario")  # where the names are listed
 
 
+@gathers("--q", "--target")
 def pose_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of a pose.")] = "",
     target: Target = "",

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from roboaccord.cli.command import Result
+from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
 
 from packbot.cli.joints import point
@@ -15,6 +16,7 @@ from packbot.cli.options import Angles, ScenarioName, angles_of
 from packbot.planning.sight import Sight, View
 
 
+@gathers("--q", "--target")
 def sight_command(
     target: Annotated[str, typer.Option("--target", metavar="X Y Z", help="In the world, in m.")],
     q: Angles = None,

@@ -18,7 +18,6 @@ import typer
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
-from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from roboaccord.cli.console import Call, call, out
@@ -52,13 +51,7 @@ class Result:
     ok: bool = True
 
 
-def add_command(
-    app: typer.Typer,
-    name: str,
-    function: Callable[..., Result | None],
-    *,
-    cls: type[TyperCommand] | None = None,
-) -> None:
+def add_command(app: typer.Typer, name: str, function: Callable[..., Result | None]) -> None:
     """Add a command to a group.
 
     One that returns a `Result` gets the option `--json`, prints what it found and nothing else on
@@ -91,7 +84,7 @@ def add_command(
     command.__doc__ = unwrapped(inspect.getdoc(function) or "")
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
-    app.command(name, cls=cls)(command)
+    app.command(name, cls=getattr(function, "command_class", None))(command)
 
 
 def unwrapped(text: str) -> str:

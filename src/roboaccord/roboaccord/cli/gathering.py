@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from typer.core import TyperCommand
 
 from roboaccord.contract.errors import AccordError
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def gathering(*options: str) -> type[TyperCommand]:
@@ -18,6 +20,16 @@ def gathering(*options: str) -> type[TyperCommand]:
             return super().parse_args(ctx, gather(args, options))
 
     return Gathering
+
+
+def gathers(*options: str) -> Callable[[F], F]:
+    """Mark the function of a command whose `options` take all numbers that follow."""
+
+    def mark(function: F) -> F:
+        function.__dict__["command_class"] = gathering(*options)
+        return function
+
+    return mark
 
 
 def gather(words: Sequence[str], options: Sequence[str]) -> list[str]:

@@ -62,52 +62,50 @@ class LazyGroup(TyperGroup):
         raise AccordError(f"No such command '{name}'{did_you_mean(name, self.list_commands(ctx))}")
 
 
-class RobotGroup(TyperGroup):
-    """The commands of a robot."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Return the command to run.
-
-        Raises:
-            AccordError: for an unknown one.
-        """
-        if args[0] not in self.commands:
-            from roboaccord.contract.errors import did_you_mean
-
-            raise AccordError(f"No such command '{args[0]}'{did_you_mean(args[0], self.commands)}")
-        found: tuple[str | None, Any, list[str]] = super().resolve_command(ctx, args)
-        return found
-
-
 def core_command(name: str) -> Any:
     """Import one of the core's commands."""
+    return command_at(name, f"roboaccord.cli.{COMMANDS[name]}")
+
+
+def command_at(name: str, place: str) -> Any:
+    """Import the function at `module:function`, and return it as a command."""
     from roboaccord.cli.command import add_command
 
-    module, _, function = COMMANDS[name].partition(":")
+    module, _, function = place.partition(":")
     alone = typer.Typer(add_completion=False)
-    add_command(alone, name, getattr(import_module(f"roboaccord.cli.{module}"), function))
+    add_command(alone, name, getattr(import_module(module), function))
     return get_command(alone)
 
 
 def robot_commands(name: str) -> Any:
-    """Import the commands of a robot.
-
-    Raises:
-        AccordError: if these need a library that is missing.
-    """
+    """Return the group of a robot's commands, of which only the one that is run is imported."""
     from roboaccord.scenario.setup import find_robot
 
-    path = find_robot(name).cli
-    module, _, attribute = path.partition(":")
-    group = typer.Typer(help=f"Commands of the robot {name}.", no_args_is_help=True)
-    try:
-        if path:
-            group = getattr(import_module(module), attribute)
-            group.info.cls = RobotGroup
-    except ImportError as error:
-        raise AccordError(
-            f"the commands of {name} need {error.name}: accord doctor says what to do"
-        ) from None
+    robot = find_robot(name)
+
+    class RobotGroup(TyperGroup):
+        def list_commands(self, ctx: Any) -> list[str]:
+            return list(robot.cli)
+
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            try:
+                return command_at(cmd_name, robot.cli[cmd_name])
+            except ImportError as error:
+                raise AccordError(
+                    f"the commands of {name} need {error.name}: accord doctor says what to do"
+                ) from None
+
+        def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+            word, *others = args
+            if word not in robot.cli:
+                from roboaccord.contract.errors import did_you_mean
+
+                raise AccordError(f"No such command '{word}'{did_you_mean(word, robot.cli)}")
+            return word, self.get_command(ctx, word), others
+
+    words = f"Commands of the robot {name}: {robot.summary}."
+    group = typer.Typer(cls=RobotGroup, help=words, no_args_is_help=True, add_completion=False)
+    group.callback()(lambda: None)
     made = get_command(group)
     made.name = name
     return made

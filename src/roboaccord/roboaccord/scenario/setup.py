@@ -58,7 +58,8 @@ class Robot:
         velocity_topic: teleoperation: the topic `/R/NAME` with velocities of some of the joints,
             `joint_velocity_command`, or ""; it makes `Target.velocity`.
         switches: names of what commands can switch, a magnet say, with the state to start from.
-        cli: `module:attribute` of the Typer group that `accord` adds, or "".
+        cli: commands that `accord ROBOT` has, by name: `module:function`, returning a
+            `roboaccord.cli.command.Result`.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Robot:
     effort_topics: Mapping[str, str] = NOTHING
     velocity_topic: str = ""
     switches: Mapping[str, bool] = NOTHING
-    cli: str = ""
+    cli: Mapping[str, str] = NOTHING
 
     def __init__(self) -> None:
         self.package = self.package or self.name

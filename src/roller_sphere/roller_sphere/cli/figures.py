@@ -12,6 +12,7 @@ from rich.markup import escape
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, file_line, make_table, progress
 from roboaccord.cli.folder import results
+from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Force, Out
 from roboaccord.run.versions import made_with
 
@@ -30,6 +31,7 @@ from roller_sphere.source.claims import claims
 from roller_sphere.source.figures import write_figures
 
 
+@gathers("--roller", "--nu")
 def figures_command(
     folder: Out = None,
     force: Force = False,

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
-from roboaccord.cli.gathering import numbers
+from roboaccord.cli.gathering import gathers, numbers
 
 from roller_sphere.cli.options import (
     ALPHA,
@@ -27,6 +27,7 @@ from roller_sphere.cli.options import (
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
 
 
+@gathers("--roller", "--nu")
 def inverse_command(
     radius: Radius = 1.0,
     azimuth: Azimuth = AZIMUTH,
@@ -66,6 +67,7 @@ def inverse_command(
     return Result(data, tables_of(kinematics, motion), used=used_rig(rollers))
 
 
+@gathers("--roller", "--nu")
 def forward_command(
     nu: Annotated[
         str, typer.Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers, in m/s.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 from roboaccord.cli.console import warn
-from roboaccord.cli.gathering import gathering, numbers
+from roboaccord.cli.gathering import numbers
 
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig, RigError
@@ -39,8 +39,6 @@ Rollers = Annotated[
         help="A roller in degrees, instead of the three pairs; once for each of two or more.",
     ),
 ]
-# Rigs have two rollers or more.
-Gathering = gathering("--roller", "--nu")
 
 
 def kinematics_of(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from roboaccord.cli.command import Result
+from roboaccord.cli.gathering import gathers
 
 from roller_sphere.cli.options import (
     ALPHA,
@@ -25,6 +26,7 @@ from roller_sphere.model.reach import blocked, fastest_heading, gains, slip_gain
 from roller_sphere.model.rig import RigError
 
 
+@gathers("--roller", "--nu")
 def reach_command(
     radius: Radius = 1.0,
     azimuth: Azimuth = AZIMUTH,
