@@ -2,7 +2,7 @@
 
 import numpy as np
 from roboaccord import Setup, Trajectory, load_scenario, make_controller, make_simulator, simulate
-from snake.simulators import metrics
+from snake import metrics
 
 
 def run(engine: str, *changes: str) -> tuple[Setup, Trajectory]:

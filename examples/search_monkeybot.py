@@ -7,9 +7,9 @@ from monkeybot import (
     evaluate,
     find_collisionless,
     horizontal,
+    landscape,
     minimise,
 )
-from monkeybot.gaits import landscape
 from roboaccord import load_parameters
 
 robot = load_parameters(MonkeyBotParameters, "monkeybot", {})
