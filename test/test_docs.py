@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 import yaml
+from roboaccord.cli.lazy import COMMANDS, core_command, robot_commands
 from roboaccord.cli.main import app
 from roboaccord.scenario.setup import robot_names
 
@@ -42,6 +44,14 @@ def commands() -> list[tuple[str, str]]:
             if match and not line.rstrip().endswith(":"):
                 found.append((relative(page), match[1]))
     return found
+
+
+def program() -> Iterator[tuple[str, Any]]:
+    """Yield every command of the program by its words: the core's, and those of the robots here."""
+    yield from ((name, core_command(name)) for name in COMMANDS)
+    for robot in (n for n in robot_names() if (ROOT / "src" / n).is_dir()):
+        for name, command in robot_commands(robot).commands.items():
+            yield f"{robot.replace('_', '-')} {name}", command
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +95,23 @@ def test_command_parses(accord: Any, page: str, command: str) -> None:
         if not hasattr(error, "format_message"):
             raise
         pytest.fail(f"{page}: accord {command}: {error.format_message()}")
+
+
+def test_every_command_is_named() -> None:
+    """docs/cli.md writes out each; longer words that begin like it do not count."""
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    names = [name for name, _ in program()]
+    assert len(names) > 40
+    missing = [name for name in names if not re.search(rf"accord {name}(?![\w-])", page)]
+    assert not missing, f"{', '.join(missing)} missing in docs/cli.md"
+
+
+def test_every_option_is_named() -> None:
+    """Each option of a command stands in some page."""
+    named = set(re.findall(r"--\w[\w-]*", "\n".join(p.read_text(encoding="utf-8") for p in PAGES)))
+    options = [(name, set(option.opts)) for name, command in program() for option in command.params]
+    missing = [(n, o) for n, o in options if any(x[:2] == "--" for x in o) and not o & named]
+    assert not missing, f"{missing} missing in the pages"
 
 
 @pytest.mark.parametrize("robot", [n for n in robot_names() if (ROOT / "src" / n).is_dir()])

@@ -45,9 +45,9 @@ def figures_command(
 
     Examples:
 
-      accord monkeybot figures --out figures
+      accord monkeybot figures --out monkeybot_figures
 
-      accord monkeybot figures --points 101 --out figures --json
+      accord monkeybot figures --points 101 --out monkeybot_figures --json
     """
     parameters, gait = robot_parameters(changes), horizontal(torque)
     with results(folder, "monkeybot_figures", force=force) as place, progress() as bar:

@@ -20,7 +20,7 @@ from monkeybot.source.diagrams import write_model, write_stages
 from monkeybot.stability.maps import write_map, write_surface
 
 FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: what the report calls minima
-# Switch and motor [s] as printed, and where the second search of `report_variants` stops.
+# Switch and motor [s] as printed, and where the second search of `source/variants` stops.
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
 STEPS = 20  # gaits
 # By kind of repetition: colour and words.

@@ -33,7 +33,7 @@ def figures_command(
 
     Examples:
 
-      accord packbot figures --out figures
+      accord packbot figures --out packbot_figures
 
       accord packbot figures --duration 8 --json
     """

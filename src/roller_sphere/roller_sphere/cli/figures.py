@@ -56,7 +56,7 @@ def figures_command(
 
     Examples:
 
-      accord roller-sphere figures --out figures
+      accord roller-sphere figures --out roller_figures
 
       accord roller-sphere figures --azimuth-deg 150 210 --latitude-deg 20 20 --out mine --json
     """

@@ -6,7 +6,7 @@ What is in it, and what is not:
 - each roller is pressed along its slide by a constant force and touches the ball as a sphere does,
   so the contact moves with the ball's place; its load is the press, and the roller's weight and
   inertia; friction is the scenario's, dry friction smoothed;
-- carrier, rollers and ball act on each other in full: M y' = Q in `dribble_dynamics`.
+- carrier, rollers and ball act on each other in full: M y' = Q in `dribbling/dynamics`.
 
 The places take half a step, the rates a whole one, the places the other half: of the second order.
 Once the ball is out of reach of a roller it is lost: both let go of it for good, pressed out as far

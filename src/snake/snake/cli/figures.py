@@ -20,7 +20,7 @@ def figures_command(folder: Out = None, force: Force = False) -> Result:
 
     Example:
 
-      accord snake figures --out figures
+      accord snake figures --out snake_figures
     """
     with results(folder, "snake_figures", force=force) as place, progress() as bar:
         files = [place / "shapes.svg"]
