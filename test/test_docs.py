@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +45,15 @@ def commands() -> list[tuple[str, str]]:
     return found
 
 
-def program() -> Iterator[tuple[str, Any]]:
-    """Yield every command of the program by its words: the core's, and those of the robots here."""
-    yield from ((name, core_command(name)) for name in COMMANDS)
-    for robot in (n for n in robot_names() if (ROOT / "src" / n).is_dir()):
-        for name, command in robot_commands(robot).commands.items():
-            yield f"{robot.replace('_', '-')} {name}", command
+def program() -> list[tuple[str, Any]]:
+    """Return every command of `accord` by its full name."""
+    found = [(name, core_command(name)) for name in COMMANDS]
+    for robot in (name for name in robot_names() if (ROOT / "src" / name).is_dir()):
+        group = robot_commands(robot)
+        names = group.list_commands(None)
+        word = robot.replace("_", "-")
+        found += [(f"{word} {name}", group.get_command(None, name)) for name in names]
+    return found
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ setup(
         (f"share/{NAME}/scenarios", glob("scenarios/*")),
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
     ],
-    install_requires=["numpy>=1.26", "roboaccord", "scipy>=1.11"],
+    install_requires=["numpy>=1.26", "rich>=13", "roboaccord", "scipy>=1.11", "typer>=0.12"],
     extras_require={"reference": ["coal>=3.0", "pin>=3.8"], "mesh": ["trimesh>=4"]},
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
