@@ -54,7 +54,10 @@ def hidden(figure: Figure) -> list[str]:
 
 
 def words(figure: Figure) -> list[tuple[str, Path]]:
-    """Return each word that is drawn, with the rectangle that it fills [pixels]."""
+    """Return each word that is drawn, with the rectangle that it fills [pixels].
+
+    The layout stays as in the file: a second one would move axes again.
+    """
     found: list[tuple[str, Path]] = []
     draw = Text.draw
 
@@ -63,6 +66,7 @@ def words(figure: Figure) -> list[tuple[str, Path]]:
             found.append((text.get_text(), rectangle(text, renderer)))
         draw(text, renderer, *rest, **more)
 
+    figure.set_layout_engine("none")
     with mock.patch.object(Text, "draw", note):
         FigureCanvasAgg(figure).draw()
     return found

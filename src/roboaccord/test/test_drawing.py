@@ -83,7 +83,14 @@ def test_what_hides_a_word_is_seen() -> None:
     figure.text(0.95, 0.2, "far beyond")
     figure.text(0.2, 0.2, "a long and slanting word", rotation=45)
     figure.text(0.2, 0.4, "another", rotation=45)
-    assert hidden(figure) == ["far beyond leaves the frame", "one and two"]
+    axes = figure.add_axes((0.1, 0.5, 0.2, 0.2))
+    axes.plot(0.0, 0.0, "s", label="square")
+    axes.set_axis_off()
+    key = figure.legend(loc="upper left")
+    figure.draw_without_rendering()
+    ((x0, y0), (x1, y1)) = key.legend_handles[0].get_window_extent().get_points()
+    figure.text(0.5 * (x0 + x1), 0.5 * (y0 + y1), "no", transform=None)
+    assert hidden(figure) == ["far beyond leaves the frame", "one and two", "no and mark of square"]
 
 
 def test_files_that_cannot_be_are_one_line(tmp_path: Path) -> None:

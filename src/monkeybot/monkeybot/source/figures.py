@@ -147,7 +147,9 @@ def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> Non
             values = getattr(run, plot.of)
             axes.plot(np.arange(1, STEPS + 1), values, color=colour, marker="o", label=words)
         gaps = any(np.isnan(getattr(run, plot.of)).any() for run in runs.values())
-        axes.set(xlabel=GAIT + GAP * gaps, ylabel=plot.title, yscale="log" if plot.log else "linear")
+        axes.set(
+            xlabel=GAIT + GAP * gaps, ylabel=plot.title, yscale="log" if plot.log else "linear"
+        )
         axes.set_xticks(range(0, STEPS + 1, 2))
         legend(axes)
 

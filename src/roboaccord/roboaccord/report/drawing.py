@@ -129,7 +129,10 @@ def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[
     """
     _figure(axes).draw_without_rendering()
     taken = [text.get_window_extent() for text in axes.texts]
-    lines = [line.get_transform().transform_path(line.get_path()) for line in axes.lines]
+    lines = [
+        shape.get_transform().transform_path(shape.get_path())
+        for shape in (*axes.lines, *axes.patches)
+    ]
     for dot, word in zip(dots, words, strict=True):
         for place, apart in [(place, lines) for place in PLACES] + [(p, []) for p in PLACES]:
             note = _note(axes, dot, word, place)
