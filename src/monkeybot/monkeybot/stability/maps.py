@@ -17,7 +17,7 @@ TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
 MARKED = 40  # minima that are marked, lowest first: on a slanting valley a grid makes many
 MOST = 150  # cells of a side that a surface is drawn with
 MINIMA = {"ls": "none", "marker": "o", "color": PAGE, "mec": INK, "mew": 0.5, "ms": 3.5,
-          "label": f"lowest {MARKED} local minima"}  # fmt: skip
+          "label": f"local minima, {MARKED} at most"}  # fmt: skip
 LOWEST = {"ls": "none", "marker": "o", "color": RED, "mec": PAGE, "ms": 7.0,
           "label": "lowest point of the grid"}  # fmt: skip
 LIFT = 0.05  # of marks over the surface that they lie on

@@ -64,7 +64,7 @@ def write_trajectories(found: list[Case], folder: Path) -> Still:
         spans = np.array([np.ptp(ends()) for ends in (axes.get_xlim, axes.get_ylim, axes.get_zlim)])
         axes.set_box_aspect(spans * (1.0, 1.0, FLAT), zoom=0.85)  # room for the titles
         axes.view_init(elev=ELEVATION, azim=AZIMUTH)
-        legend(axes, 6)
+        legend(axes)
     return Still(
         path,
         "Figure 3a: end points of w",
