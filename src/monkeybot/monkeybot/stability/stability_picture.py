@@ -19,7 +19,7 @@ CUTS = {
     "width": (0.06, "range of stable periods over their middle"),
 }
 BORDER = {"color": PAGE, "label": "border of stability"}
-DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0}
+DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0, "clip_on": False}
 
 
 def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
