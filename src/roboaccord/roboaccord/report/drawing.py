@@ -125,14 +125,13 @@ def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line:
 def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[str]) -> None:
     """Write words beside dots where they hide no other word and stay in the axes.
 
-    They keep off the lines, too, where there is room. A word that fits nowhere is left out.
+    Where there is room they keep off lines, but pale ones. A word that fits nowhere is left out.
     """
     _figure(axes).draw_without_rendering()
     taken = [text.get_window_extent() for text in axes.texts]
-    lines = [
-        shape.get_transform().transform_path(shape.get_path())
-        for shape in (*axes.lines, *axes.patches)
-    ]
+    dark = [line for line in axes.lines if line.get_color() != RULE]
+    lines = [line.get_transform().transform_path(line.get_path()) for line in dark]
+    lines += [patch.get_transform().transform_path(patch.get_path()) for patch in axes.patches]
     for dot, word in zip(dots, words, strict=True):
         for place, apart in [(place, lines) for place in PLACES] + [(p, []) for p in PLACES]:
             note = _note(axes, dot, word, place)
