@@ -19,7 +19,7 @@ from roboaccord.report import drawing
 def keep_figures(patch: pytest.MonkeyPatch) -> dict[str, Figure]:
     """Return figures by the name of their file, from now on filled with each one that is written.
 
-    In each of them no words hide others or leave the frame.
+    In each of them no words or marks of a legend hide others or leave the frame.
     """
     kept: dict[str, Figure] = {}
     save = drawing.save
@@ -34,8 +34,12 @@ def keep_figures(patch: pytest.MonkeyPatch) -> dict[str, Figure]:
 
 
 def hidden(figure: Figure) -> list[str]:
-    """Return the words that leave the frame, and pairs of words of which one hides the other."""
+    """Return what leaves the frame, and pairs of which one hides the other.
+
+    That is of the words and of the marks in legends.
+    """
     found = words(figure)
+    found += marks(figure)  # where the drawing of the words has put them
     width, height = figure.canvas.get_width_height()
     wrong = [
         f"{word} leaves the frame"
@@ -50,7 +54,10 @@ def hidden(figure: Figure) -> list[str]:
 
 
 def words(figure: Figure) -> list[tuple[str, Path]]:
-    """Return each word that is drawn, with the rectangle that it fills [pixels]."""
+    """Return each word that is drawn, with the rectangle that it fills [pixels].
+
+    The layout stays as in the file: a second one would move axes again.
+    """
     found: list[tuple[str, Path]] = []
     draw = Text.draw
 
@@ -59,8 +66,22 @@ def words(figure: Figure) -> list[tuple[str, Path]]:
             found.append((text.get_text(), rectangle(text, renderer)))
         draw(text, renderer, *rest, **more)
 
+    figure.set_layout_engine("none")
     with mock.patch.object(Text, "draw", note):
         FigureCanvasAgg(figure).draw()
+    return found
+
+
+def marks(figure: Figure) -> list[tuple[str, Path]]:
+    """Return each mark of the legends of a drawn figure, with the rectangle about it [pixels]."""
+    legends = [*figure.legends, *filter(None, (axes.get_legend() for axes in figure.axes))]
+    found: list[tuple[str, Path]] = []
+    for legend in legends:
+        for mark, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
+            assert mark is not None
+            (x0, y0), (x1, y1) = mark.get_window_extent().get_points()
+            corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
+            found.append((f"mark of {text.get_text()}", Path(corners, closed=True)))
     return found
 
 

@@ -53,6 +53,7 @@ def test_a_map_is_upright_and_its_contour_lies_on_the_level(
     (image,) = axes.images
     assert image.get_array().tolist() == PLANE.T.tolist()
     assert (image.origin, image.get_extent()) == ("lower", [-0.5, 2.5, 9.5, 13.5])
+    assert (axes.get_xlim(), axes.get_ylim()) == ((0.0, 2.0), (10.0, 13.0))
     assert bar.get_ylabel() == "unit"
     (lines,) = axes.collections
     ((line,),) = lines.allsegs
@@ -70,6 +71,12 @@ def test_words_keep_away_from_each_other_and_from_the_edge(
         axes.set(xlim=(0, 1), ylim=(0, 1))
         drawing.label_dots(axes, [(0, 0), (1, 1), (0.5, 0.5), (0.5, 0.5)], list("abcd"))
         drawing.label_dots(axes, 30 * [(0.2, 0.8)], [f"word {k}" for k in range(30)])
+    with drawing.picture(tmp_path / "line.svg") as axes:
+        axes.plot([0, 1], [0, 1])
+        drawing.label_dots(axes, [(0.5, 0.5)], ["beside"])
+    (word,), (line,) = (getattr(shown["line"].axes[0], of) for of in ("texts", "lines"))
+    way = line.get_transform().transform_path(line.get_path())
+    assert not way.intersects_bbox(word.get_window_extent(), filled=False)
     words = [text.get_text() for text in shown["dots"].axes[0].texts]
     assert words[:4] == list("abcd")
     assert 1 < len(words) - 4 < 30
@@ -83,7 +90,14 @@ def test_what_hides_a_word_is_seen() -> None:
     figure.text(0.95, 0.2, "far beyond")
     figure.text(0.2, 0.2, "a long and slanting word", rotation=45)
     figure.text(0.2, 0.4, "another", rotation=45)
-    assert hidden(figure) == ["far beyond leaves the frame", "one and two"]
+    axes = figure.add_axes((0.1, 0.5, 0.2, 0.2))
+    axes.plot(0.0, 0.0, "s", label="square")
+    axes.set_axis_off()
+    key = figure.legend(loc="upper left")
+    figure.draw_without_rendering()
+    ((x0, y0), (x1, y1)) = key.legend_handles[0].get_window_extent().get_points()
+    figure.text(0.5 * (x0 + x1), 0.5 * (y0 + y1), "no", transform=None)
+    assert hidden(figure) == ["far beyond leaves the frame", "one and two", "no and mark of square"]
 
 
 def test_files_that_cannot_be_are_one_line(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 GROUND = {"mu_along": 0.1, "mu_across": 1.0}
 EFFORT = 3.0  # N m
 AMPLITUDES = {0.1: BLUE, 0.2: RED, 0.4: GREEN}  # rad
-FREQUENCIES = (0.2, 0.3, 0.45, 0.7, 1.0, 1.4, 2.0, 3.0)  # Hz
+FREQUENCIES = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0)  # Hz
 COSTS = (0.1, 0.2, 0.5, 1.0, 2.0)  # marked on the axis
 WAVES = 1.7
 SMOOTH = 0.5  # s, over which a speed is averaged

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def figures_command(
         "printed": [
             _figures(sampled_gait(parameters, np.array(rates), torque)) for rates in (FIRST, SECOND)
         ],
-        "files": [str(file) for file in (*drawn, *files, *more)],
+        "files": [str(file) for file in sorted([*drawn, *files, *more], key=_number)],
         "versions": made_with("roboaccord-monkeybot", "numba"),
     }
     return Result(data, shown_of(data))
@@ -95,6 +96,11 @@ def shown_of(data: dict[str, Any]) -> list[RenderableType]:
             f"error {search['error']:.3g}"
         )
     return [table, *map(Text, say), file_line(data["files"])]
+
+
+def _number(file: Path) -> tuple[int, str]:
+    """Return the number of the (first) figure that a file belongs to, and its name."""
+    return int(file.stem.split("_")[1]), file.name
 
 
 def _figures(found: SampledGait) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
                    elbow + p.centre_b / p.length_b * (other - elbow))  # fmt: skip
         for centre, colour in zip(centres, (LINK_A, LINK_B), strict=True):
             axes.plot(*centre, "o", color=PAGE, mec=colour, mew=2.0, ms=6.0, zorder=4)
-        _angle(axes, hand, -0.5 * np.pi, th1, 0.3, "th1 < 0")
+        _angle(axes, hand, -0.5 * np.pi, th1, 0.2, "th1 < 0")
         _angle(axes, elbow, th1 - 0.5 * np.pi, th2, 0.22, "th2 > 0")
         _span(axes, hand, elbow, -0.2, f"L1 = {p.length_a:g} m")
         _span(axes, hand, centres[0], -0.08, f"r1 = {p.centre_a:.3f} m")
@@ -62,23 +62,29 @@ def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
             f"link {k.upper()}: m{i} = {getattr(p, f'mass_{k}'):g} kg, "
             f"I{i} = {getattr(p, f'inertia_{k}'):.3g} kg m^2" for i, k in enumerate(links, 1)
         )  # fmt: skip
-        axes.text(1.0, 0.55, words, transform=axes.transAxes, ha="right")
+        axes.text(0.97, 0.55, words, transform=axes.transAxes, ha="right")
         _gravity(axes, p.gravity)
         bare(axes)
         axes.set(xlim=(-0.85, 0.95), ylim=(-1.05, 0.14))
 
 
 def write_stages(parameters: MonkeyBotParameters, rates: Array, torque: float, path: Path) -> None:
-    """Write figure 2 as SVG: the stages of the horizontal gait from given rates (2,) [rad/s]."""
-    with picture(path, (7.5, 2.8)) as axes:
-        for number, (poses, held) in enumerate(stages(parameters, rates, torque)):
+    """Write figure 2 as SVG: the stages of the horizontal gait from given rates (2,) [rad/s].
+
+    A stage is drawn at its end, with the magnet on that holds from then on.
+    """
+    found = stages(parameters, rates, torque)
+    after = [held for _, held in (*found[1:], found[-1])]
+    with picture(path, (7.5, 3.0)) as axes:
+        for number, (poses, held) in enumerate(found):
             shift = np.array([APART * number, 0.0])
             axes.plot(*(poses[:, 2 if held == 0 else 0] + shift).T, color=SOFT, lw=1.0, ls=":")
-            draw_links(axes, poses[-1] + shift, held, torque=number == 3)
+            draw_links(axes, poses[-1] + shift, after[number], torque=number == 3)
             axes.text(APART * number + poses[:, :, 0].mean(), 0.38, STAGES[number], ha="center",
                       va="bottom", fontsize=8.5)  # fmt: skip
         legend(axes, 5)
         bare(axes)
+        axes.set(ylim=(-1.3, 0.72))  # with the captions
 
 
 def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list[tuple[Array, int]]:

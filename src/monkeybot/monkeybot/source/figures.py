@@ -23,6 +23,7 @@ FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: what the report calls
 # Switch and motor [s] as printed, and where the second search of `source/variants` stops.
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
 STEPS = 20  # gaits
+GAIT, GAP = "gait", " (a gap: it never hung straight down)"
 # By kind of repetition: colour and words.
 CURVES = {
     "sampled": (GREEN, "times of the sampled search"),
@@ -145,7 +146,10 @@ def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> Non
             colour, words = CURVES[clock]
             values = getattr(run, plot.of)
             axes.plot(np.arange(1, STEPS + 1), values, color=colour, marker="o", label=words)
-        axes.set(xlabel="gait", ylabel=plot.title, yscale="log" if plot.log else "linear")
+        gaps = any(np.isnan(getattr(run, plot.of)).any() for run in runs.values())
+        axes.set(
+            xlabel=GAIT + GAP * gaps, ylabel=plot.title, yscale="log" if plot.log else "linear"
+        )
         axes.set_xticks(range(0, STEPS + 1, 2))
         legend(axes)
 

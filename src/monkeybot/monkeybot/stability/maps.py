@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import AMBER, INK, PAGE, RED
-from roboaccord.report.drawing import SQUARE, heat_map, picture
+from roboaccord.report.drawing import SQUARE, heat_map, legend, picture
 
 from monkeybot.gaits.landscape import Landscape
 
@@ -16,6 +16,10 @@ HEIGHT = "root of the error"
 TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
 MARKED = 40  # minima that are marked, lowest first: on a slanting valley a grid makes many
 MOST = 150  # cells of a side that a surface is drawn with
+MINIMA = {"ls": "none", "marker": "o", "color": PAGE, "mec": INK, "mew": 0.5, "ms": 3.5,
+          "label": f"local minima, {MARKED} at most"}  # fmt: skip
+LOWEST = {"ls": "none", "marker": "o", "color": RED, "mec": PAGE, "ms": 7.0,
+          "label": "lowest point of the grid"}  # fmt: skip
 LIFT = 0.05  # of marks over the surface that they lie on
 
 
@@ -34,11 +38,12 @@ def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
     """
     with picture(path, SQUARE) as axes:
         heat_map(axes, field.w1, field.w2, np.sqrt(field.error), HEIGHT, cut=CUT)
-        axes.plot(*field.minima[:MARKED, :2].T, ".", color=PAGE, ms=3)
+        axes.plot(*field.minima[:MARKED, :2].T, **MINIMA)
         if marks is not None:
-            axes.plot(*marks.T, "o", color=AMBER, mec=INK, ms=7)
-        axes.plot(*field.lowest[:2], "o", color=RED, mec=PAGE, ms=7)
+            axes.plot(*marks.T, "o", color=AMBER, mec=INK, ms=7, label="minima by the report")
+        axes.plot(*field.lowest[:2], **LOWEST)
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1])
+        legend(axes)
 
 
 def write_surface(field: Landscape, path: Path) -> None:
@@ -49,9 +54,10 @@ def write_surface(field: Landscape, path: Path) -> None:
             x, y, root(field), cmap="viridis", vmin=0.0, vmax=CUT, rcount=MOST, ccount=MOST,
             lw=0.0, antialiased=False, rasterized=True,
         )  # fmt: skip
-        for points, colour, size in ((field.minima[:MARKED], AMBER, 3), (field.lowest, RED, 7)):
+        for points, look in ((field.minima[:MARKED], MINIMA), (field.lowest, LOWEST)):
             w1, w2, error = np.atleast_2d(points).T
             height = np.minimum(np.sqrt(error), CUT) + LIFT
-            axes.plot(w1, w2, height, "o", color=colour, mec=PAGE, mew=0.5, ms=size)
+            axes.plot(w1, w2, height, **look)
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=HEIGHT, zlim=(0.0, CUT))
         axes.view_init(elev=32.0, azim=-62.0)
+        legend(axes)

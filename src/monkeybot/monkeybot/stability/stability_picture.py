@@ -19,7 +19,7 @@ CUTS = {
     "width": (0.06, "range of stable periods over their middle"),
 }
 BORDER = {"color": PAGE, "label": "border of stability"}
-DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0}
+DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0, "clip_on": False}
 
 
 def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
@@ -32,7 +32,7 @@ def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
         contour(axes, x, y, field.drop, 0.0, color=RED, label="horizontal")
         axes.plot(*zip(*stable, strict=True), color=AMBER, lw=3.0, label="and stable")
         axes.plot(best.period, best.torque, color=RED, label=f"the best, {best.radius:.4f}", **DOT)
-        axes.set(xlabel=TITLES[0], ylabel=TITLES[1], xlim=x[[0, -1]], ylim=y[[0, -1]])
+        axes.set(xlabel=TITLES[0], ylabel=TITLES[1])
         legend(axes)
 
 

@@ -32,6 +32,7 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # words stay words: small files, and they can be searched
     "svg.hashsalt": "roboaccord", "savefig.dpi": 144,
 }  # fmt: skip
+EDGE = 3.0  # pixels between a word beside a dot and a line
 # Where a word may stand beside its dot: offset [points] and alignment, the first that is free.
 PLACES = [
     (x, y) for r in (6, 14, 24) for x, y in ((r, r), (-r, r), (r, -r), (-r, -r), (0, r), (0, -r))
@@ -90,7 +91,7 @@ def heat_map(
 
     Args:
         axes: to draw in.
-        x, y: middles of the cells (n,), (m,).
+        x, y: middles of the cells (n,), (m,); the axes end at the first and the last.
         values: (n, m).
         unit: what the colours stand for.
         cut: value from which on the colour is the same; the scale starts at 0 then.
@@ -105,6 +106,7 @@ def heat_map(
         vmin=None if cut is None else 0.0, vmax=cut,
     )  # fmt: skip
     more = cut is not None and bool(np.nanmax(values) > cut)
+    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))  # not the outer halves of the edge cells
     bar = _figure(axes).colorbar(image, ax=axes, label=unit, extend="max" if more else "neither")
     bar.outline.set_visible(False)
 
@@ -123,16 +125,22 @@ def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line:
 def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[str]) -> None:
     """Write words beside dots where they hide no other word and stay in the axes.
 
-    A word that fits nowhere is left out.
+    Where there is room they keep off lines, but pale ones. A word that fits nowhere is left out.
     """
     _figure(axes).draw_without_rendering()
     taken = [text.get_window_extent() for text in axes.texts]
+    dark = [line for line in axes.lines if line.get_color() != RULE]
+    lines = [line.get_transform().transform_path(line.get_path()) for line in dark]
+    lines += [patch.get_transform().transform_path(patch.get_path()) for patch in axes.patches]
     for dot, word in zip(dots, words, strict=True):
-        for place in PLACES:
+        for place, apart in [(place, lines) for place in PLACES] + [(p, []) for p in PLACES]:
             note = _note(axes, dot, word, place)
             box = note.get_window_extent()
             inside = all(axes.bbox.contains(*corner) for corner in box.corners())
-            if inside and not any(box.overlaps(other) for other in taken):
+            hides = any(box.overlaps(other) for other in taken) or any(
+                line.intersects_bbox(box.padded(EDGE), filled=False) for line in apart
+            )
+            if inside and not hides:
                 taken.append(box)
                 break
             note.remove()

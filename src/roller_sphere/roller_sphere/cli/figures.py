@@ -80,6 +80,6 @@ def shown_of(data: dict[str, Any]) -> list[RenderableType]:
     table = make_table(*headings, words=headings, text=(headings[0], headings[2]))
     for row in data["table"]:
         printed = "" if row["printed"] == "sentence" else row["printed"]
-        cells = (row["claim"], printed, row["found"], "yes" if row["holds"] else "NO")
+        cells = (row["claim"], printed, row["found"], "yes" if row["holds"] else "no")
         table.add_row(*map(escape, cells))
     return [table, file_line(data["files"])]

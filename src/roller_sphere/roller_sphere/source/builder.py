@@ -130,7 +130,7 @@ def write_top_speed(
             kinematics = _mirrored(azimuth, latitude, alpha)
             if kinematics.remaining is None:
                 top = top_speed(kinematics, np.radians(heading), 1.0)
-                axes.plot(heading, top, color=colour, label=f"alpha {alpha:g}")
+                axes.plot(heading, top, color=colour, label=f"alpha {alpha:g} deg")
                 columns[f"alpha_{alpha:g}_m_s"] = top
         axes.set(xlabel=PHI, ylabel="speed of the ball [m/s]", xlim=(0.0, 360.0), xticks=QUARTERS)
         legend(axes)

@@ -75,13 +75,13 @@ def write_figures(
         done: told how many more rigs of the maps are done.
 
     Returns:
-        the files.
+        the files: the page, and the others by name.
 
     Raises:
         AccordError: if one cannot be written.
     """
-    stills = write_rig(kinematics, heading, folder)
-    stills += write_paper(folder)
+    stills = write_rig(kinematics, heading, folder) + write_paper(folder)
+    stills.sort(key=lambda still: still.files[0])  # by the number of the figure
     more, tables = builders_view(kinematics, points, folder, done)
     stills += more
     for name, table in tables.items():
@@ -95,11 +95,9 @@ def write_figures(
         facts={claim.claim: words_of(claim) for claim in found} | dict(facts),
     )
     write_text(folder / "index.html", page)
-    names = [f"{name}.csv" for name in tables]
-    return [
-        folder / "index.html", *(file for still in stills for file in still.files),
-        *(folder / n for n in (*names, "claims.csv", "claims.json")),
-    ]  # fmt: skip
+    files = [file for still in stills for file in still.files]
+    names = ["claims.csv", "claims.json", *(f"{name}.csv" for name in tables)]
+    return [folder / "index.html", *sorted([*files, *(folder / name for name in names)])]
 
 
 def builders_view(

@@ -56,15 +56,15 @@ def write_trajectories(found: list[Case], folder: Path) -> Still:
     path = folder / "figure_3a.svg"
     with picture(path, SQUARE, subplot_kw={"projection": "3d"}) as axes:
         for case, colour in zip(found, COLOURS, strict=True):
-            axes.plot(*case.motion.omega.T, color=colour, label=f"alpha {case.alpha:g}")
+            axes.plot(*case.motion.omega.T, color=colour, label=f"alpha {case.alpha:g} deg")
         for x, word, fill in ((-1.0, "90", INK), (1.0, "270", PAGE)):
-            axes.plot(x, 0.0, 0.0, "o", color=fill, mec=INK, label=f"phi {word}")
+            axes.plot(x, 0.0, 0.0, "o", color=fill, mec=INK, label=f"phi {word} deg")
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=TITLES[2])
         axes.set(xticks=(-1.0, 0.0, 1.0), yticks=(-1.0, 0.0, 1.0))
         spans = np.array([np.ptp(ends()) for ends in (axes.get_xlim, axes.get_ylim, axes.get_zlim)])
         axes.set_box_aspect(spans * (1.0, 1.0, FLAT), zoom=0.85)  # room for the titles
         axes.view_init(elev=ELEVATION, azim=AZIMUTH)
-        legend(axes, 6)
+        legend(axes)
     return Still(
         path,
         "Figure 3a: end points of w",
@@ -85,7 +85,7 @@ def _write_curves(
         for k, name in enumerate(names):
             for case, rows, colour in zip(found, values, COLOURS, strict=True):
                 axes.plot(HEADINGS, rows[k], color=colour, ls="--" if k else "-",
-                          label=f"{name}, alpha {case.alpha:g}")  # fmt: skip
+                          label=f"{name}, alpha {case.alpha:g} deg")  # fmt: skip
         axes.set(xlabel=PHI, ylabel=unit, xlim=(0.0, 360.0), xticks=QUARTERS)
         legend(axes)
     return Still(path, f"Figure {number}: {title}", caption, _write_table(path, table))
