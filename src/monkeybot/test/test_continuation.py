@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from monkeybot.cli import app
 from monkeybot.gaits.collisionless import find_collisionless, start_of
 from monkeybot.gaits.continuation import Family, changed, follow, present
 from monkeybot.gaits.crossings import best, crossings, outside, stable
@@ -18,7 +17,6 @@ from monkeybot.gaits.shipped import clocked_gait, shipped_gait
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE
 from roboaccord import AccordError
-from typer.testing import CliRunner
 from variational import variational_slope
 
 pytestmark = pytest.mark.thorough
@@ -166,7 +164,7 @@ def test_the_seed_alone_decides_what_is_found(found):
     assert [tuple(orbit.start) for orbit in again] == [tuple(orbit.start) for orbit in found]
 
 
-def test_a_gait_that_is_found_can_be_followed(tmp_path):
+def test_a_gait_that_is_found_can_be_followed(accord_here, capsys, tmp_path):
     orbit = find_orbit(
         CLOCKED, ROBOT, {"period": 0.935, "torque": 0.7}, np.array([-0.95, -1.25, 0.4, 0.45])
     )
@@ -174,9 +172,8 @@ def test_a_gait_that_is_found_can_be_followed(tmp_path):
     arguments = ["continue", "--kind", "clocked", "--at", "period=0.935", "--start", *start]
     arguments += ["--along", "period", "--from", "0.934", "--to", "0.936", "--step", "0.5"]
     file = tmp_path / "orbits.csv"
-    result = CliRunner().invoke(app, [*arguments, "--out", str(file), "--json"])
-    assert result.exit_code == 0, result.output
-    data = json.loads(result.stdout)
+    assert accord_here(["monkeybot", *arguments, "--out", str(file), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
     assert data["crossings"] == []
     assert data["stable"][0]["period"] == pytest.approx([0.934, 0.936], abs=1e-12)
     with file.open(encoding="utf-8") as stream:
@@ -186,11 +183,10 @@ def test_a_gait_that_is_found_can_be_followed(tmp_path):
     ]
 
 
-def test_find_by_command():
+def test_find_by_command(accord_here, capsys):
     arguments = ["find", "--period", "0.935", "--samples", "4", "--seed", "1", "--json"]
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.output
-    data = json.loads(result.stdout)
+    assert accord_here(["monkeybot", *arguments]) == 0
+    data = json.loads(capsys.readouterr().out)
     assert data["samples"] == 4
     for row in data["gaits"]:
         assert row["controls"]["period"] == 0.935
