@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from PIL import Image
-from roboaccord.cli.view import tell
+from roboaccord.cli.view import tell, write_files
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.solids import box, cylinder, facets, sphere
@@ -424,3 +424,9 @@ def test_the_view_moves_the_base_itself() -> None:
     assert "world" not in text
     assert "base_joint" not in text
     assert "elbow" in text
+
+
+def test_a_film_has_the_ending_of_its_format(tmp_path: Path) -> None:
+    """What is in a file is what its name says."""
+    with pytest.raises(AccordError, match=r"--gif takes a FILE.gif, not .*/snake.txt"):
+        write_files(tmp_path / "bag", gif=tmp_path / "snake.txt", mp4=None)

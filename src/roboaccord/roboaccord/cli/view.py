@@ -108,6 +108,9 @@ def write_files(
     rate = films.FPS if fps is None else fps
     pixels = films.SIZE if size is None else films.parse_size(size)
     films.check(rate, pixels, speed)
+    for file, suffix in ((gif, ".gif"), (mp4, ".mp4")):
+        if file and file.suffix.lower() != suffix:
+            raise AccordError(f"--{suffix[1:]} takes a FILE{suffix}, not {file}")
     if mp4:
         find_ffmpeg(pixels)
     run = read_run(path)

@@ -12,18 +12,12 @@ import numpy as np
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
+from roboaccord.numerics.vectors import cross
 
 if TYPE_CHECKING:
     from roboaccord.description.tree import Tree
 
 FIXED, REVOLUTE, PRISMATIC = 0, 1, 2
-
-
-@kernel
-def _cross(a, b, out):
-    out[0] = a[1] * b[2] - a[2] * b[1]
-    out[1] = a[2] * b[0] - a[0] * b[2]
-    out[2] = a[0] * b[1] - a[1] * b[0]
 
 
 @kernel
@@ -50,7 +44,7 @@ def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):
     local = np.empty((3, 3))
     half = np.empty((3, 3))
     lever = np.empty(3)
-    cross = np.empty(3)
+    product = np.empty(3)
     for i in range(1, parent.shape[0]):
         p = parent[i]
         if p < 0:
@@ -66,10 +60,10 @@ def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):
         if kind[i] == PRISMATIC:
             for d in range(3):
                 lever[d] += A[i, d] * position
-        _cross(W[p], lever, cross)
+        cross(W[p], lever, product)
         for d in range(3):
             O[i, d] = O[p, d] + lever[d]
-            V[i, d] = V[p, d] + cross[d]
+            V[i, d] = V[p, d] + product[d]
             W[i, d] = W[p, d]
         if kind[i] == REVOLUTE:
             c = np.cos(position)
@@ -97,13 +91,13 @@ def outward(parent, kind, column, place, turn, axis, q, qd, R, O, V, W, A):
 def centres(R, O, V, W, centre, P, C):
     """Fill positions P and velocities C of the centres of mass from the links' frames."""
     lever = np.empty(3)
-    cross = np.empty(3)
+    product = np.empty(3)
     for i in range(centre.shape[0]):
         _apply(R[i], centre[i], lever)
-        _cross(W[i], lever, cross)
+        cross(W[i], lever, product)
         for d in range(3):
             P[i, d] = O[i, d] + lever[d]
-            C[i, d] = V[i, d] + cross[d]
+            C[i, d] = V[i, d] + product[d]
 
 
 @kernel
@@ -115,12 +109,12 @@ def inward(parent, kind, column, O, P, A, force, torque, base, effort):
     k = parent.shape[0]
     F = force.copy()
     N = np.empty((k, 3))
-    cross = np.empty(3)
+    product = np.empty(3)
     effort[:] = 0.0
     for i in range(k):
-        _cross(P[i] - O[i], force[i], cross)
+        cross(P[i] - O[i], force[i], product)
         for d in range(3):
-            N[i, d] = torque[i, d] + cross[d]
+            N[i, d] = torque[i, d] + product[d]
     for i in range(k - 1, 0, -1):
         p = parent[i]
         if p < 0:
@@ -129,10 +123,10 @@ def inward(parent, kind, column, O, P, A, force, torque, base, effort):
             effort[column[i]] = A[i, 0] * N[i, 0] + A[i, 1] * N[i, 1] + A[i, 2] * N[i, 2]
         elif kind[i] == PRISMATIC:
             effort[column[i]] = A[i, 0] * F[i, 0] + A[i, 1] * F[i, 1] + A[i, 2] * F[i, 2]
-        _cross(O[i] - O[p], F[i], cross)
+        cross(O[i] - O[p], F[i], product)
         for d in range(3):
             F[p, d] += F[i, d]
-            N[p, d] += N[i, d] + cross[d]
+            N[p, d] += N[i, d] + product[d]
     for d in range(3):
         base[d] = F[0, d]
         base[3 + d] = N[0, d]

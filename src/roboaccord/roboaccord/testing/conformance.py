@@ -16,7 +16,7 @@ import pytest
 
 from roboaccord.cli.check import problems_of_robot
 from roboaccord.contract.interfaces import Simulator
-from roboaccord.contract.state import Command
+from roboaccord.contract.state import STATE_ARRAYS, Command
 from roboaccord.crosscheck.acceleration import draw_states, relative
 from roboaccord.crosscheck.models import check_model
 from roboaccord.description.parameters import parameter_file
@@ -128,6 +128,17 @@ class RobotConformance:
         once = run_of(setup, simulator).sha256()
         assert run_of(setup, simulator).sha256() == once, "after a reset"
         assert run_of(setup, make_simulator(setup, engine)).sha256() == once
+
+    def test_it_is_made_where_its_scenario_starts(self, scenario: str, engine: str) -> None:
+        """As a reset would put it there, in every bit."""
+        setup = setup_of(self.robot, scenario)
+        self._simulator(scenario, engine)
+        simulator = make_simulator(setup, engine)
+        made, reset = simulator.state(), simulator.reset(setup.initial)
+        for name in STATE_ARRAYS:
+            np.testing.assert_array_equal(getattr(made, name), getattr(reset, name), name)
+        np.testing.assert_allclose(made.q, setup.initial.q, atol=1e-9)
+        np.testing.assert_allclose(made.position, setup.initial.position, atol=1e-9)
 
     def test_states_have_memory_of_their_own(self, scenario: str, engine: str) -> None:
         """A state that somebody keeps does not change, nor can it be; nor does a given command."""

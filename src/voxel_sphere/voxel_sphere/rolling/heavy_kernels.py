@@ -19,6 +19,7 @@ import math
 
 import numpy as np
 from roboaccord.numerics.jit import kernel
+from roboaccord.numerics.vectors import cross
 
 from voxel_sphere.rolling.exact import turn
 from voxel_sphere.rolling.sampling import sample, turning
@@ -27,13 +28,6 @@ ROLL, SLIDE, FLIGHT = range(3)
 DONE, SLIPS, ROLLS, LIFTS, LANDS, HIT, LEFT, LOST = range(8)
 STILL = 1e-9  # part of r |W| + |v| below which the contact does not slide
 BISECTIONS = 40
-
-
-@kernel
-def _cross(a, b, out):
-    out[0] = a[1] * b[2] - a[2] * b[1]
-    out[1] = a[2] * b[0] - a[0] * b[2]
-    out[2] = a[0] * b[1] - a[1] * b[0]
 
 
 @kernel
@@ -53,7 +47,7 @@ def _rates(mode, kind, params, grid, body, y, torque, rate, force):
         return
     n, v, turned, side = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     _, n[0], n[1], n[2] = sample(kind, params, grid, y[0], y[1], y[2])
-    _cross(y[6:9], n, side)
+    cross(y[6:9], n, side)
     if mode == ROLL:
         for i in range(3):
             v[i] = r * side[i]
@@ -81,8 +75,8 @@ def _rates(mode, kind, params, grid, body, y, torque, rate, force):
             tangential = torque[i] - push * n[i] + m * r * level[i] + m * r * r * spin * turned[i]
             rate[6 + i] = tangential / (inertia + m * r * r) + push / inertia * n[i]
         a = np.empty(3)
-        _cross(rate[6:9], n, a)
-        _cross(y[6:9], turned, side)
+        cross(rate[6:9], n, a)
+        cross(y[6:9], turned, side)
         for i in range(3):
             a[i] = r * (a[i] + side[i])
             force[i] = m * a[i]
@@ -102,7 +96,7 @@ def _rates(mode, kind, params, grid, body, y, torque, rate, force):
     force[3] = normal
     for i in range(3):
         force[i] = -mu * normal * u[i] / slip if slip > 0.0 else 0.0
-    _cross(n, force[0:3], side)
+    cross(n, force[0:3], side)
     for i in range(3):
         rate[i] = v[i]
         rate[3 + i] = (normal * n[i] + force[i]) / m
@@ -167,7 +161,7 @@ def grip(kind, params, grid, body, y, most):
     needed = slip / (1.0 / m + r * r / inertia)
     impulse = min(needed, most)
     _, n[0], n[1], n[2] = sample(kind, params, grid, y[0], y[1], y[2])
-    _cross(n, u, side)
+    cross(n, u, side)
     for i in range(3):
         y[3 + i] -= impulse / m * u[i] / slip
         y[6 + i] += r * impulse / inertia * side[i] / slip
