@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 import toy_robot
 from roboaccord.contract.errors import AccordError
+from roboaccord.description.xacro_file import expand_xacro
 from roboaccord.numerics.rotations import quaternion_matrix, rpy_matrix
 from roboaccord.scenario.files import apply_change, load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
@@ -95,3 +97,25 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     path.write_text("a: [\n")
     with pytest.raises(AccordError, match="cannot read"):
         load_scenario("any", "x", str(path))
+
+
+def test_a_description_is_expanded_once_for_a_setup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For its tree, for every engine and at every physics step; anew for another base."""
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")  # put back afterwards
+    toy_robot.install(tmp_path)
+    asked: list[str] = []
+
+    def counted(path: Path, arguments: Mapping[str, str]) -> str:
+        asked.append(arguments["base"])
+        return expand_xacro(path, arguments)
+
+    monkeypatch.setattr("roboaccord.scenario.setup.expand_xacro", counted)
+    setup = toy_robot.make_setup()
+    assert setup.urdf() == setup.urdf() == setup.at_step(5e-4).urdf()
+    assert len(setup.tree.links) == 4
+    assert asked == ["fixed"]
+    setup.at_step(5e-4).urdf(base="free")
+    setup.urdf(base="free")
+    assert asked == ["fixed", "free"]
