@@ -5,6 +5,7 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from voxel_sphere.terrain.expressions import expression
 from voxel_sphere.terrain.generate import surface_parts
+from voxel_sphere.terrain.recipes import surface_of
 from voxel_sphere.terrain.shapes import fill_below, sphere
 from voxel_sphere.terrain.sheets import Sheet
 from voxel_sphere.terrain.surfaces import SURFACES, Surface, make_surface
@@ -183,7 +184,8 @@ def test_make_and_what_it_leaves_behind(figures, tmp_path):
     figures(f"make --xyz {tube} --kind walls --n 50 --out t")
     workspace = open_workspace(tmp_path / "t")
     assert workspace.names("walls") == ["arena_walls", "walls"]
-    assert workspace.find_surface("arena").parameters["turn_deg"] == 30.0
+    recipe = workspace.settings.recipe("arena")
+    assert surface_of(recipe, 50, 5.0).parameters["turn_deg"] == 30.0
     same = fill_below(make_surface("sinusoid", N, R).height, N)
     assert np.abs(workspace.volume("waves").astype(int) - same).max() <= 1
     assert workspace.radius == pytest.approx(5.0, abs=0.01)

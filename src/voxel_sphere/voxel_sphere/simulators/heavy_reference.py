@@ -20,7 +20,7 @@ from voxel_sphere.model.contact import BALL, GROUND
 from voxel_sphere.model.parameters import VoxelSphereParameters
 from voxel_sphere.rolling.heavy import HeavyParameters, HeavyRoller
 from voxel_sphere.rolling.path import DONE
-from voxel_sphere.simulators.reference import NO_JOINTS, VERSION
+from voxel_sphere.simulators.reference import NO_JOINTS, VERSION, ball_state
 from voxel_sphere.simulators.scene import Scene
 
 
@@ -78,18 +78,10 @@ class HeavyReference:
     def state(self) -> RobotState:
         """Return the present state."""
         roller, runs = self._roller, self._roller.status == DONE
-        rotation = quaternion_matrix(roller.orientation)
         speed = roller.velocity * self._voxel if runs else np.zeros(3)
         spin = roller.omega if runs else np.zeros(3)
-        return RobotState(
-            time=round(self._start + roller.time, 9),  # free of the sum's round-off
-            q=NO_JOINTS,
-            qd=NO_JOINTS,
-            effort=NO_JOINTS,
-            position=roller.centre * self._voxel,
-            orientation=roller.orientation,
-            twist=np.concatenate([speed @ rotation, spin @ rotation]),
-        )
+        time, centre = self._start + roller.time, roller.centre * self._voxel
+        return ball_state(time, centre, roller.orientation, speed, spin)
 
     def step(self, command: Command, duration: float) -> RobotState:
         """Move for `duration` [s] under a held torque.

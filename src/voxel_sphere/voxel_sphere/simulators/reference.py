@@ -25,6 +25,29 @@ VERSION = f"roboaccord-voxel-sphere {roboaccord.__version__}"
 NO_JOINTS = np.zeros(0)
 
 
+def ball_state(
+    time: float, centre: Array, orientation: Array, speed: Array, spin: Array
+) -> RobotState:
+    """Return the state of a ball without joints.
+
+    Args:
+        time: [s], rounded to be free of the round-off of a sum.
+        centre, orientation: in the world (3,) [m], x y z w (4,).
+        speed, spin: velocity of the centre (3,) [m/s] and angular velocity (3,) [rad/s], in the
+            world; the twist has them in the axes of the ball.
+    """
+    rotation = quaternion_matrix(orientation)
+    return RobotState(
+        time=round(time, 9),
+        q=NO_JOINTS,
+        qd=NO_JOINTS,
+        effort=NO_JOINTS,
+        position=centre,
+        orientation=orientation,
+        twist=np.concatenate([speed @ rotation, spin @ rotation]),
+    )
+
+
 class RollingReference:
     """Roll the kinematic ball over the field of its terrain (Simulator).
 
@@ -62,18 +85,10 @@ class RollingReference:
     def state(self) -> RobotState:
         """Return the present state."""
         roller = self._roller
-        rotation = quaternion_matrix(roller.orientation)
         spin = roller.omega if roller.status == DONE else np.zeros(3)
         speed = roller.field.radius * self._voxel * np.cross(spin, roller.normal)
-        return RobotState(
-            time=round(self._start + roller.time, 9),  # free of the sum's round-off
-            q=NO_JOINTS,
-            qd=NO_JOINTS,
-            effort=NO_JOINTS,
-            position=roller.centre * self._voxel,
-            orientation=roller.orientation,
-            twist=np.concatenate([speed @ rotation, spin @ rotation]),
-        )
+        time, centre = self._start + roller.time, roller.centre * self._voxel
+        return ball_state(time, centre, roller.orientation, speed, spin)
 
     def step(self, command: Command, duration: float) -> RobotState:
         """Roll for `duration` [s] with the angular velocity of a command.

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract.errors import AccordError
 
-from voxel_sphere.terrain.recipes import distance_of, surface_of, union
+from voxel_sphere.terrain.recipes import distance_of, union
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_settings
 from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing, read_volume
-from voxel_sphere.terrain.surfaces import Distance, Surface
+from voxel_sphere.terrain.surfaces import Distance
 
 ROBOT = "Sphere_robot"
 SMALLEST, LARGEST = 8, 256  # voxels
@@ -155,17 +155,6 @@ class Workspace:
             grey=all(map(self.is_grey, names, volumes)),
             exact=union([self._distance(name) for name in names]),
         )
-
-    def find_surface(self, name: str) -> Surface | None:
-        """Return the closed form behind a volume, None where it has none.
-
-        Raises:
-            AccordError: if its recipe cannot be made.
-        """
-        recipe = self.settings.recipe(name)
-        if not {"surface", "height"} & recipe.keys():
-            return None
-        return surface_of(recipe, self.n, self.n / self.size_workspace)
 
     def is_grey(self, name: str, volume: Volume) -> bool:
         """Return whether the slices of a volume are grey, or were made so and are just even."""
