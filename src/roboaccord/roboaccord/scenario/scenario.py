@@ -116,6 +116,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         controller: `name`, and the controller's parameters beside it.
         friction: `law`, and the law's parameters beside it.
         duration, control_period, physics_step: [s].
+        driven: whether a person drives it: a launch then paces it, and runs it until Ctrl-C.
         seed: for whatever is random.
         engine_options: by engine, `integrator` of MuJoCo say.
         crosscheck: lengths and tolerances of the cross-check.
@@ -132,6 +133,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     controller: dict[str, Any] = {"name": "none"}
     friction: dict[str, Any] = {"law": "none"}
     duration: float = Field(10.0, gt=0)
+    driven: bool = False
     control_period: float = Field(0.001, gt=0)
     physics_step: float = Field(0.001, gt=0)
     seed: int = Field(0, ge=0)
