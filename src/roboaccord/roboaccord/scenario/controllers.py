@@ -66,12 +66,19 @@ def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any])
     return controller
 
 
-def check_controller(setup: Setup) -> None:
+def check_controller(setup: Setup, custom: str = "") -> None:
     """Check the name and the keys of a scenario's controller, before anything is made.
+
+    Args:
+        setup: robot and scenario.
+        custom: `package.module:Class` instead; it is imported.
 
     Raises:
         AccordError: for an unknown controller or parameter, or a value that is no number.
     """
+    if custom:
+        _import_factory(custom)
+        return
     spec = dict(setup.scenario.controller)
     check_keys(_shipped_factory(setup, spec.pop("name", "none")), spec, "controller")
 

@@ -32,6 +32,7 @@ from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import POLL, Run, report_main_of
 from roboaccord_ros.graph.switch_services import SwitchServices
+from roboaccord_ros.nodes.pacing import Pace
 
 
 class GazeboShell:
@@ -44,6 +45,7 @@ class GazeboShell:
         link: how efforts reach Gazebo, in lockstep or free.
         peers: nodes that must receive the states before the world runs.
         timeout: how long Gazebo may be silent [s of wall time].
+        pace: of the commands in lockstep, as the simulator's.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class GazeboShell:
         run: Run,
         peers: Sequence[str] = ("controller",),
         timeout: float = 30.0,
+        pace: float = 0.0,
     ) -> None:
         self._node, self._setup, self._world, self._run = node, setup, world, run
         self._link = link
@@ -94,6 +97,9 @@ class GazeboShell:
         self._bridged = [subscribed[name] for name in (graph.GZ_STATES, graph.GZ_ODOMETRY)]
         self._wrench: tuple[float, Array] | None = None
         self._waiting = b""  # efforts whose wrench has not come
+        self._pace, self._answered = Pace(period, pace), False
+        if self._pace.look_period:
+            node.create_timer(self._pace.look_period, run.guard(self._keep_pace))
         node.create_timer(POLL, run.guard(self._look))
 
     def close(self) -> None:
@@ -155,6 +161,7 @@ class GazeboShell:
         first = dataclasses.replace(state, time=self._world.physics_step)
         self._inlet.take_odometry(OdometryCodec().encode(first))
         self._heard = self._started = time.monotonic()
+        self._pace.restart()
         self._publish(state)
 
     def _on_wrench(self, data: bytes) -> None:
@@ -181,7 +188,15 @@ class GazeboShell:
             self._go_on()
 
     def _go_on(self) -> None:
-        """Put the last effort in force, and let the world go on."""
+        """Put the last effort in force, and let the world go on, as soon as that is due."""
+        self._answered = True
+        self._keep_pace()
+
+    def _keep_pace(self) -> None:
+        if not self._answered or not self._pace.due():
+            return
+        self._answered = False
+        self._pace.advance()
         self._link.force(self._effort)
         if self._wrench:
             self._link.push(self._wrench[1])
@@ -232,12 +247,14 @@ class GazeboShell:
 
 def build(node: Node, run: Run) -> GazeboShell:
     """Make the adapter that the parameters of a node ask for."""
-    names = ("scenario", "set", "duration", "world", "lockstep", "peers", "start_timeout")
+    names = ("scenario", "set", "duration", "world", "lockstep", "pace", "peers", "start_timeout")
     values = declare(node, "robot", *names)
     setup = setup_of(values)
     world = World.of(setup, values["world"])
     link = LockstepLink(setup, world) if values["lockstep"] else FreeLink(node, setup, world)
-    return GazeboShell(node, setup, world, link, run, values["peers"], values["start_timeout"])
+    pace = values["pace"] if values["lockstep"] else 0.0  # free, the world's own rate counts
+    peers, patience = values["peers"], values["start_timeout"]
+    return GazeboShell(node, setup, world, link, run, peers, patience, pace)
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ class FreeLink:
         self._jointed = bool(setup.joints)
         self._publisher, self._send = graph.advertise(node, setup.robot.name, graph.GZ_EFFORTS)
         self._switches = {
-            topic: node.create_publisher(Empty, f"/{setup.robot.name}/{topic}", graph.DEEP)
+            topic: node.create_publisher(Empty, f"{setup.robot.name}/{topic}", graph.DEEP)
             for topic in _switch_topics(setup)
         }
         self._started: Popen[str] | None = None

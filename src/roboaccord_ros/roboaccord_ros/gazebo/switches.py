@@ -52,7 +52,7 @@ class GazeboSwitches:
         self._subscriptions = [
             node.create_subscription(
                 String,
-                f"/{robot}/gz/{name}/state",
+                f"{robot}/gz/{name}/state",
                 run.guard(partial(self._take, name)),
                 graph.DEEP,
             )

@@ -91,7 +91,7 @@ class ExtraOutputs:
         self._node, self._publishers = node, [publisher for publisher, _ in made.values()]
         self._run, self._inlet = run, inlet
         self._clients = {
-            name: node.create_client(SetBool, f"/{robot}/{name}/set") for name in inlet.switches
+            name: node.create_client(SetBool, f"{robot}/{name}/set") for name in inlet.switches
         }
         self._waiting: set[str] = set()
         self._looks = 0

@@ -1,4 +1,7 @@
-"""The ROS graph of a run: publishers, subscriptions, qualities of service, peers."""
+"""The ROS graph of a run: publishers, subscriptions, qualities of service, peers.
+
+Names are relative, so that a namespace holds everything of a run, its clock and services too.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,8 @@ EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
 CONTACTS = "contacts"
 DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
 ERROR = "crosscheck/error"
+CLOCK, DIAGNOSTICS = "clock", "diagnostics"
+RESET, PAUSE = "sim/reset", "sim/pause"
 RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
 GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
 GZ_SWITCH = {True: "attach", False: "detach"}  # topics of a switch in Gazebo
@@ -70,7 +75,7 @@ def advertise(node: Node, robot: str, name: str) -> tuple[Publisher, Send]:
     Sending raises an AccordError if a subscriber does not take what was sent before.
     """
     qos = LATCHED if name in ALL_LATCHED else RELIABLE
-    publisher = node.create_publisher(TYPES[name], f"/{robot}/{name}", qos)
+    publisher = node.create_publisher(TYPES[name], f"{robot}/{name}", qos)
     return publisher, _patient(node, publisher)
 
 
@@ -97,8 +102,21 @@ def _insist(node: Node, publisher: Publisher, data: bytes) -> None:
 
 
 def advertise_clock(node: Node) -> Send:
-    """Make the publisher of `/clock`."""
-    return _patient(node, node.create_publisher(Clock, "/clock", DEEP))
+    """Make the publisher of the clock."""
+    return _patient(node, node.create_publisher(Clock, CLOCK, DEEP))
+
+
+def count_clocks(node: Node) -> int:
+    """Return how many publish the clock in the namespace of a node."""
+    return len(node.get_publishers_info_by_topic(CLOCK))
+
+
+def rival(node: Node) -> str:
+    """Return the line that refuses a second simulator on the same names."""
+    return (
+        f"another simulator publishes {node.resolve_topic_name(CLOCK)} in this ROS domain; "
+        "set namespace:=NAME, or another ROS_DOMAIN_ID"
+    )
 
 
 def subscribe(node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile = RELIABLE) -> Any:
@@ -107,28 +125,28 @@ def subscribe(node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile 
     With `LIVE` messages are lost rather than waited for; with `NEWEST` old ones are left out.
     """
     qos = LATCHED if name in ALL_LATCHED else qos
-    return node.create_subscription(TYPES[name], f"/{robot}/{name}", take, qos, raw=True)
+    return node.create_subscription(TYPES[name], f"{robot}/{name}", take, qos, raw=True)
 
 
 def advertise_switch(node: Node, robot: str, switch: str) -> tuple[Publisher, Send]:
     """Make the publisher of the state of a switch; return it, and how to publish bytes."""
-    publisher = node.create_publisher(Bool, f"/{robot}/{switch}/state", LATCHED)
+    publisher = node.create_publisher(Bool, f"{robot}/{switch}/state", LATCHED)
     return publisher, publisher.handle.publish_raw
 
 
 def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> None:
     """Subscribe to the bytes of the state of a switch."""
-    node.create_subscription(Bool, f"/{robot}/{switch}/state", take, LATCHED, raw=True)
+    node.create_subscription(Bool, f"{robot}/{switch}/state", take, LATCHED, raw=True)
 
 
 def subscribe_number(node: Node, robot: str, name: str, take: Callable[[Float64], None]) -> None:
     """Subscribe to a number from teleoperation."""
-    node.create_subscription(Float64, f"/{robot}/{name}", take, NEWEST)
+    node.create_subscription(Float64, f"{robot}/{name}", take, NEWEST)
 
 
 def subscribe_joints(node: Node, robot: str, name: str, take: Callable[[JointState], None]) -> None:
     """Subscribe to joint commands of teleoperation, from several publishers."""
-    node.create_subscription(JointState, f"/{robot}/{name}", take, HAND)
+    node.create_subscription(JointState, f"{robot}/{name}", take, HAND)
 
 
 def missing_peers(

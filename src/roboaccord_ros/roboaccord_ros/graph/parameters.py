@@ -23,6 +23,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
     "world": ("", "world for Gazebo: a name of worlds/, or a path that ends in .sdf"),
     "bag": ("", "folder of the bag to write; must not exist"),
     "lockstep": (True, "wait for the command that answers each state; else run in real time"),
+    "pace": (0.0, "simulated seconds a second of wall time; 0: in lockstep as fast as can be"),
     "duration": (0.0, "length of the run [s]; 0: the scenario's; .inf: no end"),
     "timeout": (TIMEOUT, "how long a command may take [s of wall time]; .inf: no limit"),
     "start_timeout": (

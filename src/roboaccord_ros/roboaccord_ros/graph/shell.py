@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import logging
 import os
@@ -24,6 +25,7 @@ STATUS_ERROR = 2
 STATUS_INTERRUPTED = 130
 PARENT = "ROBOACCORD_END_WITH_PARENT"  # environment variable by which a runner leaves no orphans
 SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
+GRACE = 5  # s that ROS may take to end, once everything is reported
 POLL = 0.05  # s between looks at peers, signals and timeouts
 
 
@@ -125,14 +127,18 @@ def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
 
 
 def main_of(
-    name: str, build: Callable[[Node, Run], Shell], args: Sequence[str] | None = None
+    name: str,
+    build: Callable[[Node, Run], Shell],
+    args: Sequence[str] | None = None,
+    report: Callable[[], None] = lambda: None,
 ) -> int:
-    """Run one node in its own process, and return the exit status.
+    """Run one node in its own process, and return the exit status: `shell.status` if all is well.
 
     Args:
         name: of the node.
         build: makes the shell; reads the parameters of the node.
         args: command line without the program; that of the process where None.
+        report: called when all went well, before the node is destroyed.
     """
     run = Run()
     context = Context()
@@ -149,8 +155,8 @@ def main_of(
                 spin(context, nodes, run)
             finally:
                 shell.close()
-        if run.error:
-            raise run.error
+            status = _conclude(run, report) or getattr(shell, "status", 0)
+            _end_soon(failed=status != 0)
     except KeyboardInterrupt:
         return STATUS_INTERRUPTED
     except AccordError as error:
@@ -162,7 +168,30 @@ def main_of(
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):  # Python's own end takes a while, too
             signal.signal(number, signal.SIG_IGN)
+    return status
+
+
+def _conclude(run: Run, report: Callable[[], None]) -> int:
+    """Report how a run ended while all is well, and return the exit status."""
+    if run.error:
+        sys.stderr.write(f"error: {run.error}\n")
+        return STATUS_ERROR
+    report()
+    sys.stdout.flush()
     return 0
+
+
+def _end_soon(*, failed: bool) -> None:
+    """End this process within `GRACE`, though DDS hangs as a node is destroyed, as it may.
+
+    Native code that spins is ended, too. The exit status is then that of `SIGALRM`, which means
+    that all work was done; or 1 after a failure.
+    """
+    if failed:
+        faulthandler.dump_traceback_later(GRACE, exit=True, file=open(os.devnull, "w"))
+    else:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(GRACE)
 
 
 class ReportingShell(Shell, Protocol):
@@ -179,10 +208,10 @@ def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> i
         shells.append(build(node, run))
         return shells[0]
 
-    status = main_of(name, build_and_keep)
-    if shells and not status:
+    def report() -> None:
         sys.stdout.write(json.dumps(shells[0].result) + "\n")
-    return status
+
+    return main_of(name, build_and_keep, report=report)
 
 
 def _look_around(parent: int, run: Run) -> None:

@@ -22,7 +22,7 @@ class SwitchServices:
     def __init__(self, node: Node, robot: str, names: Iterable[str]) -> None:
         self._asked: dict[str, bool] = {}
         for name in names:
-            node.create_service(SetBool, f"/{robot}/{name}/set", partial(self._set, name))
+            node.create_service(SetBool, f"{robot}/{name}/set", partial(self._set, name))
 
     def take(self) -> Mapping[str, bool]:
         """Return what was asked for since the last call."""

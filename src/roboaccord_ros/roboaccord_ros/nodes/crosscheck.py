@@ -52,7 +52,7 @@ class CrosscheckShell:
         self.compared = self.skipped = 0
         self._squares = self._changes = self.worst = 0.0
         self._send = graph.advertise(node, robot, graph.ERROR)[1]
-        self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
         graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
         graph.subscribe(node, robot, graph.RESULT, run.guard(self._on_result))
         node.create_timer(REPORT_PERIOD, run.guard(self.report))

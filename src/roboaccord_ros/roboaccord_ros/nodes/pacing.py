@@ -1,14 +1,15 @@
-"""Pacing of a simulation: in lockstep or real time, from start to timeout, with pauses."""
+"""Pacing of a simulation: in lockstep or free, as fast as can be or by the wall clock, with pauses."""
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Any
 
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec
-from roboaccord.contract.errors import LockstepError
+from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.contract.state import Array
 from roboaccord.run.loop import no_command
 from roboaccord.scenario.setup import Setup
@@ -20,6 +21,49 @@ from roboaccord_ros.graph.shell import POLL, Run
 from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions
 
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
+FINEST = 1e-3  # s between looks at the wall clock
+SLACK = 0.2  # s of delay that is made up for; a longer one moves the schedule
+RIVAL = 3.0  # s that another simulator may take to be gone
+_log = logging.getLogger(__name__)
+
+
+class Pace:
+    """Schedule of the control ticks by the wall clock; no tick is skipped.
+
+    Args:
+        period: control period [s].
+        pace: simulated seconds a second of wall time; 0: every tick is due at once.
+    """
+
+    def __init__(self, period: float, pace: float) -> None:
+        self._interval = period / pace if pace else 0.0
+        self._due = 0.0
+        self._said = False
+
+    @property
+    def look_period(self) -> float:
+        """How often to look whether a tick is due [s]; 0 where it always is."""
+        return max(self._interval, FINEST) if self._interval else 0.0
+
+    def restart(self) -> None:
+        """Count from now on."""
+        self._due = time.monotonic() + self._interval
+
+    def due(self) -> bool:
+        """Return whether the next tick may be taken."""
+        return not self._interval or time.monotonic() >= self._due
+
+    def advance(self) -> None:
+        """Note that a tick is taken, and say once if they cannot be taken as fast as they are due."""
+        if not self._interval:
+            return
+        self._due += self._interval
+        late = time.monotonic() - self._due
+        if late > SLACK:
+            self._due += late
+            if not self._said:
+                _log.warning("the simulation falls behind the wall clock; no step is left out")
+            self._said = True
 
 
 class Pacing:
@@ -36,19 +80,22 @@ class Pacing:
         self._simulation, self._stepper, self._options = simulation, simulation.stepper, options
         self._waiting: Array | None = None  # efforts that answer the present state
         self._effort = np.zeros(len(setup.joints))  # held in real time
-        self._looks, self._seen, self._due = 0, -1, 0.0
+        self._looks, self._seen, self._quiet, self._rival = 0, -1, 0, 0
+        self._node = node
+        free = 0.0 if options.lockstep else 1.0  # nobody is waited for: then time is real
+        self._pace = Pace(self._stepper.period, options.pace or free)
         robot = setup.robot.name
         self._extras = ExtraInputs(node, robot, run, setup.initial.switches, self._resume)
         self._efforts = EffortCodec(self._stepper.joints)
         self._commands = graph.subscribe(node, robot, graph.EFFORTS, run.guard(self._on_command))
         node.create_timer(POLL, run.guard(self._look))
-        if not options.lockstep:
-            node.create_timer(self._stepper.period, run.guard(self._keep_pace))
+        if self._pace.look_period:
+            node.create_timer(self._pace.look_period, run.guard(self._keep_pace))
 
     def pause(self, held: bool) -> None:
         """Stop or go on."""
         self.held = held
-        self._due = time.monotonic()
+        self._pace.restart()
         if not held and self._options.lockstep:
             self._resume()
 
@@ -60,7 +107,7 @@ class Pacing:
         self._start()
 
     def _start(self) -> None:
-        self._due = time.monotonic()
+        self._pace.restart()
         self._waiting = None
         self._extras.start()
         self._simulation.start()
@@ -86,10 +133,14 @@ class Pacing:
             return
         if self._simulation.result:  # the last state is answered, too, while others have yet to end
             return
-        if not self._extras.ready(self._stepper.state.time):
+        if not self._extras.ready(self._stepper.state.time) or not self._pace.due():
             return
         self._waiting = None
+        self._step(effort)
+
+    def _step(self, effort: Array) -> None:
         self._simulation.step(self._extras.complete(effort))
+        self._pace.advance()
 
     def _look(self) -> None:
         """Count looks, not seconds: whatever blocks the whole process is not a silent peer."""
@@ -104,18 +155,27 @@ class Pacing:
             raise no_command(self._stepper.state.time, self._options.timeout)
 
     def _try_to_start(self) -> None:
+        self._look_for_rival()
         missing = self._missing()
-        if not missing:
+        self._quiet = 0 if missing or self._rival else self._quiet + 1
+        if self._quiet and self._quiet * POLL >= self._options.settle:
             self.started, self._looks = True, 0
             self._start()
         elif self._looks * POLL > self._options.start_timeout:
             raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
 
+    def _look_for_rival(self) -> None:
+        """Notice another simulator; one that is about to end may take a moment to go."""
+        self._rival = self._rival + 1 if graph.count_clocks(self._node) > 1 else 0
+        if self._rival * POLL > RIVAL:
+            raise AccordError(graph.rival(self._node))
+
     def _wait_for_recorder(self) -> None:
         """Let the first step wait until the bag can be read."""
         self._recorded = self._simulation.outlet.recorded()
         if self._recorded:
-            self._looks, self._due = 0, time.monotonic()
+            self._looks = 0
+            self._pace.restart()
             if self._options.lockstep:
                 self._resume()
         elif self._looks * POLL > self._options.start_timeout:
@@ -130,18 +190,19 @@ class Pacing:
         return self._simulation.outlet.missing(self._options.peers)
 
     def _keep_pace(self) -> None:
+        if self._options.lockstep:
+            self._resume()
+            return
         if not self.started or self.held or not self._recorded:
             return
-        period = self._stepper.period
-        late = int((time.monotonic() - self._due) / period)
-        for _ in range(min(late, MAX_CATCH_UP)):
-            if not self._simulation.result:
-                self._simulation.step(self._extras.complete(self._effort))
-        self._due += late * period
+        for _ in range(MAX_CATCH_UP):
+            if self._simulation.result or not self._pace.due():
+                return
+            self._step(self._effort)
 
 
 def add_services(node: Node, pacing: Pacing, run: Run) -> None:
-    """Offer `/sim/reset` and `/sim/pause`."""
+    """Offer `sim/reset` and `sim/pause`."""
 
     def reset(_: Any, response: Any) -> Any:
         response.success = pacing.started
@@ -155,5 +216,5 @@ def add_services(node: Node, pacing: Pacing, run: Run) -> None:
         response.success = True
         return response
 
-    node.create_service(Trigger, "/sim/reset", reset)
-    node.create_service(SetBool, "/sim/pause", pause)
+    node.create_service(Trigger, graph.RESET, reset)
+    node.create_service(SetBool, graph.PAUSE, pause)

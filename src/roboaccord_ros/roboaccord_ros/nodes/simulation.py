@@ -19,15 +19,20 @@ from roboaccord_ros.nodes.stepper import Stepper
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatorOptions:
-    """Hold how a simulator is run; see the parameters of the node."""
+    """Hold how a simulator is run; see the parameters of the node.
+
+    `settle` is how long no other simulator must be seen before the first step [s of wall time].
+    """
 
     engine: str
     lockstep: bool = True
     duration: float = 0.0
+    pace: float = 0.0
     timeout: float = TIMEOUT
     start_timeout: float = START_TIMEOUT
     peers: Sequence[str] = ("controller",)
     transport: str = "ros"
+    settle: float = 0.0
 
 
 class Simulation:
@@ -42,7 +47,7 @@ class Simulation:
         options: SimulatorOptions,
         observers: Sequence[Observer] = (),
     ) -> None:
-        self._run = run
+        self._run, self._driven = run, setup.scenario.driven
         seen = contact_markers(node, setup, simulator)
         self.stepper = Stepper(setup, simulator, options.duration, (*seen, *observers))
         version = simulator.version
@@ -68,10 +73,12 @@ class Simulation:
     def finish(self, error: str = "") -> None:
         """Publish the result, once."""
         self.wall_time = time.perf_counter() - self._started
+        simulated = self.stepper.state.time
         self.result = {
-            "trajectory_sha256": self.stepper.trajectory.sha256() if self.stepper.over else "",
+            "trajectory_sha256": "" if error else self.stepper.sha256,
             "steps": self.stepper.tick,
             "wall_time": self.wall_time,
+            "real_time_factor": simulated / self.wall_time if self.wall_time else 0.0,
             "error": error,
         }
         self.outlet.result(self.result)
@@ -81,5 +88,6 @@ class Simulation:
     def close(self) -> None:
         """Publish the result if that is pending, and wait until it is delivered."""
         if not self.result:
-            self.finish(str(self._run.error or "interrupted"))
+            open_ended = (self._driven or not self.stepper.ticks) and self.stepper.tick
+            self.finish(str(self._run.error or ("" if open_ended else "interrupted")))
         self.outlet.deliver()

@@ -15,11 +15,12 @@ from roboaccord_ros.graph.shell import Run, report_main_of
 from roboaccord_ros.nodes.pacing import Pacing, add_services
 from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions
 
+SETTLE = 0.3  # s of wall time in which another simulator would be discovered
 Make = Callable[[Setup, str], Simulator]
 
 
 class SimulatorShell(Simulation):
-    """A simulation with its pacing and the services `/sim/reset` and `/sim/pause`."""
+    """A simulation with its pacing and the services `sim/reset` and `sim/pause`."""
 
     def __init__(
         self,
@@ -37,10 +38,10 @@ class SimulatorShell(Simulation):
 
 def build(node: Node, run: Run, make: Make) -> SimulatorShell:
     """Make the simulator that the parameters of a node ask for."""
-    names = ("engine", "lockstep", "duration", "timeout", "start_timeout", "peers", "transport")
+    names = ("engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport")
     values = declare(node, "robot", "scenario", "set", *names)
     setup = setup_of(values)
-    options = SimulatorOptions(**{name: values[name] for name in names})
+    options = SimulatorOptions(**{name: values[name] for name in names}, settle=SETTLE)
     return SimulatorShell(node, setup, make(setup, options.engine), run, options)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 
@@ -14,13 +15,16 @@ from roboaccord.run.loop import advance
 from roboaccord.scenario.setup import Setup
 
 
+BLOCK = 1000  # states of a run without end that are kept before they are hashed
+
+
 class Stepper:
     """Step a simulator tick by tick, and keep the motion, as `roboaccord.run.loop.simulate` does.
 
     Args:
         setup: robot and scenario.
         simulator: what simulates.
-        duration: infinite for a run without end, whose motion is not kept.
+        duration: infinite for a run without end, whose motion is hashed and not kept.
         observers: told of each state, command and event.
     """
 
@@ -39,6 +43,7 @@ class Stepper:
         self.state: RobotState = setup.initial
         self._motion: list[RobotState] = []
         self._events: list[Event] = []
+        self._hash = hashlib.sha256()
 
     @property
     def over(self) -> bool:
@@ -47,11 +52,19 @@ class Stepper:
 
     @property
     def trajectory(self) -> Trajectory:
-        """The motion so far."""
+        """The motion so far; of a run without end the last of it."""
         return Trajectory.from_states(self.joints, self._motion, self._events)
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the motion so far: `Trajectory.sha256`, for a run without end too."""
+        whole = self._hash.copy()
+        whole.update(self.trajectory.hashed_bytes())
+        return whole.hexdigest()
 
     def start(self) -> None:
         """Begin, or begin again."""
+        self._hash = hashlib.sha256()
         self.tick = 0
         self.state = self._simulator.reset(self._initial)
         self._simulator.take_events()
@@ -71,9 +84,11 @@ class Stepper:
         self.tick += 1
         self.state = advance(self._simulator, command, self.period, self.tick, self._period_ns)
         events = self._simulator.take_events()
-        if self.ticks:
-            self._motion.append(self.state)
-            self._events.extend(events)
+        self._motion.append(self.state)
+        self._events.extend(events)
+        if not self.ticks and len(self._motion) >= BLOCK:
+            self._hash.update(self.trajectory.hashed_bytes())
+            self._motion, self._events = [], []
         for observer in self._observers:
             for event in events:
                 observer.on_event(event)

@@ -25,7 +25,8 @@ from roboaccord_ros.run.domain import private_domain
 
 POLL = 0.02  # s
 GRACE = 5.0  # s that a process has to end once it is asked to
-ENDING = 60.0  # s that a process may take to end after another has
+ENDING = 30.0  # s that a process may take to end after another has
+GOOD = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
 NODES = ("recorder", "controller", "simulator")
 Commands = Mapping[str, Sequence[str]]
 
@@ -103,17 +104,17 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
 def _wait(processes: Mapping[str, subprocess.Popen[str]]) -> str:
     """Wait until all have ended well, or one has not: return its name, else "".
 
-    One that is still there long after another has ended hangs: DDS does at times, as a node goes.
+    One that is still there long after another has ended hangs.
     """
     ended = math.inf
     while True:
         codes = {name: process.poll() for name, process in processes.items()}
-        if 0 in codes.values():
+        if set(GOOD) & set(codes.values()):
             ended = min(ended, time.monotonic())
         for name, code in codes.items():
-            if code:
+            if code not in (None, *GOOD):
                 return name
-        if all(code == 0 for code in codes.values()):
+        if all(code in GOOD for code in codes.values()):
             return ""
         if time.monotonic() - ended > ENDING:
             return next(name for name, code in codes.items() if code is None)

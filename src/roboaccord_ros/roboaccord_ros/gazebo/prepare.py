@@ -1,0 +1,131 @@
+"""Processes by which Gazebo runs a robot in a world: server, bridges, creation, adapter."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from pathlib import Path
+from typing import Any
+
+import yaml
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.resources import share
+from roboaccord.gazebo.form import expand_for_gazebo
+from roboaccord.numerics.rotations import quaternion_rpy
+from roboaccord.scenario.setup import Setup
+
+from roboaccord_ros.gazebo.bridge import World, refuse_rates
+from roboaccord_ros.gazebo.link import message
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.plan.processes import Process
+
+CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
+PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
+STEP_TIME = {
+    "snake": 10e-3,
+    "monkeybot": 1.5e-3,
+    "packbot": 1.8e-3,
+    "roller_sphere": 5e-3,
+    "voxel_sphere": 1.8e-3,
+}
+"""Wall time of a physics step [s] in lockstep over the bridge, measured on 2 cores."""
+NEAR_REAL_TIME = 0.4  # simulated seconds a second
+
+
+def is_installed(package: str) -> bool:
+    """Return whether a ROS package is in the ament index."""
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    marker = f"share/ament_index/resource_index/packages/{package}"
+    return any(prefix and (Path(prefix) / marker).exists() for prefix in prefixes)
+
+
+def check_gazebo(setup: Setup, world: str, *, lockstep: bool) -> World:
+    """Return the world of a run that Gazebo can do here.
+
+    Raises:
+        AccordError: where Gazebo or its bindings are missing, or it cannot run the scenario.
+    """
+    missing = [name for name in ("ros_gz_sim", "ros_gz_bridge") if not is_installed(name)]
+    if missing or not shutil.which("gz"):
+        what = f"package {missing[0]}" if missing else "command gz"
+        raise AccordError(f"Gazebo Sim ({what}) is not installed; try sim:=dart")
+    found = World.of(setup, world)
+    found.check_period(setup.scenario.control_period)
+    refuse_rates(setup)
+    if lockstep:
+        message("WorldControl")  # of the Python bindings
+    return found
+
+
+def real_time_factor(robot: str, world: World) -> float:
+    """Return the real-time factor to expect of a robot; 1 where nothing was measured."""
+    return world.physics_step / STEP_TIME.get(robot, world.physics_step)
+
+
+def partition() -> dict[str, str]:
+    """Return the environment that keeps this launch's Gazebo apart, unless the user has set it."""
+    return {} if os.environ.get(PARTITION) else {PARTITION: f"roboaccord_{uuid.uuid4().hex[:8]}"}
+
+
+def gazebo_processes(
+    setup: Setup, world: World, adapter: dict[str, Any], env: dict[str, str], *, window: bool
+) -> list[Process]:
+    """Return the processes; the adapter waits for the robot, and lets the paused world run.
+
+    Args:
+        setup: robot and scenario.
+        world: where it is put.
+        adapter: parameters of the adapter.
+        env: environment of all of them.
+        window: whether Gazebo shows one.
+    """
+    # Not by gz_sim.launch.py: its shell would take the signals, and leave the server running.
+    models = [*map(str, world.models), os.environ.get("GZ_SIM_RESOURCE_PATH", "")]
+    bridge: dict[str, Any] = {"package": "ros_gz_bridge", "executable": "parameter_bridge"}
+    topics = share(setup.robot.package) / "config" / "bridge.yaml"
+    bridged = [entry["ros_topic_name"] for entry in yaml.safe_load(topics.read_text("utf-8"))]
+    x, y, z = (float(value) for value in setup.initial.position)
+    roll, pitch, yaw = (float(value) for value in quaternion_rpy(setup.initial.orientation))
+    place = {"x": x, "y": y, "z": z, "R": roll, "P": pitch, "Y": yaw}
+    model = {"world": world.name, "name": setup.robot.name, "string": expand_for_gazebo(setup)}
+    return [
+        Process(
+            name="gazebo",
+            meaning="window_ends" if window else "helper",
+            command=["gz", "sim", *([] if window else ["-s"]), str(world.path)],
+            env={**env, "GZ_SIM_RESOURCE_PATH": os.pathsep.join(models)},
+        ),
+        Process(
+            name="clock_bridge",
+            meaning="helper",
+            arguments=[CLOCK],
+            remappings=[("/clock", graph.CLOCK)],
+            env=env,
+            **bridge,
+        ),
+        Process(
+            name="bridge",
+            meaning="helper",
+            parameters={"config_file": str(topics)},
+            remappings=[(name, name.strip("/")) for name in bridged],
+            env=env,
+            **bridge,
+        ),
+        Process(
+            name="create",
+            meaning="once",
+            package="ros_gz_sim",
+            executable="create",
+            parameters={**model, **place},
+            env=env,
+        ),
+        Process(
+            name="gz_adapter",
+            meaning="ends",
+            module="roboaccord_ros.gazebo.gz_adapter",
+            parameters={**adapter, "world": str(world.path)},
+            env=env,
+            after="create",
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""The planner of a launch: what is to be started, checked before anything is."""

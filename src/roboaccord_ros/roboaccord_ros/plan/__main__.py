@@ -1,0 +1,30 @@
+"""Print the plan of a launch as JSON: python -m roboaccord_ros.plan robot:=NAME scenario:=NAME."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from roboaccord.contract.errors import AccordError
+
+from roboaccord_ros.graph.shell import STATUS_ERROR
+from roboaccord_ros.plan.plan import make_plan
+from roboaccord_ros.plan.request import Request
+from roboaccord_ros.plan.rivals import refuse_rival
+
+
+def main() -> int:
+    """Print the plan, or in one line why there is none; return the exit status."""
+    try:
+        request = Request.parse(sys.argv[1:])
+        plan = make_plan(request)
+        refuse_rival(request["namespace"])
+    except AccordError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return STATUS_ERROR
+    sys.stdout.write(json.dumps(plan) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

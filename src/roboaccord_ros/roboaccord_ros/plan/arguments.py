@@ -1,0 +1,34 @@
+"""Arguments of a launch: name, default and description; imports the standard library alone.
+
+Launch files read it in the Python of ROS, and the planner in that of the workspace.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+ARGUMENTS: dict[str, tuple[Any, str]] = {
+    "robot": (None, "name of the robot"),
+    "scenario": (None, "name of a scenario of the robot, or the path of a YAML file"),
+    "sim": ("auto", "auto, gz (Gazebo Sim), dart, mujoco or reference"),
+    "set": ("", "changes to the scenario: KEY=VALUE KEY=VALUE"),
+    "controller": ("", "package.module:Class; empty: the scenario's; none: your own node"),
+    "duration": ("0", "length of the run [s]; 0: the scenario's, or no end where a person drives"),
+    "pace": ("auto", "real (time), fast, or auto: real with a window or a person who drives"),
+    "lockstep": ("true", "wait for the command that answers each state; false: run free"),
+    "record": ("false", "true: record a bag into ./runs; or the folder of the bag"),
+    "crosscheck": ("auto", "compare each step with the reference, live; auto: in Gazebo"),
+    "rviz": ("auto", "show the robot in RViz; auto: where Gazebo shows no window"),
+    "foxglove": ("false", "serve the topics to Foxglove by foxglove_bridge"),
+    "world": ("", "for Gazebo: a world of worlds/, or a path that ends in .sdf"),
+    "headless": ("false", "without any window"),
+    "namespace": ("", "of all nodes and topics, so that several robots run side by side"),
+    "log_level": ("warning", "debug, info, warning or error"),
+}
+CHOICES: dict[str, tuple[str, ...]] = {
+    "sim": ("auto", "gz", "dart", "mujoco", "reference"),
+    "pace": ("auto", "real", "fast"),
+    "log_level": ("debug", "info", "warning", "error"),
+    **dict.fromkeys(("lockstep", "foxglove", "headless"), ("true", "false")),
+    **dict.fromkeys(("crosscheck", "rviz"), ("auto", "true", "false")),
+}

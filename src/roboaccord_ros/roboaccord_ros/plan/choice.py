@@ -1,0 +1,115 @@
+"""Choice of the simulator of a launch, and of what a person sees of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.timing import count_steps
+from roboaccord.engines import ENGINES
+from roboaccord.run.factory import make_simulator
+
+from roboaccord_ros.gazebo.bridge import World
+from roboaccord_ros.gazebo.prepare import (
+    NEAR_REAL_TIME,
+    check_gazebo,
+    is_installed,
+    real_time_factor,
+)
+from roboaccord_ros.plan.request import Request
+
+GAZEBO = "gz"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Hold what runs a scenario, why not what comes before it, and Gazebo's world."""
+
+    sim: str
+    reason: str
+    world: World | None = None
+
+
+def choose(request: Request) -> Choice:
+    """Return the simulator that is asked for; for `auto` the first that can run the scenario.
+
+    Raises:
+        AccordError: why it cannot be run.
+    """
+    asked = request["sim"]
+    if asked != "auto":
+        return Choice(asked, "as asked", _check(request, asked))
+    reasons = []
+    for sim in (GAZEBO, *ENGINES):
+        try:
+            world = _check(request, sim)
+            if world is not None:
+                _refuse_slow(request.setup.robot.name, world)
+            return Choice(sim, "; ".join(reasons), world)
+        except AccordError as error:
+            reasons.append(f"not {sim}: {error}".removesuffix("; try sim:=dart"))
+    _check(request, "reference")
+    return Choice("reference", "; ".join(reasons))
+
+
+def _check(request: Request, sim: str) -> World | None:
+    """Refuse what a simulator cannot run; return Gazebo's world."""
+    setup, lockstep = request.setup, request.on("lockstep")
+    if sim == GAZEBO:
+        return check_gazebo(setup, request["world"], lockstep=lockstep)
+    if request["world"]:
+        World.find(request["world"])
+    simulator = make_simulator(setup, sim)
+    what = "control_period over physics_step"
+    count_steps(setup.scenario.control_period, simulator.physics_step, what)
+    return None
+
+
+def _refuse_slow(robot: str, world: World) -> None:
+    factor = real_time_factor(robot, world)
+    if factor < NEAR_REAL_TIME:
+        raise AccordError(f"it would run at {factor:.2g} of real time")
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Hold which windows are shown, and whether somebody looks at all."""
+
+    gazebo: bool
+    rviz: bool
+    foxglove: bool
+
+    @classmethod
+    def of(cls, request: Request, sim: str) -> Sight:
+        """Decide by the arguments, the display and what is installed.
+
+        Raises:
+            AccordError: for what is asked for and cannot be shown.
+        """
+        display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+        shown = display and not request.on("headless")
+        gazebo = sim == GAZEBO and shown
+        has_rviz = is_installed("rviz2")
+        rviz, foxglove = request.on("rviz", shown and has_rviz and not gazebo), request.on("foxglove")
+        if rviz and not (has_rviz and display):
+            what = "a display: DISPLAY is not set" if has_rviz else "the package rviz2"
+            raise AccordError(f"rviz:=true needs {what}")
+        if foxglove and not is_installed("foxglove_bridge"):
+            raise AccordError("foxglove:=true needs the package foxglove_bridge")
+        return cls(gazebo, rviz, foxglove)
+
+    @property
+    def anybody(self) -> bool:
+        """Whether a person is assumed to look."""
+        return self.gazebo or self.rviz or self.foxglove
+
+    def where(self, bag: str) -> str:
+        """Return where to look at the run."""
+        places = {
+            "Gazebo's window": self.gazebo,
+            "RViz": self.rviz,
+            "Foxglove at ws://localhost:8765": self.foxglove,
+            f"accord view {bag}": bool(bag),
+        }
+        return ", ".join(place for place, is_there in places.items() if is_there)

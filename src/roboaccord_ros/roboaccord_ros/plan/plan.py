@@ -1,0 +1,153 @@
+"""The plan of a launch: its processes, and what to tell the user."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.resources import share
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.controllers import check_controller
+
+from roboaccord_ros.gazebo.prepare import PARTITION, gazebo_processes, partition
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.plan.choice import GAZEBO, Choice, Sight, choose
+from roboaccord_ros.plan.processes import Process
+from roboaccord_ros.plan.request import Request
+
+REAL = 1.0  # simulated seconds a second; 0: as fast as can be
+
+
+def make_plan(request: Request) -> dict[str, Any]:
+    """Return processes and messages, as JSON has them.
+
+    Raises:
+        AccordError: for whatever cannot be run.
+    """
+    setup = request.setup
+    custom = request["controller"]
+    check_controller(setup, "" if custom == "none" else custom)
+    choice = choose(request)
+    sight = Sight.of(request, choice.sim)
+    crosscheck = request.on("crosscheck", auto=choice.sim == GAZEBO)
+    if crosscheck and choice.sim != "reference":
+        make_simulator(setup)
+    bag = _bag(request, choice.sim)
+    env = partition() if choice.sim == GAZEBO else {}
+    pace = _pace(request, sight)
+    processes = _nodes(request, choice, sight, pace, bag, env)
+    if crosscheck:
+        node = {"robot": setup.robot.name, "log": request["log_level"]}
+        processes.append(_node("crosscheck", "part", node))
+    processes += _viewers(request, sight)
+    return {
+        "namespace": request["namespace"],
+        "messages": _messages(request, choice, sight, pace, bag, env),
+        "processes": [asdict(process) for process in processes],
+    }
+
+
+def _pace(request: Request, sight: Sight) -> float:
+    asked, lockstep = request["pace"], request.on("lockstep")
+    if asked == "fast" and not lockstep:
+        raise AccordError("pace:=fast needs lockstep:=true: running free is real time")
+    watched = sight.anybody or request.setup.scenario.driven or not lockstep
+    return REAL if asked == "real" or (asked == "auto" and watched) else 0.0
+
+
+def _bag(request: Request, sim: str) -> str:
+    """Return the folder of the bag, or ""."""
+    asked = request["record"]
+    if asked in ("", "false"):
+        return ""
+    words = (request.setup.robot.name, request.setup.scenario.name, sim, request["namespace"])
+    words = (*(word.strip("/").replace("/", "_") for word in words if word), _now())
+    bag = Path("runs", "_".join(words)) if asked == "true" else Path(asked)
+    if bag.exists():
+        raise AccordError(f"{bag} exists already; choose another name for the bag")
+    return str(bag)
+
+
+def _now() -> str:
+    return f"{datetime.now():%Y%m%d_%H%M%S}"
+
+
+def _node(name: str, meaning: Any, parameters: dict[str, Any]) -> Process:
+    """Return a node of the workspace."""
+    module = f"roboaccord_ros.nodes.{name}"
+    return Process(name=name, meaning=meaning, module=module, parameters=parameters)
+
+
+def _nodes(
+    request: Request, choice: Choice, sight: Sight, pace: float, bag: str, env: dict[str, str]
+) -> list[Process]:
+    """Return simulator, controller and recorder, with Gazebo in the simulator's place."""
+    run = {**request.run, "log": request["log_level"], "lockstep": request.on("lockstep")}
+    if request.changes:
+        run["set"] = request.changes
+    if request.duration:
+        run["duration"] = request.duration
+    recorder = [graph.RECORDER] if bag else []
+    controller = [] if request["controller"] == "none" else ["controller"]
+    peers = [*controller, *recorder]
+    simulator = {**run, "pace": pace, **({"peers": peers} if peers else {})}
+    if choice.world is not None:
+        processes = gazebo_processes(
+            request.setup, choice.world, simulator, env, window=sight.gazebo
+        )
+    else:
+        processes = [_node("simulator", "ends", {**simulator, "engine": choice.sim})]
+    if controller:
+        own = {"controller": request["controller"], "peers": [processes[-1].name, *recorder]}
+        processes.append(_node("controller", "part", {**run, **own}))
+    if recorder:
+        own = {"robot": request.setup.robot.name, "bag": bag, "log": request["log_level"]}
+        processes.append(_node("recorder", "part", own))
+    return processes
+
+
+def _viewers(request: Request, sight: Sight) -> list[Process]:
+    viewers, clock = [], {"use_sim_time": True}
+    if sight.rviz:
+        robot = request.setup.robot.name
+        file = share("roboaccord_ros") / "config" / "rviz" / f"{robot}.rviz"
+        topics = [f"{robot}/{name}" for name in graph.TYPES] + ["tf", "tf_static", graph.CLOCK]
+        viewers.append(
+            Process(
+                name="rviz2",
+                meaning="window",
+                package="rviz2",
+                executable="rviz2",
+                arguments=["-d", str(file)] if file.is_file() else [],
+                parameters=clock,
+                remappings=[(f"/{topic}", topic) for topic in topics],
+            )
+        )
+    if sight.foxglove:
+        bridge: dict[str, Any] = dict.fromkeys(("name", "package", "executable"), "foxglove_bridge")
+        viewers.append(Process(meaning="helper", parameters=clock, **bridge))
+    return viewers
+
+
+def _messages(
+    request: Request, choice: Choice, sight: Sight, pace: float, bag: str, env: dict[str, str]
+) -> list[str]:
+    setup = request.setup
+    reason = f" ({choice.reason})" if choice.reason else ""
+    words = [
+        f"{setup.robot.name} {setup.scenario.name} in sim:={choice.sim}{reason}",
+        "in real time" if pace else "as fast as can be",
+        f"look: {sight.where(bag) or 'ros2 topic echo, or rviz:=true, foxglove:=true'}",
+        f"bag: {bag}" if bag else "no bag (record:=true)",
+    ]
+    if request.duration == float("inf"):
+        words.append("until Ctrl-C")
+    lines = ["; ".join(words)]
+    if choice.sim == GAZEBO:
+        name = env.get(PARTITION) or os.environ[PARTITION]
+        lines.append(f"to use gz beside it: export {PARTITION}={name}")
+    return lines

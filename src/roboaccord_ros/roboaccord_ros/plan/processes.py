@@ -1,0 +1,40 @@
+"""Processes of a launch, as plain data that a launch file turns into actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Meaning = Literal["ends", "part", "helper", "window", "window_ends", "once"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """Describe one process.
+
+    Args:
+        name: of the node; of the process alone where `command` is given.
+        module: of the workspace that is run in its own Python; or
+        package, executable: an executable of ROS; or
+        command: any other program.
+        arguments, parameters, remappings: of a node.
+        env: what is added to the environment.
+        meaning: of its end. `ends`: the run is over; `part`: it ends by itself after the run;
+            `helper`: it must last as long as the run; `window`: it may be closed, and the launch
+            waits for that after the run; `window_ends`: and closing it ends the run; `once`:
+            processes that come `after` it may start.
+        after: name of the process whose good end this one waits for.
+    """
+
+    name: str
+    meaning: Meaning
+    module: str = ""
+    package: str = ""
+    executable: str = ""
+    command: Sequence[str] = ()
+    arguments: Sequence[str] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    remappings: Sequence[tuple[str, str]] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    after: str = ""

@@ -1,0 +1,93 @@
+"""The request of a launch: its arguments as typed values, and robot and scenario found by them."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.scenario.setup import Setup
+
+from roboaccord_ros.graph.parameters import setup_of
+from roboaccord_ros.plan.arguments import ARGUMENTS, CHOICES
+
+NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*")
+
+
+@dataclass(frozen=True)
+class Request:
+    """Hold the arguments of a launch as texts, and what they say of robot and scenario."""
+
+    given: dict[str, str]
+
+    @classmethod
+    def parse(cls, words: Sequence[str]) -> Request:
+        """Read arguments of the form NAME:=VALUE.
+
+        Raises:
+            AccordError: for an unknown name, or a value that an argument does not take.
+        """
+        given = {name: default for name, (default, _) in ARGUMENTS.items() if default is not None}
+        for word in words:
+            name, sign, value = word.partition(":=")
+            if not sign or name not in ARGUMENTS:
+                raise AccordError(f"unknown argument {word}{did_you_mean(name, list(ARGUMENTS))}")
+            if name in CHOICES and value not in CHOICES[name]:
+                raise AccordError(f"{name}:={value}: there is {', '.join(CHOICES[name])}")
+            given[name] = value
+        if given["namespace"] and not NAMESPACE.fullmatch(given["namespace"]):
+            raise AccordError(f"namespace:={given['namespace']} is no name of ROS")
+        return cls(given)
+
+    def __getitem__(self, name: str) -> str:
+        return self.given.get(name, "")
+
+    def on(self, name: str, auto: bool = False) -> bool:
+        """Return whether an argument is true, or `auto` where it says so."""
+        return auto if self[name] == "auto" else self[name] == "true"
+
+    @cached_property
+    def changes(self) -> list[str]:
+        """The changes to the scenario, KEY=VALUE each.
+
+        Raises:
+            AccordError: for a quote that is not closed.
+        """
+        try:
+            return shlex.split(self["set"])
+        except ValueError as error:
+            raise AccordError(f"set:={self['set']}: {str(error).lower()}") from None
+
+    @cached_property
+    def setup(self) -> Setup:
+        """Robot and scenario, with its changes.
+
+        Raises:
+            AccordError: for what does not exist or does not fit.
+        """
+        return setup_of({**self.run, "set": self.changes, "duration": self._seconds})
+
+    @cached_property
+    def run(self) -> dict[str, Any]:
+        """The parameters that simulator and controller share."""
+        return {"robot": self["robot"].replace("-", "_"), "scenario": self["scenario"]}
+
+    @property
+    def duration(self) -> float:
+        """Length of the run [s]; infinite where a person drives and nothing else is said."""
+        return self._seconds or (math.inf if self.setup.scenario.driven else 0.0)
+
+    @cached_property
+    def _seconds(self) -> float:
+        try:
+            seconds = float(self["duration"])
+        except ValueError:
+            seconds = math.nan
+        if not seconds >= 0:
+            raise AccordError(f"duration:={self['duration']} is no length of a run in seconds")
+        return seconds
