@@ -1,4 +1,4 @@
-"""What `ros2 bag record` writes of our topics is the same run: any storage, split, in a namespace."""
+"""What `ros2 bag record` writes of our topics is the same run in any storage or namespace."""
 
 from __future__ import annotations
 

@@ -94,7 +94,9 @@ class _SqliteScan(McapScan):
         """
         with _plain(self.path) as file:
             try:
-                with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as base:
+                with closing(
+                    sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+                ) as base:
                     for number, topic, kind in base.execute(_TOPICS):
                         self.schemas[number] = Schema(number, b"", "", kind)
                         self.channels[number] = Channel(number, topic, "cdr", {}, number)

@@ -191,7 +191,7 @@ class McapScan:
         return raw, bool(checksum)
 
     def _cut_chunk(self, content: bytes, length: int) -> Iterator[Message]:
-        """Yield the whole messages of a chunk that was cut, of zstd's as far as its blocks are whole.
+        """Yield the whole messages of a chunk that was cut; zstd gives its whole blocks.
 
         Raises:
             DamageError: if the chunk is not even as long as it says.
