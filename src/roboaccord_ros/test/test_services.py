@@ -89,9 +89,9 @@ def test_the_live_crosscheck_agrees_with_the_reference_itself(graph, setup_for):
     graph.run.expect()
     check = CrosscheckShell(graph.node("crosscheck"), "snake", 0.0, graph.run)
     graph.spin()
-    assert check.compared > 50
-    assert check.compared + check.skipped >= 490
-    assert check.worst < 1e-12
+    assert check.check.compared > 50
+    assert check.check.compared + check.check.skipped >= 490
+    assert check.verdict.max < 1e-12
 
 
 def test_the_recorder_counts_what_is_missing_and_knows_a_reset():

@@ -8,6 +8,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from roboaccord.bag import topics as names
 from roboaccord.bag.folder import bag_files, custom_data, doubts, read_metadata
+from roboaccord.bag.foreign import scan_of, unpacked
 from roboaccord.bag.records import McapScan
 from roboaccord.cdr import (
     JointStateCodec,
@@ -63,11 +65,11 @@ class Content:
         count = 0
         kinds: dict[str, str] = {}
         custom: dict[str, str] = {}
-        scans = [McapScan(file) for file in bag_files(bag)]
+        scans = [scan_of(file) for file in bag_files(bag)]
         for scan in scans:
             for message in scan.messages():
                 topic = scan.channels[message.channel].topic
-                messages[topic].append(message.data)
+                messages[topic].append(unpacked(message.data))
                 places[topic].append(count)
                 count += 1
             for channel in scan.channels.values():
@@ -88,13 +90,26 @@ class Content:
         """Number of messages read."""
         return sum(scan.counts.total() for scan in self.scans)
 
+    @cached_property
+    def namespace(self) -> str:
+        """What the robot's topics begin with, `/snake` say, by the bag's own word where it has one.
+
+        Of several robots that is the first which has a scenario, or else the first. Gazebo's own
+        joint states are not looked at: the adapter publishes them again.
+        """
+        if "robot" in self.custom:
+            return f"/{self.custom['robot']}"
+        states = [t for t, kind in self.kinds.items() if _is_state(t, kind)]
+        found = sorted(t.removesuffix(f"/{names.STATES}") for t in states if self.raw(t))
+        ours = [n for n in found if self.raw(f"{n}/{names.SCENARIO}")] or found
+        if len(ours) > 1:
+            _log.warning("%s holds %s; %s is read", self.bag, " and ".join(ours), ours[0])
+        return ours[0] if ours else ""
+
     @property
     def robot(self) -> str:
-        """The namespace of the joint states, by the bag's own word where it has one."""
-        if "robot" in self.custom:
-            return self.custom["robot"]
-        topics = [t for t in self.kinds if t.endswith(f"/{names.STATES}")]
-        return topics[0].removesuffix(f"/{names.STATES}").strip("/") if topics else ""
+        """The name of the robot: the last part of the namespace."""
+        return self.namespace.rpartition("/")[2]
 
     def check(self) -> None:
         """Refuse files whose messages are damaged.
@@ -132,7 +147,7 @@ class Content:
 
     def facts(self) -> dict[str, Any]:
         """Return what the scenario topic says; nothing for a foreign bag."""
-        texts = self.raw(f"/{self.robot}/{names.SCENARIO}")
+        texts = self.raw(f"{self.namespace}/{names.SCENARIO}")
         try:
             data = json.loads(decode_string(texts[-1])) if texts else {}
         except ValueError:
@@ -145,7 +160,7 @@ class Content:
 
     def topic_of_kind(self, name: str) -> str:
         """Return our topic, or else the only one of the same type; "" where there is none."""
-        own = f"/{self.robot}/{name}"
+        own = f"{self.namespace}/{name}"
         if own in self.kinds:
             return own
         same = [t for t, kind in self.kinds.items() if _KINDS.get(kind) == name and self.raw(t)]
@@ -162,7 +177,7 @@ class Content:
     ) -> list[tuple[float, Array]]:
         """Return the commands of a topic of ours; none where a foreign bag means another thing."""
         try:
-            return [decode(data) for data in self.raw(f"/{self.robot}/{name}")]
+            return [decode(data) for data in self.raw(f"{self.namespace}/{name}")]
         except AccordError as error:
             if self.facts():
                 raise AccordError(f"{self.bag}: {error}") from None
@@ -171,7 +186,7 @@ class Content:
 
     def events(self) -> list[Event]:
         """Return the events of the run; diagnostics of others are not ours to read."""
-        topic, start = f"/{self.robot}/{names.EVENTS}", self._last_reset()
+        topic, start = f"{self.namespace}/{names.EVENTS}", self._last_reset()
         where = self.places.get(topic, [])
         since = [data for data, place in zip(self.raw(topic), where) if place >= start]
         events = [event for data in since for event in decode_events(data)]
@@ -227,6 +242,11 @@ class Content:
         if np.array_equal(time, times):
             return time, True, keep, values
         return time, True, keep, _interpolate(time, times, values)
+
+
+def _is_state(topic: str, kind: str) -> bool:
+    ours = topic.endswith(f"/{names.STATES}") and not topic.endswith(f"/gz/{names.STATES}")
+    return ours and _KINDS.get(kind) == names.STATES
 
 
 def _decode_padded(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array, Array, Array]]:

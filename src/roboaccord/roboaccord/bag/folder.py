@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from roboaccord.bag.foreign import is_storage
 from roboaccord.bag.records import McapScan, load_yaml
 from roboaccord.bag.topics import LOST_EVENTS
 from roboaccord.contract.errors import AccordError
@@ -14,7 +16,7 @@ INFORMATION = "rosbag2_bagfile_information"
 
 
 def bag_files(bag: Path) -> list[Path]:
-    """Return the MCAP files of a bag: a folder, or one file.
+    """Return the storage files of a bag: a folder, or one file.
 
     Raises:
         AccordError: if there is none, or one of several is missing.
@@ -25,20 +27,25 @@ def bag_files(bag: Path) -> list[Path]:
     if not bag.exists():
         raise AccordError(f"{bag} is no bag: it does not exist")
     names = read_metadata(bag).get("relative_file_paths")
-    listed = [bag / str(name) for name in names] if isinstance(names, list) else []
-    there = sorted(bag.glob("*.mcap"))
+    listed = [bag / Path(str(name)).name for name in names] if isinstance(names, list) else []
+    there = sorted((path for path in bag.iterdir() if is_storage(path)), key=_in_order)
     files = [path for path in listed if path.is_file()]
     if 0 < len(files) < len(listed):
         missing = next(path.name for path in listed if path not in files)
         raise AccordError(f"{bag} is damaged: {missing} of its metadata.yaml is missing")
     files = files or there
     for path in files:
-        if path.suffix != ".mcap":
-            raise AccordError(f"{bag} is no bag: {path.name} is not of the MCAP format")
+        if not is_storage(path):
+            raise AccordError(f"{bag} is no bag: {path.name} is neither of MCAP nor of sqlite3")
     if not files:
         hint = f"; did you mean {bag / 'bag'}?" if (bag / "bag").is_dir() else ""
-        raise AccordError(f"{bag} is no bag: it holds no MCAP file{hint}")
+        raise AccordError(f"{bag} is no bag: it holds no MCAP file and no .db3{hint}")
     return files
+
+
+def _in_order(path: Path) -> list[tuple[int, str]]:
+    """Return a key that sorts the parts of a split bag, whose names end in numbers."""
+    return [(int(word) if word.isdigit() else -1, word) for word in re.split(r"(\d+)", path.name)]
 
 
 def read_metadata(bag: Path) -> dict[str, Any]:

@@ -33,6 +33,7 @@ class BagRun:
         has_base: whether the bag holds the motion of the base; else it stays at the origin.
         commands: efforts (k, n) [N m] by the time of the state they answer.
         wrenches: as `commands`, wrenches on the base (k, 6) [N, N m]; empty for most robots.
+        twists: likewise, commanded twists (k, 6) [m/s, rad/s].
         scenario: as plain data; empty for a foreign bag.
         engine, engine_version, transport: of the run; "" for a foreign bag.
         versions: of what the run was made with.
@@ -46,6 +47,7 @@ class BagRun:
     has_base: bool
     commands: Commands
     wrenches: Commands
+    twists: Commands
     scenario: Mapping[str, Any]
     engine: str
     engine_version: str
@@ -57,7 +59,7 @@ class BagRun:
 
 
 def read_run(bag: Path) -> BagRun:
-    """Read a run from a bag folder or an MCAP file, finished or not.
+    """Read a run from a bag folder or one of its files, MCAP or sqlite3, finished or not.
 
     What is unfinished, or carries no checksums, is read, and the log says so.
 
@@ -83,8 +85,8 @@ def run_of(content: Content) -> BagRun:
     time, has_base, keep, base = content.base(states[0])
     efforts = EffortCodec(joints)
     commands = content.commands(names.EFFORTS, efforts.decode)
-    wrenches = content.commands(names.WRENCH, decode_wrench)
-    descriptions = content.raw(f"/{robot}/{names.DESCRIPTION}") or content.raw(
+    wrenches, twists = (content.commands(n, decode_wrench) for n in (names.WRENCH, names.TWIST))
+    descriptions = content.raw(f"{content.namespace}/{names.DESCRIPTION}") or content.raw(
         f"/{names.DESCRIPTION}"
     )
     trajectory = Trajectory(
@@ -106,6 +108,7 @@ def run_of(content: Content) -> BagRun:
         has_base=has_base,
         commands=_commands(commands, len(joints)),
         wrenches=_commands(wrenches, 6),
+        twists=_commands(twists, 6),
         scenario=facts.get("scenario", {}),
         engine=facts.get("engine", ""),
         engine_version=facts.get("engine_version", ""),

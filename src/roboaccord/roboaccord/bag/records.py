@@ -21,6 +21,7 @@ from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.records import Channel, Chunk, DataEnd, Footer, Header, Metadata, Schema, Statistics
 from mcap.stream_reader import get_chunk_data_stream
+from zstandard import ZstdDecompressor, ZstdError
 
 from roboaccord.bag import frames
 from roboaccord.bag.frames import DamageError, Frames, Opcode
@@ -30,7 +31,8 @@ from roboaccord.contract.errors import AccordError
 _MESSAGE_HEAD = struct.Struct("<HIQQ")
 _SEQUENCE = 0xFFFFFFFF  # it is an uint32, and goes round
 _CHUNK_FIXED = 8 + 8 + 8 + 4 + 4 + 8  # bytes of a chunk beside its compression and its records
-_PLAIN_CHUNK = struct.Struct("<QQQIIQ")  # times, size, checksum, length of compression and records
+_CHUNK_HEAD = struct.Struct("<QQQII")  # times, size, checksum, length of the compression's name
+_PLACE = struct.Struct("<Q")  # length of the records
 _INDEX_HEAD = struct.Struct("<HI")  # channel, bytes that follow
 _COMPRESSIONS = ("", "lz4", "zstd")
 _CHECKSUM = 4  # bytes
@@ -189,21 +191,26 @@ class McapScan:
         return raw, bool(checksum)
 
     def _cut_chunk(self, content: bytes, length: int) -> Iterator[Message]:
-        """Yield the whole messages of a chunk that was cut, which only plain chunks allow.
+        """Yield the whole messages of a chunk that was cut; zstd gives its whole blocks.
 
         Raises:
             DamageError: if the chunk is not even as long as it says.
         """
-        if len(content) < _PLAIN_CHUNK.size:
-            return
-        _, _, size, _, compression, records = _PLAIN_CHUNK.unpack_from(content)
-        if compression:
-            return
-        if not size == records == length - _PLAIN_CHUNK.size:
-            raise DamageError("a chunk does not hold together")
         try:
-            yield from self._records(content[_PLAIN_CHUNK.size :], checked=False)
-        except (DamageError, McapError, struct.error, ValueError):
+            _, _, size, _, letters = _CHUNK_HEAD.unpack_from(content)
+            compression = content[_CHUNK_HEAD.size : _CHUNK_HEAD.size + letters].decode()
+            at = _CHUNK_HEAD.size + letters + _PLACE.size
+            (packed,) = _PLACE.unpack_from(content, at - _PLACE.size)
+        except (struct.error, ValueError):
+            return
+        if packed != length - at or (not compression and size != packed):
+            raise DamageError("a chunk does not hold together")
+        raw = content[at:]
+        try:
+            if compression:
+                raw = ZstdDecompressor().decompressobj().decompress(raw)
+            yield from self._records(raw, checked=False)
+        except (DamageError, McapError, ZstdError, struct.error, ValueError):
             return  # there it was cut
 
     def _end_data(self, checksum: int, records: Frames) -> None:

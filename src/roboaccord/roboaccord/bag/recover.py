@@ -17,6 +17,7 @@ from rosbags.typesys.base import TypesysError
 
 from roboaccord.bag.content import Content
 from roboaccord.bag.folder import bag_files, custom_data, doubt_of_metadata, read_metadata
+from roboaccord.bag.foreign import PACKED
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.storage import RunWriter
@@ -56,6 +57,8 @@ def recover(bag: Path) -> Recovered:
     if len(files) > 1:
         raise AccordError(f"{bag} has {len(files)} files; recover them one by one")
     damaged = files[0]
+    if damaged.suffix in (".db3", PACKED):
+        raise AccordError(f"{damaged}: only plain MCAP files can be recovered")
     folder = bag if bag.is_dir() else damaged.parent
     told = read_metadata(folder) if bag.is_dir() else {}
     custom = {**custom_data(told), **content.custom, "roboaccord": "recovered"}

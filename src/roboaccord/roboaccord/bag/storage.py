@@ -73,12 +73,15 @@ class _Section(BytesIO):
 
 
 class FastMcapWriter(McapWriter):
-    """Write messages with one packed header each, and all checksums."""
+    """Write messages with one packed header each, all checksums, and chunks that zstd compresses.
+
+    The compression is the chunks' own, for which metadata.yaml has no word.
+    """
 
     bio: Any  # a section of the file, while it is gathered
 
-    def __init__(self, path: Path, compression: CompressionMode) -> None:
-        super().__init__(path, compression)
+    def __init__(self, path: Path, _: CompressionMode) -> None:
+        super().__init__(path, CompressionMode.STORAGE)
         texts = ("ros2", f"{LIBRARY}-{distribution_version('roboaccord')}")
         header = b"".join(_TEXT.pack(len(text)) + text.encode() for text in texts)
         self.bio.seek(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,26 +11,22 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from roboaccord.bag.reader import read_run
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
 from roboaccord.cli.folder import results
-from roboaccord.cli.options import (
-    Changes,
-    Engines,
-    Force,
-    Out,
-    RobotName,
-    ScenarioName,
-    load_setup,
-)
+from roboaccord.cli.options import Changes, Engines, Force, Out, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import describe_verdict
+from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.result import CrosscheckResult
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import check_engine
 from roboaccord.engines.factory import available
 from roboaccord.report.tables import statistics_cells
+from roboaccord.scenario.files import apply_change, load_scenario
 from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
+from roboaccord.scenario.setup import find_robot, robot_names
 
 OUTCOMES = {
     "within": "[green]within[/]",
@@ -41,8 +38,13 @@ FINEST = 4  # physics steps of the table; the report has all
 
 
 def crosscheck_command(
-    robot: RobotName,
-    scenario: ScenarioName,
+    robot: Annotated[
+        str, typer.Argument(metavar="ROBOT|BAG", help="See `accord list`; or a recorded run.")
+    ],
+    scenario: Annotated[
+        str,
+        typer.Argument(metavar="[SCENARIO]", help="A scenario of the robot, or a YAML file."),
+    ] = "",
     engines: Engines = "",
     refine: Annotated[
         int, typer.Option(min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ...")
@@ -67,6 +69,9 @@ def crosscheck_command(
     outside, not judged or excused. Exit status 1 if one is outside (fail) or not judged
     (undecided). With no engine there is no verdict, and the status is 0.
 
+    Of a BAG every control period is compared with the reference's, as the node `crosscheck` does
+    while it runs. One that holds no scenario needs its name behind it.
+
     Examples:
 
       accord crosscheck snake serpenoid
@@ -74,7 +79,13 @@ def crosscheck_command(
       accord crosscheck snake serpenoid --engines reference,dart --refine 4 --json
 
       accord crosscheck snake serpenoid --perturb dart:mass:base_link=1.01
+
+      accord crosscheck runs/snake_serpenoid_dart/bag
     """
+    if robot.replace("-", "_") not in robot_names() and Path(robot).exists():
+        return check_recorded(Path(robot), scenario, changes or [])
+    if not scenario:
+        raise AccordError(f"name a scenario of {find_robot(robot).name}: accord list")
     setup = load_setup(robot, scenario, changes or [])
     chosen = choose_engines(engines)
     falsified = parse_perturbations(perturb or [], chosen)
@@ -96,6 +107,19 @@ def crosscheck_command(
     if setup.scenario.crosscheck.statistics:
         used["refine"] = None  # statistics have the scenario's step and twice it
     return Result(result.to_json(), shown_of(result), used=used, ok=result.acceptable)
+
+
+def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
+    """Compare every control period of a bag with the reference."""
+    run = read_run(bag)
+    data = dict(run.scenario)
+    if scenario:
+        package = find_robot(run.robot).package
+        data = load_scenario(package, run.robot, scenario).data()
+    for change in changes:
+        apply_change(data, change)
+    verdict = check_bag(run, data)
+    return Result(verdict._asdict(), [verdict.line()], used={"engines": run.engine}, ok=verdict.ok)
 
 
 def choose_engines(names: str) -> list[str]:

@@ -4,35 +4,46 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
-from collections.abc import Mapping
+import time
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from roboaccord.cdr import JointStateCodec, decode_events, decode_string, decode_wrench, stamp
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.run.factory import make_simulator
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.crosscheck.recorded import StepCheck, StepVerdict
 from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.scenario import limit_of
 from roboaccord.scenario.setup import Setup
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import declare
-from roboaccord_ros.graph.shell import Run, main_of
+from roboaccord_ros.graph.shell import POLL, Run, main_of
 from roboaccord_ros.graph.switch_log import SwitchLog
 
 REPORT_PERIOD = 0.5  # s of wall time
+SLICE = 0.4 * POLL  # s of wall time spent on comparisons before messages are taken again
+BEHIND = 20  # states by which comparisons lag: what belongs to a step comes on other topics
+LONGEST = 50_000  # states that may wait; older ones are skipped
+PATIENCE = 6.0  # s that the last messages may come after the result
+ENDING = 60.0  # s for the comparisons that are left at the end
+STATUS_OUTSIDE = 1
 _log = logging.getLogger(__name__)
 
 
 class CrosscheckShell:
-    """Publish the error of one step, and a diagnosis; states it cannot keep up with are skipped.
+    """Compare every state with the reference's prediction, and publish errors and a verdict.
+
+    It is the verdict of `accord crosscheck BAG` on the same run. The run never waits: states are
+    kept until there is time for them.
 
     Args:
         node, run: where it lives.
@@ -43,145 +54,148 @@ class CrosscheckShell:
     def __init__(self, node: Node, robot: str, tolerance: float, run: Run) -> None:
         self._node, self._robot, self._tolerance = node, robot, tolerance
         self._run = run
-        self._before: RobotState | None = None
-        self._last: RobotState | None = None
-        self._setup: Setup | None = None
-        self._given: set[str] = set()  # names of vectors that the controller gives
+        self.check: Any = None  # a StepCheck, once the scenario is known
+        self._states: deque[RobotState] = deque()
         # By the time of the state that they answer.
         self._vectors: dict[str, dict[float, Array]] = {name: {} for name in VECTORS}
-        self.compared = self.skipped = 0
-        self._squares = self._changes = self.worst = 0.0
+        self._given: set[str] = set()  # names of vectors that the controller gives
+        self._end, self._looks, self._closed = math.inf, 0, False
+        self._events, self._sent, self._ok = 0, 0, True
         self._send = graph.advertise(node, robot, graph.ERROR)[1]
         self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
         graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
         graph.subscribe(node, robot, graph.RESULT, run.guard(self._on_result))
+        node.create_timer(POLL, run.guard(self._look))
         node.create_timer(REPORT_PERIOD, run.guard(self.report))
 
+    @property
+    def verdict(self) -> StepVerdict | None:
+        """The verdict so far; None before the scenario is known."""
+        found: StepVerdict | None = self.check.verdict() if self.check else None
+        return found
+
+    @property
+    def status(self) -> int:
+        """Exit status: 1 where the run is outside."""
+        return 0 if self.verdict is None or self.verdict.ok else STATUS_OUTSIDE
+
     def close(self) -> None:
-        """Give the last diagnosis."""
-        self.report()
+        """Compare what is left, and give the verdict."""
+        if self._closed:
+            return
+        self._closed = True
+        if self.check is not None:
+            self._compare(behind=1, until=time.monotonic() + ENDING)
+            self.check.skipped += max(len(self._states) - 1, 0)
+            self._publish(self.check.settle())
+            self.report()
+            verdict = self.check.verdict()
+            sys.stderr.write(f"crosscheck: {self._robot}: {verdict.line()}\n")
         graph.deliver(self._diagnostics)
 
     def _on_scenario(self, data: bytes) -> None:
-        if self._setup is not None:
+        if self.check is not None:
             return
         facts = json.loads(decode_string(data))
-        self._setup = setup = Setup.of(make_scenario(facts["scenario"]))
+        setup = Setup.of(make_scenario(facts["scenario"]))
         self._period = setup.scenario.control_period
-        self._tolerance = self._tolerance or limit_of(setup.scenario.crosscheck.tolerances.one_step)
-        self._reference = make_simulator(setup)
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
+        engine, version = facts["engine"], facts["engine_version"]
+        self._make = partial(StepCheck, setup, engine, version, self._tolerance)
+        self._initial = setup.initial.switches
+        self._begin()
         takes = {graph.ODOMETRY: inlet.take_odometry, graph.STATES: inlet.take_joint_states}
         for name, take in takes.items():
-            check = self._run.guard(lambda data, take=take: self._check(take(data)))
-            graph.subscribe(self._node, self._robot, name, check, qos=graph.LIVE)
-        for name in VECTORS:
-            graph.subscribe(
-                self._node, self._robot, name, self._run.guard(partial(self._note, name))
-            )
-        self._switches = log = SwitchLog(setup.initial.switches)
+            keep = self._run.guard(lambda data, take=take: self._keep(take(data)))
+            graph.subscribe(self._node, self._robot, name, keep, qos=graph.DEEP)
+        notes = {name: partial(self._note, name) for name in VECTORS}
+        for name, note in {**notes, graph.EVENTS: self._on_events}.items():
+            graph.subscribe(self._node, self._robot, name, self._run.guard(note), qos=graph.DEEP)
 
-        def take_events(data: bytes) -> None:
-            for event in decode_events(data):
-                log.note(event)
-
-        graph.subscribe(self._node, self._robot, graph.EVENTS, self._run.guard(take_events))
+    def _begin(self) -> None:
+        """Begin with the first state of a run, or of another one behind a reset."""
+        self.check, self._switches = self._make(), SwitchLog(self._initial)
+        self._states.clear()
 
     def _note(self, name: str, data: bytes) -> None:
-        time, vector = decode_wrench(data)
+        at, vector = decode_wrench(data)
         self._given.add(name)
-        self._vectors[name][time] = vector
+        self._vectors[name][at] = vector
 
-    def _command(
-        self, before: RobotState, state: RobotState, changes: Mapping[str, bool]
-    ) -> Command | None:
-        """Return the command between one state and the next, and forget earlier ones.
-
-        None if a wrench or twist is missing that the controller gives.
-        """
-        found = {}
-        for name, known in self._vectors.items():
-            found[name] = known.get(before.time)
-            self._vectors[name] = {t: v for t, v in known.items() if t > before.time}
-            if found[name] is None and name in self._given:
-                return None
-        return Command(state.effort, changes, found[graph.WRENCH], found[graph.TWIST])
+    def _on_events(self, data: bytes) -> None:
+        events = decode_events(data)
+        self._events += len(events)
+        self.check.note(events)
+        for event in events:
+            self._switches.note(event)
 
     def _on_result(self, data: bytes) -> None:
-        if self._setup is not None:
-            if self._before is not None and self._last is not None:
-                self._compare(self._before, self._last)
-            self.skipped = max(
-                self.skipped, json.loads(decode_string(data))["steps"] - self.compared
-            )
-        self._run.done()
+        result = json.loads(decode_string(data))
+        self._sent = int(result.get("events", 0))
+        self._end = int(result["steps"]) * self._period if self.check else -1.0
 
-    def _check(self, state: RobotState | None) -> None:
-        """Check the step before the last, all of whose events have come."""
+    def _keep(self, state: RobotState | None) -> None:
         if state is None:
             return
-        before, last = self._before, self._last
-        self._before, self._last = last, state
-        if last is not None and state.time <= last.time:  # the simulation was reset
-            self._before = None
-            self._switches.reset()
-        elif before is not None and last is not None:
-            self._compare(before, last)
+        if self._states and state.time <= self._states[-1].time:
+            self._begin()
+        self._states.append(state)
+        if len(self._states) > LONGEST:
+            self._states.popleft()
 
-    def _compare(self, before: RobotState, state: RobotState) -> None:
-        steps = round((state.time - before.time) / self._period)
-        self._switches.advance(before.time - 0.5 * self._period)
-        before = replace(before, switches=self._switches.now)
-        changes = self._switches.advance(state.time - 0.5 * self._period)
-        if steps > 1:
-            self.skipped += steps - 1
+    def _compare(self, behind: int, until: float) -> None:
+        """Compare the states that wait, but for the last ones, while there is time."""
+        states = self._states
+        while len(states) > behind and time.monotonic() < until:
+            before, after = states.popleft(), states[0]
+            self._switches.advance(before.time - 0.5 * self._period)
+            before = replace(before, switches=self._switches.now)
+            self._switches.advance(after.time - 0.5 * self._period)
+            after = replace(after, switches=self._switches.now)
+            given = [known.get(before.time) for known in self._vectors.values()]
+            if any(name in self._given and v is None for name, v in zip(self._vectors, given)):
+                self.check.skipped += 1
+                continue
+            self._vectors = {
+                name: {t: v for t, v in known.items() if t > before.time}
+                for name, known in self._vectors.items()
+            }
+            self._publish(self.check.take(before, after, *given))
+
+    def _publish(self, errors: Sequence[RobotState]) -> None:
+        for error in errors:
+            self._send(self._errors.encode(error))
+
+    def _look(self) -> None:
+        """Compare for a while; after the result, end once all has come, or has not for long."""
+        self._compare(behind=BEHIND, until=time.monotonic() + SLICE)
+        if self._end == math.inf:
             return
-        command = self._command(before, state, changes)
-        if command is None:
-            self.skipped += 1
-            return
-        self._reference.reset(before)
-        predicted = self._reference.step(command, self._period)
-        q, qd = predicted.q - state.q, predicted.qd - state.qd
-        error = RobotState(state.time, q, qd, np.zeros_like(q))
-        self._send(self._errors.encode(error))
-        self.compared += 1
-        off, now, new, old = error.qd, state.qd, predicted.qd, before.qd
-        if not len(off):  # a robot without joints is compared by how its base turns
-            now, new, old = (s.twist[3:] for s in (state, predicted, before))
-            off = new - now
-        self._squares += float(off @ off)
-        # Who stands still where the reference moves has predicted nothing.
-        self._changes += max(float((rate - old) @ (rate - old)) for rate in (now, new))
-        self.worst = max(self.worst, float(np.abs(off).max()))
+        self._looks += 1
+        last = self._states[-1].time if self._states else -1.0
+        complete = last >= self._end and self._events >= self._sent
+        if complete or self._looks * POLL > PATIENCE:
+            self.close()
+            self._run.done()
 
     def report(self) -> None:
-        """Publish the prediction error of the reference."""
-        if self._setup is None or not self.compared or self._before is None:
+        """Publish the verdict so far, and log it where it has changed."""
+        if self.check is None or not self._states:
             return
-        relative = float(np.sqrt(self._squares / self._changes)) if self._changes else 0.0
-        rms = float(np.sqrt(self._squares / (self.compared * (len(self._before.q) or 3))))
-        agrees = relative <= self._tolerance
+        verdict = self.check.verdict()
         status = DiagnosticStatus(
-            level=DiagnosticStatus.OK if agrees else DiagnosticStatus.WARN,
+            level=DiagnosticStatus.OK if verdict.ok else DiagnosticStatus.WARN,
             name=f"{self._robot}: crosscheck",
-            message="agrees with the reference" if agrees else "differs from the reference",
+            message=f"{'verdict' if self._closed else 'so far'}: {verdict.line()}",
             hardware_id=self._robot,
         )
-        values = {
-            "rms velocity error [rad/s]": rms,
-            "max velocity error [rad/s]": self.worst,
-            "relative to the change of velocity": relative,
-            "tolerance": self._tolerance,
-            "states compared": self.compared,
-            "states skipped": self.skipped,
-        }
-        status.values = [KeyValue(key=key, value=f"{value:.6g}") for key, value in values.items()]
+        status.values = [KeyValue(key=key, value=str(v)) for key, v in verdict._asdict().items()]
         message = DiagnosticArray(status=[status])
-        message.header.stamp.sec, message.header.stamp.nanosec = stamp(self._before.time)
+        message.header.stamp.sec, message.header.stamp.nanosec = stamp(self._states[-1].time)
         self._diagnostics.publish(message)
-        level = logging.INFO if agrees else logging.WARNING
-        _log.log(level, "%s: %s", status.message, values)
+        if verdict.ok is not self._ok:
+            self._ok = verdict.ok
+            _log.log(logging.INFO if verdict.ok else logging.WARNING, "%s", status.message)
 
 
 def build(node: Node, run: Run) -> CrosscheckShell:
@@ -193,8 +207,14 @@ def build(node: Node, run: Run) -> CrosscheckShell:
 
 
 def main() -> None:
-    """Run the cross-check node."""
-    sys.exit(main_of("crosscheck", build))
+    """Run the cross-check node; exit with 1 where the run is outside."""
+    shells: list[CrosscheckShell] = []
+
+    def build_and_keep(node: Node, run: Run) -> CrosscheckShell:
+        shells.append(build(node, run))
+        return shells[0]
+
+    sys.exit(main_of("crosscheck", build_and_keep) or shells[0].status)
 
 
 if __name__ == "__main__":

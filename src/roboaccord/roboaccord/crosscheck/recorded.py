@@ -1,0 +1,290 @@
+"""Level 2 of one run, from its bag or while it runs: every control period against the reference's.
+
+One run has one physics step, so no order of convergence shows what time stepping explains. Instead
+it follows from the reference, in the very states of the run. With accelerations a before and b
+after a control period, under the same command, the forward Euler step at the physics step h misses
+the rates by -(b - a) h / 2, the backward one by as much the other way, to first order, and whatever
+treats some forces so and others so lies between [Hairer, Norsett and Wanner 1993, II.1].
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from roboaccord.bag.reader import BagRun
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding, Outcome, excuse, outside
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.crosscheck.verdict import SEEDS
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.scenario import Allowance, limit_of
+from roboaccord.scenario.setup import Setup
+
+GAZEBO = "gz"
+MOST_DELAY = 3  # control periods by which commands may act late in Gazebo, beside its servers
+ESTIMATE = 200  # steps by which the delay is estimated
+FINER = 8  # times the physics step is finer by which accelerations are measured
+SAFETY = 2.0  # on the leading term of the error of a step, as at the other levels
+PYRAMID = np.sqrt(2.0) - 1.0
+"""Of the friction force: the corner of a pyramid of friction lies that far outside its cone."""
+_ROUND_OFF = 1e-9  # s
+
+
+class StepVerdict(NamedTuple):
+    """Hold what the steps of a run say.
+
+    Args:
+        outcome: within, outside, excused or not judged.
+        reason: why it is not simply within.
+        compared: number of control periods.
+        left_out: with an event (impact, stop, switch), which no scheme places inside a step.
+        skipped: of which a sample is missing.
+        delay: control periods by which efforts act late.
+        rms, max: error of the joints' rates, or without joints of the base's turning [rad/s].
+        relative: rms error over the rms change of the rates, of the joints or of the base's
+            turning, whichever exceeds what is allowed by more.
+        allowed: of that.
+    """
+
+    outcome: Outcome
+    reason: str
+    compared: int
+    left_out: int
+    skipped: int
+    delay: int
+    rms: float
+    max: float
+    relative: float
+    allowed: float
+
+    @property
+    def ok(self) -> bool:
+        """False where the run is outside."""
+        return self.outcome != "outside"
+
+    def line(self) -> str:
+        """Return the verdict in one line."""
+        words = f"one step {self.outcome.replace('_', ' ')}: "
+        words += f"{100 * self.relative:.3g} % of the change, allowed {100 * self.allowed:.3g} %"
+        words += f"; {self.compared} steps compared, {self.left_out} left out"
+        words += f", {self.skipped} skipped, delay {self.delay} steps"
+        return words + (f"; {self.reason}" if self.reason else "")
+
+
+class _Step(NamedTuple):
+    """Hold one comparison: error, change, recorded change, Euler term, friction (2, m) each."""
+
+    time: float
+    error: Array
+    change: Array
+    recorded: Array
+    euler: Array
+    friction: Array
+    position: Array
+
+
+class StepCheck:
+    """Compare control periods with the reference, one by one as they come.
+
+    Args:
+        setup: robot and scenario.
+        engine, version: of the run, as a bag or `/R/scenario` says.
+        tolerance: relative error allowed beside what time stepping explains; the scenario's
+            where 0.
+    """
+
+    def __init__(self, setup: Setup, engine: str, version: str, tolerance: float = 0.0) -> None:
+        self._setup, self._engine = setup, engine
+        scenario = setup.scenario
+        self._period, self._tolerance = scenario.control_period, tolerance
+        self._reference = make_simulator(setup)
+        dynamic = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
+        exact = engine == "reference" or "(rk4)" in version or dynamic is None
+        self._small = scenario.physics_step / FINER
+        self._fine = None if exact else make_simulator(setup, physics_step=self._small)
+        touches = setup.force_law is not None or setup.contact is not None
+        self._pyramid = PYRAMID if engine == GAZEBO and touches and dynamic is not None else 0.0
+        self._events: list[tuple[float, str]] = []
+        self._efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
+        self._trials: list[list[_Step]] = []
+        self._delay = None if engine == GAZEBO else 0
+        self._sums = np.zeros((5, 2))
+        self.compared = self.left_out = self.skipped = 0
+        self._sizes = np.ones(2)
+        self._max = 0.0
+
+    def note(self, events: Iterable[Event]) -> None:
+        """Take events of the run, before the period in which they happened."""
+        for event in events:
+            heapq.heappush(self._events, (event.time, event.kind))
+
+    def take(
+        self,
+        before: RobotState,
+        after: RobotState,
+        wrench: Array | None = None,
+        twist: Array | None = None,
+    ) -> list[RobotState]:
+        """Compare one control period; return the errors of the states that are compared by now.
+
+        Args:
+            before, after: samples; the efforts of `after` were in force, its switches are set.
+            wrench, twist: commanded for it.
+        """
+        happened = []
+        while self._events and self._events[0][0] <= after.time + _ROUND_OFF:
+            happened.append(heapq.heappop(self._events)[1])
+        if round((after.time - before.time) / self._period) != 1:
+            self.skipped += max(round((after.time - before.time) / self._period), 1)
+            self._efforts.clear()
+            return []
+        self._efforts.appendleft(after.effort)
+        delays = [self._delay] if self._delay is not None else range(self._efforts.maxlen or 1)
+        if len(self._efforts) <= max(delays):
+            self.skipped += 1
+            return []
+        commands = (Command(self._efforts[d], after.switches, wrench, twist) for d in delays)
+        made = [self._compare(before, after, command) for command in commands]
+        happened += [event.kind for _, seen in made for event in seen]
+        if happened and self._engine != "reference":
+            self.left_out += 1
+            return []
+        steps = [step for step, _ in made]
+        if self._delay is None:
+            self._trials.append(steps)
+            return self.settle() if len(self._trials) == ESTIMATE else []
+        return [self._add(steps[0])]
+
+    def verdict(self) -> StepVerdict:
+        """Return the verdict so far."""
+        scenario = self._setup.scenario
+        error, change, recorded, euler, friction = np.sqrt(
+            self._sums / (max(self.compared, 1) * self._sizes)
+        )
+        moved = np.maximum(change, recorded)
+        share = np.divide(error, moved, out=np.zeros(2), where=moved > 0.0)
+        explained = np.divide(
+            SAFETY * euler + self._pyramid * friction, moved, out=np.zeros(2), where=moved > 0.0
+        )
+        tolerance = scenario.crosscheck.tolerances.one_step
+        allowed = (self._tolerance or limit_of(tolerance)) + explained
+        worst = int(np.argmax(share / allowed))
+        finding = Finding("one_step", self._engine, "within")
+        if not self.compared:
+            finding = Finding("one_step", self._engine, "not_judged", "no step could be compared")
+        elif scenario.crosscheck.statistics:
+            finding = Finding("one_step", self._engine, "not_judged", SEEDS)
+        elif share[worst] > allowed[worst]:
+            what = "the base's turning" if worst or not self._setup.joints else "the joints' rates"
+            finding = outside("one_step", self._engine, f"{what} are not what time stepping makes")
+        elif isinstance(tolerance, Allowance):
+            finding = Finding("one_step", self._engine, "within", tolerance.reason)
+        (finding,) = excuse([finding], scenario.crosscheck.excuse)
+        return StepVerdict(
+            finding.outcome,
+            finding.reason,
+            self.compared,
+            self.left_out,
+            self.skipped,
+            self._delay or 0,
+            float(error[0]),
+            self._max,
+            float(share[worst]),
+            float(allowed[worst]),
+        )
+
+    def _compare(
+        self, before: RobotState, after: RobotState, command: Command
+    ) -> tuple[_Step, Sequence[Event]]:
+        start = self._reference.reset(before)
+        predicted = self._reference.step(command, self._period)
+        events = [*self._reference.take_events()]
+        old, new, now = _rates(before), _rates(predicted), _rates(after)
+        euler = friction = np.zeros_like(new)
+        if self._fine is not None:
+            a, b = (self._acceleration(state, command, events) for state in (start, predicted))
+            euler = 0.5 * self._setup.scenario.physics_step * (b - a)
+        if self._pyramid:
+            friction = new - old - self._period * self._free(before, command.effort)
+        step = _Step(
+            after.time, new - now, new - old, now - old, euler, friction, predicted.q - after.q
+        )
+        return step, events
+
+    def _acceleration(self, state: RobotState, command: Command, events: list[Event]) -> Array:
+        """Return the acceleration with which the reference leaves a state; add what happens."""
+        assert self._fine is not None
+        start = self._fine.reset(state)
+        after = self._fine.step(command, self._small)
+        events += self._fine.take_events()
+        return (_rates(after) - _rates(start)) / self._small
+
+    def _free(self, state: RobotState, effort: Array) -> Array:
+        """Return the acceleration without contact and friction."""
+        found = self._reference.acceleration(state, effort)
+        assert found is not None
+        turn = quaternion_matrix(state.orientation).T
+        return np.concatenate([found.joints, turn @ found.base[3:]])
+
+    def settle(self) -> list[RobotState]:
+        """Choose the delay by the steps so far, the smallest that explains them, and add them.
+
+        Gazebo's engine takes forward Euler steps, whose error no delay has to explain.
+        """
+        if self._delay is not None or not self._trials:
+            return []
+        left = np.array([[s.error - s.euler for s in steps] for steps in self._trials])
+        total = (left**2).sum(axis=(0, 2))
+        self._delay = int(np.flatnonzero(total <= 2.0 * total.min())[0])
+        trials, self._trials = self._trials, []
+        return [self._add(steps[self._delay]) for steps in trials]
+
+    def _add(self, step: _Step) -> RobotState:
+        n = len(self._setup.joints)
+        parts = (slice(n) if n else slice(None), slice(n, None))
+        self._sizes = np.array([n or 3, 3])
+        arrays = (step.error, step.change, step.recorded, step.euler, step.friction)
+        self._sums += [[float(a[part] @ a[part]) for part in parts] for a in arrays]
+        self._max = max(self._max, float(np.abs(step.error[parts[0]]).max()))
+        self.compared += 1
+        return RobotState(step.time, step.position, step.error[:n], np.zeros(n))
+
+
+def check_bag(
+    run: BagRun, scenario: Mapping[str, Any] | None = None, tolerance: float = 0.0
+) -> StepVerdict:
+    """Compare every control period of a recorded run with the reference, as the live check does.
+
+    Args:
+        run: from a bag.
+        scenario: as plain data, for a bag that holds none.
+        tolerance: as of `StepCheck`.
+
+    Raises:
+        AccordError: if the scenario is not known.
+    """
+    data = scenario or run.scenario
+    if not data:
+        raise AccordError("the bag holds no scenario: accord crosscheck BAG SCENARIO")
+    setup = Setup.of(make_scenario(data))
+    motion, check = run.trajectory, StepCheck(setup, run.engine, run.engine_version, tolerance)
+    given = [dict(zip(c.time.tolist(), c.effort)) for c in (run.wrenches, run.twists)]
+    check.note(motion.events)
+    for i in range(len(motion) - 1):
+        before = motion.state(i)
+        check.take(before, motion.state(i + 1), *(known.get(before.time) for known in given))
+    check.settle()
+    return check.verdict()
+
+
+def _rates(state: RobotState) -> Array:
+    """Return the rates of the joints and of the base's turning (n + 3,) [rad/s]."""
+    return np.concatenate([state.qd, state.twist[3:]])

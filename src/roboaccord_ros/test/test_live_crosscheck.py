@@ -1,0 +1,60 @@
+"""The live cross-check says of a run what `accord crosscheck BAG` says of its bag."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from roboaccord.bag.reader import read_run
+from roboaccord.crosscheck.recorded import check_bag
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.perturbation import parse_perturbation
+from roboaccord.scenario.setup import Setup
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("snake", reason="the snake is not installed")
+
+from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
+from roboaccord_ros.nodes.recorder import RecorderShell
+from roboaccord_ros.nodes.simulation import SimulatorOptions
+from roboaccord_ros.nodes.simulator import SimulatorShell
+
+RUNS = [
+    ("snake serpenoid", "reference", (), "within"),
+    ("snake serpenoid", "dart", (), "within"),
+    ("snake serpenoid", "mujoco", (), "within"),
+    ("monkeybot swing", "dart", (), "within"),
+    ("roller_sphere figure_eight", "dart", (), "within"),
+    ("snake serpenoid", "mujoco", ("mujoco:mass:base_link=1.01",), "outside"),
+    ("snake serpenoid", "dart", ("dart:friction_across=1.3",), "outside"),
+    ("snake serpenoid", "mujoco", ("mujoco:delay=1",), "outside"),
+    ("monkeybot swing", "dart", ("dart:gravity=1.05",), "outside"),
+]
+
+
+@pytest.mark.parametrize(("what", "engine", "more", "outcome"), RUNS)
+def test_the_live_verdict_is_the_offline_one(graph, tmp_path, caplog, what, engine, more, outcome):
+    caplog.set_level(logging.INFO)
+    robot, scenario = what.split()
+    pytest.importorskip(robot)
+    perturbed = tuple(map(parse_perturbation, more))
+    setup = Setup.of(load_scenario(robot, robot, scenario, ["duration=0.5"]))
+    simulator = make_simulator(setup, engine, perturbations=perturbed)
+    for _ in ("crosscheck", "recorder", "controller"):
+        graph.run.expect()
+    graph.run.done()  # the controller is expected by the graph itself
+    check = CrosscheckShell(graph.node("crosscheck"), robot, 0.0, graph.run)
+    recorder = RecorderShell(graph.node("recorder"), robot, tmp_path / "bag", graph.run)
+    peers = ("controller", "crosscheck", "recorder")
+    options = SimulatorOptions(engine=engine, peers=peers)
+    SimulatorShell(graph.node("simulator"), setup, simulator, graph.run, options)
+    graph.controller(setup)
+    graph.spin()
+    recorder.close()
+    verdict = check.verdict
+    assert verdict == check_bag(read_run(tmp_path / "bag"))
+    assert (verdict.outcome, check.status) == (outcome, STATUS_OUTSIDE * (outcome == "outside"))
+    steps = round(0.5 / setup.scenario.control_period)
+    assert verdict.compared + verdict.left_out == steps and not verdict.skipped
+    assert sum("crosscheck" in record.name for record in caplog.records) <= 1

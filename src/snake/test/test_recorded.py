@@ -1,0 +1,144 @@
+"""One run against the reference step by step: what one Euler step explains, and what it does not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from roboaccord.bag.reader import read_run
+from roboaccord.bag.recording import write_trajectory
+from roboaccord.cli.main import run as accord
+from roboaccord.contract.state import RobotState
+from roboaccord.crosscheck.recorded import StepCheck, check_bag
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.perturbation import parse_perturbation
+from roboaccord.scenario.setup import Setup
+
+
+def motion(setup, engine, *perturbed):
+    found = tuple(map(parse_perturbation, perturbed))
+    simulator = make_simulator(setup, engine, perturbations=found)
+    return simulator, simulate(
+        simulator=simulator,
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=setup.scenario.duration,
+        control_period=setup.scenario.control_period,
+    )
+
+
+def verdict_of(setup, engine, version, trajectory):
+    check = StepCheck(setup, engine, version)
+    for i in range(len(trajectory) - 1):
+        check.take(trajectory.state(i), trajectory.state(i + 1))
+    check.settle()
+    return check.verdict()
+
+
+def scenario(*changes):
+    return Setup.of(load_scenario("snake", "snake", "serpenoid", ["duration=0.5", *changes]))
+
+
+class Decay:
+    """A reference without joints that matter: every rate falls as exp(-k t), in closed form."""
+
+    def __init__(self, setup, rate=20.0):
+        self.joints, self.effort_limits = setup.joints, setup.effort_limits
+        self.rate, self.physics_step, self.order = rate, setup.scenario.physics_step, 1
+
+    def reset(self, state):
+        self.now = state
+        return state
+
+    def step(self, command, duration):
+        factor = np.exp(-self.rate * duration)
+        self.now = replace(self.now, time=self.now.time + duration, qd=factor * self.now.qd)
+        return self.now
+
+    def take_events(self):
+        return ()
+
+    def acceleration(self, state, effort):
+        return replace_acceleration(-self.rate * state.qd)
+
+
+def replace_acceleration(joints):
+    from roboaccord.contract.interfaces import Acceleration
+
+    return Acceleration(np.zeros(6), joints)
+
+
+@pytest.mark.parametrize(("factor", "outcome"), [(1.0, "within"), (2.3, "outside")])
+def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, factor, outcome):
+    """Of y' = -k y a step h misses y by (k h)^2 / 2: allowed is twice that, and 1e-3 of the change."""
+    setup = scenario()
+    made = lambda setup, **_: Decay(setup)  # noqa: E731
+    monkeypatch.setattr("roboaccord.crosscheck.recorded.make_simulator", made)
+    check, h, k = StepCheck(setup, "dart", ""), setup.scenario.physics_step, 20.0
+    n = len(setup.joints)
+    qd = np.linspace(1.0, 2.0, n)
+    for tick in range(50):
+        before = RobotState(tick * h, np.zeros(n), qd, np.zeros(n))
+        exact = np.exp(-k * h) * qd
+        qd = exact + factor * ((1.0 - k * h) * qd - exact)
+        check.take(before, RobotState((tick + 1) * h, np.zeros(n), qd, np.zeros(n)))
+    verdict = check.verdict()
+    assert verdict.outcome == outcome
+    # relative to the change k h y; the next order is a share k h of it
+    assert verdict.relative == pytest.approx(factor * k * h / 2, rel=2 * k * h)
+    assert verdict.allowed == pytest.approx(1e-3 + 2.0 * k * h / 2, rel=2 * k * h)
+
+
+def test_what_is_allowed_falls_with_the_physics_step():
+    """The error of a first-order scheme halves with its step, and so does what is allowed for it."""
+    found = []
+    for step in (1e-3, 5e-4, 2.5e-4):
+        setup = scenario(f"physics_step={step}")
+        simulator, trajectory = motion(setup, "dart")
+        found.append(verdict_of(setup, "dart", simulator.version, trajectory))
+    assert {v.outcome for v in found} == {"within"}
+    for coarse, fine in zip(found, found[1:]):
+        assert coarse.relative / fine.relative == pytest.approx(2.0, abs=0.3)
+        assert (coarse.allowed - 1e-3) / (fine.allowed - 1e-3) == pytest.approx(2.0, abs=0.3)
+
+
+@pytest.mark.parametrize("delay", [0, 1, 2])
+def test_the_delay_of_commands_in_gazebo_is_found(delay):
+    """Efforts that act late are Gazebo's to have; with another engine they are an error."""
+    setup = scenario()
+    perturbed = [f"dart:delay={delay}"] if delay else []
+    simulator, trajectory = motion(setup, "dart", *perturbed)
+    verdict = verdict_of(setup, "gz", simulator.version, trajectory)
+    assert (verdict.delay, verdict.outcome) == (delay, "within")
+    assert verdict.skipped == 3  # the efforts before them are not known
+
+
+def test_a_bag_is_checked_by_the_command(tmp_path, capsys):
+    setup = scenario()
+    for name, perturbed, status in (("right", (), 0), ("wrong", ("mujoco:mass:link_3=1.01",), 1)):
+        simulator, trajectory = motion(setup, "mujoco", *perturbed)
+        bag = tmp_path / name
+        write_trajectory(bag, setup, "mujoco", simulator.version, trajectory)
+        assert accord(["crosscheck", str(bag), "--json"]) == status
+        said = json.loads(capsys.readouterr().out)
+        verdict = check_bag(read_run(bag))
+        assert {k: said[k] for k in verdict._asdict()} == verdict._asdict()
+        assert verdict.ok is (status == 0)
+
+
+def test_a_bag_without_a_scenario_needs_its_name(tmp_path, capsys):
+    setup = scenario()
+    simulator, trajectory = motion(setup, "reference")
+    write_trajectory(tmp_path / "bag", setup, "reference", simulator.version, trajectory)
+    run = replace(read_run(tmp_path / "bag"), scenario={})
+    with pytest.raises(Exception, match="accord crosscheck BAG SCENARIO"):
+        check_bag(run)
+    assert accord(["crosscheck", str(tmp_path / "bag"), "serpenoid"]) == 0
+    assert "one step within" in capsys.readouterr().out
+    assert accord(["crosscheck", "snake"]) == 2
+    assert "name a scenario of snake" in capsys.readouterr().err
