@@ -90,6 +90,10 @@ images: $(VENV)/.demo ## draw the figures of docs/images anew
 	@for file in runs/images/*/*.svg; do folder=$$(basename $$(dirname $$file)); \
 	    cp $$file docs/images/$${folder%_map}_$$(basename $$file); done
 
+.PHONY: shared
+shared: $(VENV)/.demo ## make anew what config/, models/ and worlds/ have of the robots' descriptions
+	$(VENV)/bin/python -m roboaccord_ros.shared
+
 .PHONY: ros
 ros: ## build on a machine with ROS 2 Jazzy
 	@test -n "$${ROS_DISTRO-}" || \

@@ -21,7 +21,7 @@ from workspace import ROOT
 pytestmark = pytest.mark.thorough
 
 MODELS = [ROOT / "models"]
-FILES = sorted([*ROOT.glob("worlds/*.sdf"), *ROOT.glob("models/*/model.sdf")])
+FILES = sorted([*ROOT.glob("worlds/*.sdf"), *ROOT.glob("models/*/model.*df")])
 WORLDS = [path for path in FILES if path.parent.name == "worlds"]
 TOOL = sdformat_tool()
 needs_tool = pytest.mark.skipif(

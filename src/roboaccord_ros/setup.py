@@ -1,10 +1,17 @@
 """Package the ROS 2 nodes, for colcon (ament_python) and for pip alike."""
 
 from glob import glob
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
 NAME = "roboaccord_ros"
+# What the workspace shares, by folder; config and models are links to those at its top.
+SHARED = {
+    folder: files
+    for folder in ("config", *glob("config/*/"), *glob("models/*/"), *glob("models/*/meshes/"))
+    if (files := [path for path in glob(f"{folder}/*.*") if Path(path).is_file()])
+}
 NODES = ("simulator", "controller", "recorder", "crosscheck")
 
 setup(
@@ -21,7 +28,7 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
         (f"share/{NAME}/worlds", glob("worlds/*.sdf")),
-        *((f"share/{NAME}/{folder}", glob(f"{folder}/*.*")) for folder in sorted(glob("models/*"))),
+        *((f"share/{NAME}/{folder}", files) for folder, files in SHARED.items()),
     ],
     install_requires=["numpy>=1.26", "pyyaml>=6", "roboaccord"],
     entry_points={

@@ -53,7 +53,7 @@ def check_command(
     folders = [*(models or []), *([shipped / "models"] if shipped else [])]
     if files is None and shipped is None:
         raise AccordError("name files: roboaccord_ros, which has the worlds, is not installed")
-    paths = files or sorted([*shipped.glob("worlds/*.sdf"), *shipped.glob("models/*/model.sdf")])  # type: ignore[union-attr]
+    paths = files or sorted([*shipped.glob("worlds/*.sdf"), *shipped.glob("models/*/model.*df")])  # type: ignore[union-attr]
     tool = sdformat_tool()
     found = {}
     for path in paths:

@@ -19,6 +19,7 @@ from roboaccord.gazebo.systems import (
     IN_EVERY_ROBOT,
     IN_EVERY_WORLD,
     SYSTEMS,
+    WINDOW,
 )
 
 
@@ -26,7 +27,8 @@ def check_file(path: Path, models: Sequence[Path]) -> list[str]:
     """Return the errors of a world or model.
 
     Args:
-        path: an SDF file; models that it includes are looked for, and not checked themselves.
+        path: an SDF file, or the URDF of a model; models that it includes are looked for, and not
+            checked themselves.
         models: folders of models, for `model://NAME`.
 
     Raises:
@@ -37,6 +39,8 @@ def check_file(path: Path, models: Sequence[Path]) -> list[str]:
     except (OSError, ET.ParseError) as error:
         reason = getattr(error, "strerror", None) or error
         raise AccordError(f"cannot read {path}: {reason}") from None
+    if root.tag == "robot":
+        return [*_check_systems(root), *_check_config(path)]
     problems = []
     if root.get("version") != VERSION:
         problems.append(f"sdf: version {root.get('version')}, and not {VERSION}")
@@ -107,8 +111,13 @@ def _check_config(path: Path) -> Iterator[str]:
 
 
 def _check_systems(root: ET.Element) -> Iterator[str]:
+    window = set(root.iterfind(".//gui/plugin"))
     for plugin in root.iter("plugin"):
         name, filename = plugin.get("name", ""), plugin.get("filename", "")
+        if plugin in window:
+            if filename not in WINDOW:
+                yield f"gui: {filename} is no part of a window that this workspace knows"
+            continue
         system = SYSTEMS.get(name)
         if system is None:
             yield f"plugin: {name} is no system that this workspace knows"

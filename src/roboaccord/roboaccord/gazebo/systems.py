@@ -74,6 +74,12 @@ SYSTEMS = {
         ),
     }.items()
 }
+# Parts of Gazebo's window, by library.
+WINDOW = frozenset(
+    "MinimalScene EntityContextMenuPlugin GzSceneManager InteractiveViewControl CameraTracking "
+    "MarkerManager SelectEntities Spawn VisualizationCapabilities WorldControl WorldStats "
+    "ComponentInspector EntityTree".split()
+)
 IN_EVERY_WORLD = tuple(
     f"gz::sim::systems::{name}" for name in ("Physics", "UserCommands", "SceneBroadcaster")
 )

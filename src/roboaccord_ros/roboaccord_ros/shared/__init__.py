@@ -1,0 +1,1 @@
+"""What the workspace shares: models, worlds and layouts made from the robots' descriptions."""

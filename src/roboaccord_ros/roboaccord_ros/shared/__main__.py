@@ -1,0 +1,30 @@
+"""Write config/, models/ and worlds/ of the workspace anew: `make shared`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from roboaccord.cli.main import complain
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.resources import share
+from roboaccord.run.output import make_folder
+from roboaccord.scenario.setup import robot_names
+
+from roboaccord_ros.shared.files import shared_files
+
+
+def main(words: list[str]) -> int:
+    """Write the files into the folder that is named, or else where they are installed from."""
+    try:
+        top = Path(words[0]) if words else share("roboaccord_ros")
+        for path, content in shared_files(robot_names()).items():
+            make_folder((top / path).parent)
+            (top / path).write_bytes(content)
+    except AccordError as error:
+        return complain(str(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

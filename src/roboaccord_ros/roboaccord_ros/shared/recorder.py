@@ -1,0 +1,39 @@
+"""Qualities of service for `ros2 bag record`, by topic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import yaml
+from roboaccord.bag.topics import optional_topics, switch_topic, topics
+from roboaccord.scenario.setup import Setup
+
+from roboaccord_ros.graph import names
+
+HEAD = """\
+# Topics of all robots, and how `ros2 bag record` is to subscribe to them (made by `make shared`):
+# ros2 bag record --storage mcap --regex '/(snake)/.*|/tf.*|/diagnostics' \\
+#     --qos-profile-overrides-path $(ros2 pkg prefix --share roboaccord_ros)/config/recorder.yaml
+# Nothing is dropped; what is published once is got by who comes late. Other topics are recorded
+# as rosbag2 finds them.
+"""
+LATCHED = {
+    "durability": "transient_local",
+    "history": "keep_last",
+    "depth": names.LATCHED.depth,
+    "reliability": "reliable",
+}
+EVERY = {"durability": "volatile", "history": "keep_all", "depth": 0, "reliability": "reliable"}
+
+
+def recorder_qos(setups: Sequence[Setup]) -> str:
+    """Return the YAML text for `--qos-profile-overrides-path`."""
+    found = {}
+    for setup in setups:
+        robot = setup.robot.name
+        switches = [switch_topic(robot, name) for name in setup.initial.switches]
+        for topic in (*topics(robot), *optional_topics(robot), *switches):
+            found[topic.name] = dict(LATCHED if topic.latched else EVERY)
+        found[f"/{robot}/{names.RESULT}"] = dict(LATCHED)
+        found[f"/{robot}/{names.ERROR}"] = dict(EVERY)
+    return HEAD + yaml.safe_dump(found, sort_keys=True)

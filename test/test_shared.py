@@ -1,0 +1,235 @@
+"""Shared files: made anew they are the same, they fit the robots, and a camera sees each robot."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from roboaccord.description.meshes import read_mesh
+from roboaccord.gazebo.tool import sdformat_tool
+from roboaccord.numerics.rotations import rpy_matrix
+from roboaccord.scenario.setup import robot_names
+from roboaccord_ros.graph import names
+from roboaccord_ros.shared.files import shared_files
+from roboaccord_ros.shared.show import Show
+from workspace import ROOT
+
+pytestmark = pytest.mark.thorough
+
+ROBOTS = robot_names()
+HALF = math.tan(math.radians(45.0))  # of Gazebo's horizontal field of view
+NARROW, WIDE = 4 / 3, 16 / 9  # windows
+LEAST = 0.05  # of the picture's width that a robot must have to be seen well
+AHEAD = 1e-2  # m by which what hides a point must be before it
+
+
+@cache
+def show(name: str) -> Show:
+    return Show.of(name)
+
+
+def world(name: str) -> ET.Element:
+    found = ET.parse(ROOT / "worlds" / f"{name}.sdf").getroot().find("world")
+    assert found is not None
+    return found
+
+
+def numbers(text: str | None) -> np.ndarray:
+    return np.array([float(word) for word in (text or "0 0 0 0 0 0").split()])
+
+
+def test_made_anew_they_are_the_same() -> None:
+    """`make shared` has nothing to do, and no other file is among what it makes."""
+    made = shared_files(ROBOTS)
+    changed = [path for path, content in made.items() if (ROOT / path).read_bytes() != content]
+    assert not changed, "run: make shared"
+    for kind in ("rviz", "foxglove", "plotjuggler"):
+        there = {f"config/{kind}/{path.name}" for path in (ROOT / "config" / kind).iterdir()}
+        assert there == {path for path in made if path.startswith(f"config/{kind}/")}
+
+
+def camera(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return place (3,) and axes of the camera of a world: rows forward, left, up (3, 3)."""
+    pose = numbers(world(name).findtext("gui/plugin[@filename='MinimalScene']/camera_pose"))
+    return pose[:3], rpy_matrix(*pose[3:]).T
+
+
+def projected(name: str, points: np.ndarray) -> np.ndarray:
+    """Return where points (k, 3) are seen: left and up over half of the width, and depth (k, 3)."""
+    eye, axes = camera(name)
+    forward, left, up = axes @ (points - eye).T
+    return np.stack([left / forward / HALF, up / forward / HALF, forward], axis=-1)
+
+
+def solids(name: str) -> list[np.ndarray]:
+    """Return the triangles (k, 3, 3) [m] of what stands around the robot in a world."""
+    found = []
+    for uri in world(name).findall("include/uri"):
+        model = ROOT / "models" / str(uri.text).removeprefix("model://")
+        for link in (
+            ET.parse(model / "model.sdf").iter("link") if uri.text != f"model://{name}" else ()
+        ):
+            for visual in link.findall("visual"):
+                place = numbers(link.findtext("pose"))[:3] + numbers(visual.findtext("pose"))[:3]
+                size, mesh = visual.find("geometry/box/size"), visual.find("geometry/mesh/uri")
+                corners = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), -1).reshape(8, 3)
+                squares = [
+                    (0, 1, 3, 2),
+                    (4, 5, 7, 6),
+                    (0, 1, 5, 4),
+                    (2, 3, 7, 6),
+                    (0, 2, 6, 4),
+                    (1, 3, 7, 5),
+                ]
+                faces = np.array([t for a, b, c, d in squares for t in ((a, b, c), (a, c, d))])
+                if mesh is not None:
+                    corners, faces = read_mesh(model / str(mesh.text))
+                elif size is not None:
+                    corners = corners * numbers(size.text)
+                found.append(corners[faces] + place)
+    return found
+
+
+def hidden(eye: np.ndarray, point: np.ndarray, triangles: np.ndarray) -> bool:
+    """Return whether a triangle (k, 3, 3) is between the eye and a point (Moeller-Trumbore)."""
+    ray = point - eye
+    a, b, c = triangles.transpose(1, 0, 2)
+    normal = np.cross(ray, c - a)
+    scale = np.einsum("ki,ki->k", b - a, normal)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        u = np.einsum("ki,ki->k", eye - a, normal) / scale
+        across = np.cross(eye - a, b - a)
+        v = across @ ray / scale
+        far = np.einsum("ki,ki->k", c - a, across) / scale
+    before = 1.0 - AHEAD / float(np.linalg.norm(ray))
+    return bool(((u >= 0) & (v >= 0) & (u + v <= 1) & (far > 0) & (far < before)).any())
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_camera_of_a_world_sees_the_robot_and_its_path(name: str) -> None:
+    """All of the motion is in the picture, the robot is big enough, and nothing is before it."""
+    bodies = show(name).bodies
+    start = np.concatenate([body[0] for body in bodies])
+    path = np.stack([body.mean(axis=1) for body in bodies]).mean(axis=0)
+    seen = projected(name, np.concatenate([start, path]))
+    assert (seen[:, 2] > 0.05).all()
+    assert (np.abs(seen[:, 0]) < 1).all()
+    assert (np.abs(seen[:, 1]) < 1 / WIDE).all()  # the narrow window is higher
+    robot = seen[: len(start), :2]
+    assert np.ptp(robot, axis=0).max() / 2 > LEAST
+    eye, _ = camera(name)
+    things = solids(name)
+    for point in [*start[:: max(1, len(start) // 100)], *path]:
+        assert not any(hidden(eye, point, triangles) for triangles in things), point
+
+
+def test_gazebos_default_camera_sees_the_wall_and_not_the_monkeybot() -> None:
+    """Why a world needs a camera: from (-6, 0, 6) the robot is behind the wall."""
+    point = show("monkeybot").bodies[0][0].mean(axis=0)
+    assert any(hidden(np.array([-6.0, 0.0, 6.0]), point, solid) for solid in solids("monkeybot"))
+
+
+@pytest.mark.skipif(not sdformat_tool(), reason="sdformat's reader is not installed")
+@pytest.mark.parametrize("name", ROBOTS)
+def test_sdformat_reads_all_of_an_included_robot(name: str) -> None:
+    """Links, masses and systems of the description are in the world, at the start pose."""
+    tool, path = sdformat_tool(), ROOT / "worlds" / f"{name}.sdf"
+    environment = {
+        "SDF_PATH": str(ROOT / "models"),
+        "PATH": str(Path(shutil.which(tool) or "").parent),
+    }
+    done = subprocess.run(
+        [tool, "sdf", "-p", path], capture_output=True, text=True, env=environment, check=True
+    )
+    model = ET.fromstring(done.stdout.replace("gz:expressed_in", "")).find(
+        f"world/model[@name='{name}']"
+    )
+    assert model is not None
+    urdf = ET.parse(ROOT / "models" / name / "model.urdf").getroot()
+    joined = {j.find("child").get("link") for j in urdf.findall("joint[@type='fixed']")}  # type: ignore[union-attr]
+    masses = {
+        link.get("name"): float(link.find("inertial/mass").get("value"))  # type: ignore[union-attr, arg-type]
+        for link in urdf.findall("link")
+        if link.get("name") != "world"
+    }
+    read = {
+        link.get("name"): float(link.findtext("inertial/mass") or 0)
+        for link in model.findall("link")
+    }
+    # Older versions drop a link of 1 mg, and put those behind a fixed joint together.
+    assert {n for n, m in masses.items() if m > 1e-5 and n not in joined} <= read.keys()
+    assert sum(read.values()) == pytest.approx(sum(masses.values()), abs=1e-5)
+    plugins = [plugin.get("name") for plugin in urdf.iter("plugin")]
+    assert [plugin.get("name") for plugin in model.findall("plugin")] == plugins
+    start = show(name).setup.initial.position
+    np.testing.assert_allclose(numbers(model.findtext("pose"))[:3], start, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_commands_of_a_world_are_about_topics_of_its_robot(name: str) -> None:
+    text = (ROOT / "worlds" / f"{name}.sdf").read_text(encoding="utf-8")
+    topics = set(re.findall(r"gz topic (?:-e )?-t (\S+)", text))
+    urdf = ET.parse(ROOT / "models" / name / "model.urdf").getroot()
+    own = {e.text for tree in (urdf, world(name)) for p in tree.iter("plugin") for e in p}
+    assert topics
+    assert all(topic in own or topic == f"/world/{name}/wrench/persistent" for topic in topics)
+
+
+def test_the_recorder_knows_the_topics_of_the_nodes() -> None:
+    """Each topic of a bag, a state of a switch and a result has its quality of service."""
+    given = yaml.safe_load((ROOT / "config" / "recorder.yaml").read_text(encoding="utf-8"))
+    always = (
+        names.STATES, names.ODOMETRY, names.EFFORTS, names.EVENTS, names.CONTACTS, names.WRENCH,
+        names.TWIST, names.DESCRIPTION, names.SCENARIO, names.RESULT, names.ERROR,
+    )  # fmt: skip
+    for robot in ROBOTS:
+        switches = [f"{switch}/state" for switch in show(robot).setup.initial.switches]
+        for topic in (*always, *switches):
+            latched = topic in names.ALL_LATCHED or topic in switches
+            expected = "transient_local" if latched else "volatile"
+            assert given[f"/{robot}/{topic}"]["durability"] == expected
+    words = {"history", "depth", "reliability", "durability"}
+    assert all(set(profile) == words for profile in given.values())
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_layouts_name_topics_of_the_robot(name: str) -> None:
+    """In RViz, Foxglove and PlotJuggler alike; and every panel of Foxglove has its place."""
+    joints, topics = show(name).setup.joints, {*names.TYPES, "surroundings"}
+    robot = show(name).setup.robot
+    topics |= {robot.velocity_topic, *robot.effort_topics}
+    rviz = yaml.safe_load((ROOT / "config/rviz" / f"{name}.rviz").read_text(encoding="utf-8"))
+    manager = rviz["Visualization Manager"]
+    assert manager["Global Options"]["Fixed Frame"] == "odom"
+    classes = [display["Class"] for display in manager["Displays"]]
+    assert {f"rviz_default_plugins/{c}" for c in ("RobotModel", "Odometry", "MarkerArray")} <= {
+        *classes
+    }
+    foxglove = (ROOT / "config/foxglove" / f"{name}.json").read_text(encoding="utf-8")
+    curves = ET.parse(ROOT / "config/plotjuggler" / f"{name}.xml").iter("curve")
+    texts = [json.dumps(rviz), foxglove, *(curve.get("name", "") for curve in curves)]
+    found = {m for text in texts for m in re.findall(rf"/{name}/([\w/]+)", text)}
+    assert found
+    for topic in found:
+        assert any(topic == t or topic.startswith(f"{t}/") for t in topics), topic
+    layout = json.loads(foxglove)
+    assert sorted(leaves(layout["layout"])) == sorted(layout["configById"])
+    for panel in layout["configById"].values():
+        if "paths" in panel:
+            assert [path["label"] for path in panel["paths"]] == list(joints)
+
+
+def leaves(layout: Any) -> list[str]:
+    return (
+        [layout] if isinstance(layout, str) else leaves(layout["first"]) + leaves(layout["second"])
+    )
