@@ -7,13 +7,12 @@ the nodes run in the Python of the workspace.
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -40,12 +39,11 @@ from roboaccord_ros.plan.arguments import ARGUMENTS
 
 PACKAGE = "roboaccord_ros"
 PYTHON = "ROBOACCORD_PYTHON"  # environment variable: the workspace's Python
-PARENT = "ROBOACCORD_END_WITH_PARENT"  # as graph/shell.py has it
+TIED = Path(__file__).with_name("run") / "tied.py"
 LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
 PLANNING = 300.0  # s that the planner may take
 ENDING = 30.0  # s that recorder, controller and cross-check may take after the run
-GRACE = 10.0  # s that processes have when `ros2 launch` itself is terminated
 DONE = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
 INTERRUPTED = (130, -signal.SIGINT, -signal.SIGTERM)
 
@@ -114,7 +112,6 @@ class BringUp:
         self._actions: dict[str, Any] = {}
         self._left = {p["name"]: p["meaning"] for p in plan["processes"]}
         self._over, self._differs = False, False
-        atexit.register(self._end_orphans)
 
     def start(self) -> list[Any]:
         """Return what is to be done at once."""
@@ -129,7 +126,8 @@ class BringUp:
 
     def _action(self, process: dict[str, Any]) -> Any:
         common = {
-            "additional_env": {**process["env"], PARENT: "1"},
+            "additional_env": process["env"],
+            "prefix": shlex.join([self._python, str(TIED)]),
             "on_exit": partial(self._on_exit, process["name"]),
         }
         if process["command"]:
@@ -204,25 +202,6 @@ class BringUp:
     def _refuse_late(self, _: LaunchContext) -> None:
         late = [name for name, meaning in self._left.items() if meaning == "part"]
         raise RuntimeError(f"{', '.join(late)} did not end within {ENDING:g} s of the run")
-
-    def _end_orphans(self) -> None:
-        """End what `ros2 launch` leaves behind when it is terminated."""
-        started = [action.process_details for action in self._actions.values()]
-        pids = [details["pid"] for details in started if details]
-        for number in (signal.SIGINT, signal.SIGKILL):
-            for pid in filter(_is_there, pids):
-                os.kill(pid, number)
-            end = time.monotonic() + GRACE
-            while any(map(_is_there, pids)) and time.monotonic() < end:
-                time.sleep(0.05)
-
-
-def _is_there(pid: int) -> bool:
-    """Return whether a child runs."""
-    try:
-        return os.waitpid(pid, os.WNOHANG) == (0, 0)
-    except ChildProcessError:
-        return False
 
 
 def _parameter(value: Any) -> Any:
