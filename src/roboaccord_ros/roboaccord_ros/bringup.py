@@ -206,5 +206,6 @@ class BringUp:
 
 def _parameter(value: Any) -> Any:
     """Return a parameter as it is, where launch_ros would read a text as YAML."""
-    kinds = {str: str, list: list[str]}
-    return ParameterValue(value, value_type=kinds[type(value)]) if type(value) in kinds else value
+    if not isinstance(value, (str, list)):
+        return value
+    return ParameterValue(value, value_type=str if isinstance(value, str) else list[str])

@@ -18,7 +18,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo.bridge import World, refuse_rates
 from roboaccord_ros.gazebo.link import message
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.plan.processes import Process
+from roboaccord_ros.process import Process
 
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart

@@ -188,7 +188,8 @@ def _end_soon(*, failed: bool) -> None:
     that all work was done; or 1 after a failure.
     """
     if failed:
-        faulthandler.dump_traceback_later(GRACE, exit=True, file=open(os.devnull, "w"))
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        faulthandler.dump_traceback_later(GRACE, exit=True, file=nowhere)
     else:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(GRACE)

@@ -1,4 +1,4 @@
-"""Pacing of a simulation: in lockstep or free, as fast as can be or by the wall clock, with pauses."""
+"""Pacing of a simulation: in lockstep or free, by the wall clock or not, with pauses."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Pace:
         return not self._interval or time.monotonic() >= self._due
 
     def advance(self) -> None:
-        """Note that a tick is taken, and say once if they cannot be taken as fast as they are due."""
+        """Note that a tick is taken, and say once if ticks are due faster than that can be."""
         if not self._interval:
             return
         self._due += self._interval

@@ -16,8 +16,8 @@ from roboaccord.scenario.controllers import check_controller
 from roboaccord_ros.gazebo.prepare import PARTITION, gazebo_processes, partition
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.plan.choice import GAZEBO, Choice, Sight, choose
-from roboaccord_ros.plan.processes import Process
 from roboaccord_ros.plan.request import Request
+from roboaccord_ros.process import Process
 
 REAL = 1.0  # simulated seconds a second; 0: as fast as can be
 
@@ -64,16 +64,13 @@ def _bag(request: Request, sim: str) -> str:
     asked = request["record"]
     if asked in ("", "false"):
         return ""
-    words = (request.setup.robot.name, request.setup.scenario.name, sim, request["namespace"])
-    words = (*(word.strip("/").replace("/", "_") for word in words if word), _now())
-    bag = Path("runs", "_".join(words)) if asked == "true" else Path(asked)
+    names = (request.setup.robot.name, request.setup.scenario.name, sim, request["namespace"])
+    words = [name.strip("/").replace("/", "_") for name in names if name]
+    started = f"{datetime.now():%Y%m%d_%H%M%S}"
+    bag = Path("runs", "_".join([*words, started])) if asked == "true" else Path(asked)
     if bag.exists():
         raise AccordError(f"{bag} exists already; choose another name for the bag")
     return str(bag)
-
-
-def _now() -> str:
-    return f"{datetime.now():%Y%m%d_%H%M%S}"
 
 
 def _node(name: str, meaning: Any, parameters: dict[str, Any]) -> Process:
