@@ -128,10 +128,9 @@ def test_parameter_table_is_that_of_the_file(robot: str) -> None:
 def test_launch_arguments_and_node_parameters_are_documented() -> None:
     """docs/ros.md has a row for each."""
     page = (ROOT / "docs" / "ros.md").read_text(encoding="utf-8")
-    launch = (ROOT / "launch" / "simulate.launch.py").read_text(encoding="utf-8")
-    nodes = (ROOT / "src/roboaccord_ros/roboaccord_ros/graph/parameters.py").read_text(
-        encoding="utf-8"
-    )
+    package = ROOT / "src/roboaccord_ros/roboaccord_ros"
+    launch = (package / "plan/arguments.py").read_text(encoding="utf-8")
+    nodes = (package / "graph/parameters.py").read_text(encoding="utf-8")
     names = re.findall(r'^    "(\w+)": \(', launch + nodes, re.MULTILINE)
     assert len(names) > 20
     for name in names:

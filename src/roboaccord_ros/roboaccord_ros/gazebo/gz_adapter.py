@@ -9,6 +9,7 @@ and zero efforts at the end.
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ from roboaccord_ros.gazebo.link import FreeLink, Link, LockstepLink
 from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
+from roboaccord_ros.graph.motion import Motion
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import POLL, Run, report_main_of
@@ -46,6 +48,7 @@ class GazeboShell:
         peers: nodes that must receive the states before the world runs.
         timeout: how long Gazebo may be silent [s of wall time].
         pace: of the commands in lockstep, as the simulator's.
+        endless: whether it runs until it is interrupted.
     """
 
     def __init__(
@@ -58,13 +61,15 @@ class GazeboShell:
         peers: Sequence[str] = ("controller",),
         timeout: float = 30.0,
         pace: float = 0.0,
+        *,
+        endless: bool = False,
     ) -> None:
         self._node, self._setup, self._world, self._run = node, setup, world, run
         self._link = link
         self._peers, self._timeout = peers, timeout
         period = setup.scenario.control_period
         world.check_period(period)
-        self._ticks = count_steps(setup.scenario.duration, period, "duration")
+        self._ticks = 0 if endless else count_steps(setup.scenario.duration, period, "duration")
         self._period_ns = round(period * NANOSECONDS)
         self._robot, self._joints = setup.robot.name, setup.joints
         self._outlet = Outlet(node, setup, "gz", gazebo_version(), "ros_gz", clock=False)
@@ -74,8 +79,9 @@ class GazeboShell:
         self._base = BaseTwist(setup.initial, world.physics_step)
         self._odometry = setup.robot.odometry(setup)
         self._seen = 0.0  # time of the last state
-        self._motion: list[RobotState] = []
-        self._events: list[Event] = []
+        self._motion = Motion(setup.joints, endless=endless)
+        self._begun, self._endless = False, endless
+        self._events: list[Event] = []  # since the last state
         self._delays: list[int] = []
         self._started = self._heard = time.monotonic()
         self.result: dict[str, object] = {}
@@ -107,14 +113,15 @@ class GazeboShell:
         self._link.force(np.zeros_like(self._effort))
         self._link.deliver()
         if not self.result:
-            self._finish(str(self._run.error or "interrupted"))
+            open_ended = (self._endless or self._setup.scenario.driven) and self._seen
+            self._finish(str(self._run.error or ("" if open_ended else "interrupted")))
         self._outlet.deliver()
 
     def _look(self) -> None:
         """Start when everybody listens, and notice silence."""
         silent = time.monotonic() - self._heard
         self._switches.look()
-        if not self._motion:
+        if not self._begun:
             missing = self._missing()
             if not missing:
                 self._prepare()
@@ -142,7 +149,7 @@ class GazeboShell:
         """Go on when Gazebo has switched."""
         if self._switches.busy:
             return
-        if self._motion:
+        if self._begun:
             self._go_on()
         else:
             self._begin()
@@ -176,7 +183,7 @@ class GazeboShell:
             self._waiting = data
             return
         check_command(Command(effort), self._joints, "the controller", stamp)
-        if self.result or not self._motion:
+        if self.result or not self._begun:
             return
         self._effort = clip_efforts(effort, self._setup.effort_limits)
         self._delays.append(round((self._seen - stamp) / self._world.physics_step))
@@ -204,7 +211,7 @@ class GazeboShell:
         self._link.go_on()
 
     def _on_state(self, state: RobotState | None) -> None:
-        if state is None or self.result or not self._motion or state.time <= self._seen:
+        if state is None or self.result or not self._begun or state.time <= self._seen:
             return  # a paused world repeats its state
         self._heard = time.monotonic()
         self._seen = state.time
@@ -216,21 +223,23 @@ class GazeboShell:
             state, q=q, effort=self._effort, twist=twist, switches=self._switches.now
         )
         self._publish(self._odometry.follow(state) if self._odometry else state)
-        if round(state.time * NANOSECONDS) >= self._ticks * self._period_ns:
+        if self._ticks and round(state.time * NANOSECONDS) >= self._ticks * self._period_ns:
             self._finish()
 
     def _publish(self, state: RobotState) -> None:
         check_state(state, self._joints, "gz")
-        self._motion.append(state)
+        self._begun = True
+        self._motion.add(state, self._events)
+        self._events = []
         for markers in self._markers:
             markers.on_state(state)
         self._outlet.state(state)
 
     def _finish(self, error: str = "") -> None:
-        over = not error and bool(self._motion)
+        over = not error and self._begun
         self.result = {
-            "trajectory_sha256": self.trajectory.sha256() if over else "",
-            "steps": round(self._motion[-1].time * NANOSECONDS / self._period_ns) if over else 0,
+            "trajectory_sha256": self._motion.sha256 if over else "",
+            "steps": round(self._seen * NANOSECONDS / self._period_ns) if over else 0,
             "wall_time": time.monotonic() - self._started,
             "command_delay": float(np.mean(self._delays)) if self._delays else 0.0,
             "error": error,
@@ -242,7 +251,7 @@ class GazeboShell:
     @property
     def trajectory(self) -> Trajectory:
         """The motion so far, at the control ticks."""
-        return Trajectory.from_states(self._joints, self._motion, self._events)
+        return self._motion.trajectory
 
 
 def build(node: Node, run: Run) -> GazeboShell:
@@ -254,7 +263,8 @@ def build(node: Node, run: Run) -> GazeboShell:
     link = LockstepLink(setup, world) if values["lockstep"] else FreeLink(node, setup, world)
     pace = values["pace"] if values["lockstep"] else 0.0  # free, the world's own rate counts
     peers, patience = values["peers"], values["start_timeout"]
-    return GazeboShell(node, setup, world, link, run, peers, patience, pace)
+    endless = math.isinf(values["duration"])
+    return GazeboShell(node, setup, world, link, run, peers, patience, pace, endless=endless)
 
 
 def main() -> None:

@@ -168,6 +168,7 @@ class Pacing:
         """Notice another simulator; one that is about to end may take a moment to go."""
         self._rival = self._rival + 1 if graph.count_clocks(self._node) > 1 else 0
         if self._rival * POLL > RIVAL:
+            self._simulation.silent = True
             raise AccordError(graph.rival(self._node))
 
     def _wait_for_recorder(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 
@@ -14,7 +13,7 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.run.loop import advance
 from roboaccord.scenario.setup import Setup
 
-BLOCK = 1000  # states of a run without end that are kept before they are hashed
+from roboaccord_ros.graph.motion import Motion
 
 
 class Stepper:
@@ -40,9 +39,7 @@ class Stepper:
             self.ticks = count_steps(setup.scenario.duration, self.period, "duration")
         self.tick = 0
         self.state: RobotState = setup.initial
-        self._motion: list[RobotState] = []
-        self._events: list[Event] = []
-        self._hash = hashlib.sha256()
+        self.motion = Motion(self.joints, endless=not self.ticks)
 
     @property
     def over(self) -> bool:
@@ -51,23 +48,16 @@ class Stepper:
 
     @property
     def trajectory(self) -> Trajectory:
-        """The motion so far; of a run without end the last of it."""
-        return Trajectory.from_states(self.joints, self._motion, self._events)
-
-    @property
-    def sha256(self) -> str:
-        """The hash of the motion so far: `Trajectory.sha256`, for a run without end too."""
-        whole = self._hash.copy()
-        whole.update(self.trajectory.hashed_bytes())
-        return whole.hexdigest()
+        """The motion so far."""
+        return self.motion.trajectory
 
     def start(self) -> None:
         """Begin, or begin again."""
-        self._hash = hashlib.sha256()
         self.tick = 0
         self.state = self._simulator.reset(self._initial)
         self._simulator.take_events()
-        self._motion, self._events = [self.state], []
+        self.motion.clear()
+        self.motion.add(self.state)
         for observer in self._observers:
             observer.on_state(self.state)
 
@@ -83,11 +73,7 @@ class Stepper:
         self.tick += 1
         self.state = advance(self._simulator, command, self.period, self.tick, self._period_ns)
         events = self._simulator.take_events()
-        self._motion.append(self.state)
-        self._events.extend(events)
-        if not self.ticks and len(self._motion) >= BLOCK:
-            self._hash.update(self.trajectory.hashed_bytes())
-            self._motion, self._events = [], []
+        self.motion.add(self.state, events)
         for observer in self._observers:
             for event in events:
                 observer.on_event(event)
