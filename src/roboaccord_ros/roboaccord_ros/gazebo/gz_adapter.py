@@ -239,7 +239,7 @@ class GazeboShell:
         over = not error and self._begun
         self.result = {
             "trajectory_sha256": self._motion.sha256 if over else "",
-            "steps": round(self._seen * NANOSECONDS / self._period_ns) if over else 0,
+            "steps": round(self.trajectory.time[-1] * NANOSECONDS / self._period_ns) if over else 0,
             "wall_time": time.monotonic() - self._started,
             "command_delay": float(np.mean(self._delays)) if self._delays else 0.0,
             "error": error,

@@ -1,0 +1,114 @@
+"""Nodes, parameters, topics and services of each robot are those of the tables in docs/ros.md."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from roboaccord.contract.errors import AccordError
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.catalogue import read_catalogue
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from roboaccord_ros.gazebo import gz_adapter
+from roboaccord_ros.graph.parameters import setup_of
+from roboaccord_ros.nodes import controller, crosscheck, recorder, simulator
+
+pytestmark = pytest.mark.thorough
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "ros.md"
+BUILD = {
+    "simulator": lambda node, run: simulator.build(node, run, make_simulator),
+    "controller": controller.build,
+    "recorder": recorder.build,
+    "crosscheck": crosscheck.build,
+    "gz_adapter": gz_adapter.build,
+}
+# What rclpy and this test add.
+OF_ROS = {"/rosout", "/parameter_events"}
+OF_EVERY_NODE = re.compile(r"/((describe|get|list|set)_param\w+|get_type_description)$")
+OWN = {"use_sim_time", "start_type_description_service"}
+# One scenario a robot; those of teleoperation have most topics.
+CATALOGUE = read_catalogue().scenarios
+SCENARIOS = {row["robot"]: row["scenario"] for row in CATALOGUE}
+SCENARIOS |= {row["robot"]: row["scenario"] for row in CATALOGUE if row["scenario"] == "teleop"}
+
+
+def table(head):
+    """Return the rows of a table of the page, by the text that its first line begins with."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(f"| {head} |"))
+    rows = []
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows[0], rows[2:]
+
+
+def names_of(head, robot, switches):
+    """Return name and type of what a table says that a robot has."""
+    found = {}
+    for names, types, *_ in table(head)[1]:
+        names, kinds = re.findall(r"`(/[^`]*)`", names), re.findall(r"\w+/\w+", types)
+        kinds *= len(names) if len(kinds) == 1 else 1
+        for name, kind in zip(names, kinds, strict=True):
+            package, kind = kind.split("/")
+            first = name.split("/")[1]
+            if importlib.util.find_spec(package) is None or first in set(SCENARIOS) - {robot}:
+                continue
+            name = name.replace("/R/", f"/{robot}/")
+            for switch in switches if "SWITCH" in name else [""]:
+                sort = "msg" if head == "topic" else "srv"
+                found[name.replace("SWITCH", switch)] = [f"{package}/{sort}/{kind}"]
+    return found
+
+
+@pytest.fixture(params=sorted(SCENARIOS))
+def running(request, graph, tmp_path, monkeypatch):
+    """Start the nodes of a robot, and let them run for a moment."""
+    monkeypatch.chdir(tmp_path)
+    robot = request.param
+    values = {"robot": robot, "scenario": SCENARIOS[robot], "bag": str(tmp_path / "bag")}
+    setup = setup_of({**values, "set": [], "duration": 0.0})
+    duration = 5 * setup.scenario.control_period
+    values |= {"duration": duration, "peers": ["controller", "recorder"]}
+    shells = {}
+    for name in ("simulator", "recorder", "crosscheck", "controller"):
+        peers = ["simulator", "recorder"] if name == "controller" else values["peers"]
+        given = [Parameter(key, value=value) for key, value in {**values, "peers": peers}.items()]
+        node = Node(name, context=graph.context, parameter_overrides=given, enable_rosout=False)
+        graph.nodes.append(node)
+        graph.run.expect()
+        shells[name] = BUILD[name](node, graph.run)
+    graph.run.done()  # the run begins with one
+    graph.spin()
+    yield robot, setup, {node.get_name(): node for node in graph.nodes}
+    for shell in shells.values():
+        shell.close()
+
+
+def test_a_robot_has_the_nodes_parameters_topics_and_services_of_the_tables(running, graph):
+    robot, setup, nodes = running
+    node = nodes["simulator"]
+    topics = {n: t for n, t in node.get_topic_names_and_types() if n not in OF_ROS}
+    assert topics == names_of("topic", robot, setup.initial.switches)
+    services = {n: t for n, t in node.get_service_names_and_types() if not OF_EVERY_NODE.search(n)}
+    assert services == names_of("service", robot, setup.initial.switches)
+    columns = table("parameter")[0][2:-1]
+    assert set(node.get_node_names()) == set(columns) - {"gz_adapter"}
+
+    adapter = nodes["gz_adapter"] = Node("gz_adapter", context=graph.context)
+    with suppress(AccordError):  # there is no Gazebo, which it notices once it has its parameters
+        gz_adapter.build(adapter, graph.run)
+    adapter.destroy_node()
+    head, rows = table("parameter")
+    for name, node in nodes.items():
+        column = head.index(name)
+        documented = {row[0].strip("`") for row in rows if row[column] == "x"}
+        assert set(node._parameters) - OWN == documented, name

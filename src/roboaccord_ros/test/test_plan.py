@@ -1,0 +1,177 @@
+"""The planner of a launch: what it chooses, what it refuses, and what it starts."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+from roboaccord.contract.errors import AccordError
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("snake", reason="the snake, by which the planner is tested, is not installed")
+
+from roboaccord_ros.gazebo.prepare import real_time_factor
+from roboaccord_ros.plan.plan import make_plan
+from roboaccord_ros.plan.request import Request
+
+
+def plan_of(*words, robot="snake", scenario="serpenoid"):
+    made = make_plan(Request.parse([f"robot:={robot}", f"scenario:={scenario}", *words]))
+    made["by_name"] = {process["name"]: process for process in made["processes"]}
+    return made
+
+
+@pytest.fixture(autouse=True)
+def bare_machine(monkeypatch, tmp_path):
+    """No display, no Gazebo and no RViz, whatever this machine has."""
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "GZ_PARTITION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def install(monkeypatch, tmp_path):
+    """Mark ROS packages as installed, and put the command gz on the path."""
+
+    def mark(*packages):
+        folder = tmp_path / "share/ament_index/resource_index/packages"
+        folder.mkdir(parents=True, exist_ok=True)
+        for package in packages:
+            (folder / package).touch()
+        (tmp_path / "gz").write_text("#!/bin/sh\n")
+        (tmp_path / "gz").chmod(0o755)
+        monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    return mark
+
+
+def test_without_gazebo_an_engine_is_chosen_and_the_reason_said():
+    pytest.importorskip("dartpy", reason="DART is not installed")
+    plan = plan_of()
+    assert plan["by_name"]["simulator"]["parameters"]["engine"] == "dart"
+    assert "not gz: Gazebo Sim (package ros_gz_sim) is not installed" in plan["messages"][0]
+    assert set(plan["by_name"]) == {"simulator", "controller"}
+
+
+def test_what_no_engine_runs_goes_to_the_reference():
+    pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
+    plan = plan_of(robot="voxel_sphere", scenario="arena")
+    assert plan["by_name"]["simulator"]["parameters"]["engine"] == "reference"
+
+
+def test_gazebo_is_chosen_where_it_is_near_real_time(install, monkeypatch):
+    pytest.importorskip("packbot", reason="the Packbot is not installed")
+    install("ros_gz_sim", "ros_gz_bridge")
+    monkeypatch.setenv("DISPLAY", ":0")
+    plan = plan_of("lockstep:=false", robot="packbot", scenario="teleop")
+    names = plan["by_name"]
+    assert {"gazebo", "clock_bridge", "bridge", "create", "gz_adapter", "crosscheck"} < set(names)
+    assert names["gz_adapter"]["after"] == "create"
+    assert names["gazebo"]["meaning"] == "window_ends"
+    assert "-s" not in names["gazebo"]["command"]
+    partitions = {p["env"].get("GZ_PARTITION") for n, p in names.items() if p["env"]}
+    assert len(partitions) == 1
+    assert partitions.pop() in plan["messages"][1]
+    headless = plan_of("headless:=true", "lockstep:=false", robot="packbot", scenario="teleop")
+    assert "-s" in headless["by_name"]["gazebo"]["command"]
+
+
+def test_gazebo_is_not_chosen_for_a_robot_that_would_crawl(install):
+    from roboaccord_ros.gazebo.bridge import World
+
+    install("ros_gz_sim", "ros_gz_bridge")
+    expected = real_time_factor("snake", World.find("flat"))
+    plan = plan_of("lockstep:=false")
+    assert ("gz_adapter" in plan["by_name"]) == (expected >= 0.4)
+
+
+def test_the_users_partition_is_kept(install, monkeypatch):
+    install("ros_gz_sim", "ros_gz_bridge")
+    monkeypatch.setenv("GZ_PARTITION", "mine")
+    plan = plan_of("sim:=gz", "lockstep:=false")
+    assert "GZ_PARTITION" not in plan["by_name"]["create"]["env"]
+    assert plan["messages"][1].endswith("GZ_PARTITION=mine")
+
+
+def test_a_window_paces_the_run_and_outlives_it(install, monkeypatch):
+    install("rviz2")
+    assert plan_of("sim:=reference")["by_name"]["simulator"]["parameters"]["pace"] == 0.0
+    monkeypatch.setenv("DISPLAY", ":0")
+    shown = plan_of("sim:=reference", "namespace:=left")["by_name"]
+    assert shown["simulator"]["parameters"]["pace"] == 1.0
+    assert shown["rviz2"]["meaning"] == "window"
+    assert ("/snake/odom", "snake/odom") in shown["rviz2"]["remappings"]
+    assert "rviz2" not in plan_of("sim:=reference", "headless:=true")["by_name"]
+
+
+def test_a_person_who_drives_has_time_that_is_real_and_has_no_end():
+    pytest.importorskip("packbot", reason="the Packbot is not installed")
+    for sent, duration in ((), math.inf), (("duration:=2",), 2.0):
+        plan = plan_of("sim:=reference", *sent, robot="packbot", scenario="teleop")
+        parameters = plan["by_name"]["simulator"]["parameters"]
+        assert (parameters["pace"], parameters["duration"]) == (1.0, duration)
+        assert ("until Ctrl-C" in plan["messages"][0]) == (duration == math.inf)
+
+
+def test_changes_reach_simulator_and_controller_as_they_are():
+    text = "set:=seed=3 'controller={name: none}'"
+    names = plan_of("sim:=reference", text, "record:=true")["by_name"]
+    for name in ("simulator", "controller"):
+        assert names[name]["parameters"]["set"] == ["seed=3", "controller={name: none}"]
+    assert names["simulator"]["parameters"]["peers"] == ["controller", "recorder"]
+    assert names["recorder"]["parameters"]["bag"].startswith("runs/snake_serpenoid_reference_")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("robot:=snak",), "unknown robot snak; did you mean snake?"),
+        (("scenario:=serpentine",), "no scenario serpentine; did you mean serpenoid?"),
+        (("sim:=bullet",), "sim:=bullet: there is auto, gz, dart, mujoco, reference"),
+        (("sim:=gz",), "Gazebo Sim (package ros_gz_sim) is not installed; try sim:=dart"),
+        (("controller:=nothing:Here",), "cannot import nothing:Here"),
+        (("world:=flatt",), "no world flatt; did you mean flat?"),
+        (("set:=gravity=3",), "unknown key gravity"),
+        (("set:=name='open",), "set:=name='open: no closing quotation"),
+        (("duration:=1.0005",), "1.0005 s is no whole multiple of 0.001 s"),
+        (("duration:=long",), "duration:=long is no length"),
+        (("set:=control_period=0.0015",), "control_period over physics_step"),
+        (("rviz:=true",), "rviz:=true needs the package rviz2"),
+        (("foxglove:=true",), "foxglove:=true needs the package foxglove_bridge"),
+        (("record:=.",), ". exists already"),
+        (("pace:=fast", "lockstep:=false"), "pace:=fast needs lockstep:=true"),
+        (("namespace:=2nd",), "namespace:=2nd is no name of ROS"),
+        (("simm:=dart",), "unknown argument simm:=dart; did you mean sim?"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_one_line(words, reason):
+    sim = () if any(word.startswith("sim:=") for word in words) else ("sim:=reference",)
+    with pytest.raises(AccordError) as error:
+        plan_of(*sim, *words)
+    assert reason in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_engine_that_refuses_the_scenario_is_refused():
+    pytest.importorskip("dartpy", reason="DART is not installed")
+    pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
+    with pytest.raises(AccordError, match="dart has forces"):
+        plan_of("sim:=dart", robot="voxel_sphere", scenario="arena")
+
+
+@pytest.mark.thorough
+def test_the_command_prints_json_or_one_line():
+    command = [sys.executable, "-m", "roboaccord_ros.plan", "robot:=snake", "scenario:=serpenoid"]
+    from roboaccord_ros.run.domain import private_domain
+
+    with private_domain():
+        done = subprocess.run([*command, "sim:=reference"], capture_output=True, text=True)
+        failed = subprocess.run([*command, "sim:=gz"], capture_output=True, text=True)
+    assert [p["name"] for p in json.loads(done.stdout)["processes"]] == ["simulator", "controller"]
+    assert (done.returncode, failed.returncode, failed.stdout) == (0, 2, "")
+    assert failed.stderr.count("\n") == 1
