@@ -151,7 +151,7 @@ def test_sdformat_reads_all_of_an_included_robot(name: str) -> None:
     done = subprocess.run(
         [tool, "sdf", "-p", path], capture_output=True, text=True, env=environment, check=True
     )
-    model = ET.fromstring(done.stdout.replace("gz:expressed_in", "")).find(
+    model = ET.fromstring(done.stdout.replace("gz:expressed_in", "expressed_in")).find(
         f"world/model[@name='{name}']"
     )
     assert model is not None

@@ -45,9 +45,10 @@ HEAD = """<?xml version="1.0"?>
 """
 # What a command for a topic of the robot says, by its type: text that protobuf reads.
 SAY = {
-    "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: 0.1}}',
+    "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: {effort:g}}}',
     "gz.msgs.Empty": " ",
 }
+GENTLE = 0.05  # of the greatest effort
 PUSH = 'entity: {{name: "{name}::base_link", type: LINK}}, wrench: {{force: {{x: 0.1}}}}'
 SCENE = "3D View"
 SIDES = ("ComponentInspector", "EntityTree")  # docked beside the scene
@@ -74,7 +75,8 @@ def robot_model(setup: Setup) -> dict[str, bytes]:
     for mesh in root.iter("mesh"):
         path = Path(mesh.attrib["filename"].removeprefix(FILE))
         mesh.set("filename", f"model://{name}/meshes/{path.name}")
-        files[f"models/{name}/meshes/{path.name}"] = path.read_bytes()
+        for file in (path, *path.parent.glob("*.mtl")):
+            files[f"models/{name}/meshes/{file.name}"] = file.read_bytes()
     words = {"name": name, "summary": _sentence(setup), "scenario": setup.scenario.name}
     files[f"models/{name}/model.config"] = CONFIG.format(**words).encode()
     files[f"models/{name}/model.urdf"] = _text(root).encode()
@@ -122,8 +124,9 @@ def _commands(setup: Setup, world: ET.Element) -> str:
         if entry["direction"] == "GZ_TO_ROS":
             lines.append(f"gz topic -e -t {topic}")
         elif kind in SAY:
-            joint = setup.joints[len(setup.joints) // 2]
-            lines.append(f"gz topic -t {topic} -m {kind} -p '{SAY[kind].format(joint=joint)}'")
+            i = len(setup.joints) // 2
+            say = SAY[kind].format(joint=setup.joints[i], effort=GENTLE * setup.effort_limits[i])
+            lines.append(f"gz topic -t {topic} -m {kind} -p '{say}'")
     if world.find("plugin[@name='gz::sim::systems::ApplyLinkWrench']") is not None:
         push = PUSH.format(name=setup.robot.name)
         topic = f"/world/{setup.robot.name}/wrench/persistent"
