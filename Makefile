@@ -101,6 +101,8 @@ ros: ## build on a machine with ROS 2 Jazzy
 	@for tool in colcon xacro; do command -v $$tool >/dev/null || { echo \
 	    "make ros: no $$tool: apt-get install python3-colcon-common-extensions ros-$$ROS_DISTRO-xacro" \
 	    >&2; exit 2; }; done
+	@python3 -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { echo \
+	    "make ros: the Python of ROS must be 3.11, 3.12 or 3.13, not $$(python3 --version)" >&2; exit 2; }
 	@$(MAKE) --no-print-directory $(ROS_VENV)/.ros
 	$(ROS_VENV)/bin/python -m colcon build --symlink-install
 	@echo "now: source install/setup.bash && ros2 launch snake lateral_undulation.launch.py"
@@ -110,10 +112,10 @@ lock: ## choose anew the versions in requirements/*.txt
 	python3 -m venv .lock
 	.lock/bin/pip --quiet install $(UV)
 	cd requirements && for name in dev demo ros; do \
-	    constraints=; python=3.11; \
-	    if [ $$name = demo ]; then constraints="-c dev.txt"; fi; \
-	    if [ $$name = ros ]; then python=3.12; fi; \
-	    ../$(COMPILE) --python-version $$python $$constraints $$name.in -o $$name.txt; \
+	    options=; \
+	    if [ $$name = demo ]; then options="-c dev.txt"; fi; \
+	    if [ $$name = ros ]; then options="--override ros.override"; fi; \
+	    ../$(COMPILE) --python-version 3.11 $$options $$name.in -o $$name.txt; \
 	    sed -i "/sys_platform == 'win32'/d" $$name.txt; \
 	done
 	@# Only the generators of messages need it, and it has no wheel.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
-import shutil
 import subprocess
 import xml.etree.ElementTree as ET
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -143,15 +142,11 @@ def test_gazebos_default_camera_sees_the_wall_and_not_the_monkeybot() -> None:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_sdformat_reads_all_of_an_included_robot(name: str) -> None:
     """Links, masses and systems of the description are in the world, at the start pose."""
-    tool, path = sdformat_tool(), ROOT / "worlds" / f"{name}.sdf"
-    environment = {
-        "SDF_PATH": str(ROOT / "models"),
-        "PATH": str(Path(shutil.which(tool) or "").parent),
-    }
-    done = subprocess.run(
-        [tool, "sdf", "-p", path], capture_output=True, text=True, env=environment, check=True
-    )
-    model = ET.fromstring(done.stdout.replace("gz:expressed_in", "")).find(
+    command = [sdformat_tool(), "sdf", "-p", ROOT / "worlds" / f"{name}.sdf"]
+    models = dict.fromkeys(("SDF_PATH", "GZ_SIM_RESOURCE_PATH"), str(ROOT / "models"))
+    environment = {**os.environ, **models}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    model = ET.fromstring(done.stdout.replace("gz:expressed_in", "expressed_in")).find(
         f"world/model[@name='{name}']"
     )
     assert model is not None
@@ -205,7 +200,7 @@ def test_the_recorder_knows_the_topics_of_the_nodes() -> None:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_layouts_name_topics_of_the_robot(name: str) -> None:
     """In RViz, Foxglove and PlotJuggler alike; and every panel of Foxglove has its place."""
-    joints, topics = show(name).setup.joints, {*names.TYPES, "surroundings"}
+    joints, topics = show(name).setup.joints, {*names.TYPES, "surroundings", "cmd_vel"}
     robot = show(name).setup.robot
     topics |= {robot.velocity_topic, *robot.effort_topics}
     rviz = yaml.safe_load((ROOT / "config/rviz" / f"{name}.rviz").read_text(encoding="utf-8"))

@@ -6,7 +6,15 @@ libsdformat-dev, sdformat-sdf); without them these parts are skipped, and say so
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shlex
 import shutil
+import signal
+import subprocess
+import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -16,6 +24,7 @@ from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord.scenario.setup import find_robot
+from roboaccord_ros.shared.show import Show
 from workspace import ROOT
 
 pytestmark = pytest.mark.thorough
@@ -24,6 +33,7 @@ MODELS = [ROOT / "models"]
 FILES = sorted([*ROOT.glob("worlds/*.sdf"), *ROOT.glob("models/*/model.*df")])
 WORLDS = [path for path in FILES if path.parent.name == "worlds"]
 TOOL = sdformat_tool()
+needs_gazebo = pytest.mark.skipif(not shutil.which("gz"), reason="Gazebo Sim is not installed")
 needs_tool = pytest.mark.skipif(
     not TOOL, reason="sdformat's checker is not installed (ignition-tools, libsdformat-dev)"
 )
@@ -56,6 +66,48 @@ def test_every_world_and_model_passes_our_check(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_every_world_and_model_passes_sdformats_checker(path: Path) -> None:
     assert sdformat_problems(TOOL, path, MODELS) == []
+
+
+def gazebo(world: Path, *options: str) -> subprocess.Popen[str]:
+    """Start a server in a partition of its own that says errors and warnings."""
+    os.environ |= {"GZ_PARTITION": uuid.uuid4().hex, "GZ_SIM_RESOURCE_PATH": str(MODELS[0])}
+    command = ["gz", "sim", "-s", "-r", "-v", "2", *options, str(world)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+@needs_gazebo
+@pytest.mark.parametrize("path", WORLDS, ids=name_of)
+def test_gazebo_loads_a_world_without_a_warning(path: Path) -> None:
+    server = gazebo(path, "--iterations", "100")
+    _, said = server.communicate(timeout=120)
+    assert (server.returncode, said) == (0, "")
+
+
+@needs_gazebo
+@pytest.mark.parametrize("robot", ["monkeybot", "packbot", "roller_sphere", "snake"])
+def test_an_included_robot_has_its_joints_and_takes_efforts(robot: str) -> None:
+    """The command at the top of its world moves a joint of a robot that is at rest."""
+    path = ROOT / "worlds" / f"{robot}.sdf"
+    (command,) = re.findall(r"gz topic -t .*joint_names.*", path.read_text(encoding="utf-8"))
+    joint = re.search(r'joint_names: "(\w+)"', command)[1]  # type: ignore[index]
+    echo = ["gz", "topic", "-e", "-n", "1", "--json-output", "-t", f"/model/{robot}/joint_state"]
+
+    def positions() -> dict[str, float]:
+        done = subprocess.run(echo, capture_output=True, text=True, timeout=60, check=True)
+        joints = json.loads(done.stdout.splitlines()[0])["joint"]
+        return {each["name"]: float(each["axis1"].get("position", 0.0)) for each in joints}
+
+    server = gazebo(path)
+    try:
+        first, end = positions(), time.monotonic() + 60
+        assert first.keys() == set(Show.of(robot).setup.joints)
+        while robot in ("roller_sphere", "snake") and abs(positions()[joint] - first[joint]) < 0.01:
+            assert abs(first[joint]) < 1e-6
+            assert time.monotonic() < end
+            subprocess.run(shlex.split(command), timeout=60, check=True)
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.communicate(timeout=30)
 
 
 def test_a_robot_is_checked_with_each_base_that_it_has_in_gazebo() -> None:

@@ -18,6 +18,10 @@ from roboaccord.contract.state import Array
 from roboaccord.description.meshes import FILE, read_mesh
 from roboaccord.run.output import make_folder
 
+# Gazebo warns of a mesh without a material; what a description says of the colour counts.
+MATERIAL, PLAIN = "plain.mtl", "newmtl plain\nKd 0.6 0.6 0.6\n"
+VERSION = b"2"  # of the copies
+
 
 def cache(name: str) -> Path:
     """Return the folder where what is made for Gazebo is kept."""
@@ -45,7 +49,7 @@ def with_normals(urdf: str) -> str:
 
 
 def write_faceted(path: Path, vertices: Array, faces: Index) -> None:
-    """Write triangles with their normals as OBJ, numbers with all their digits.
+    """Write triangles with their normals as OBJ, numbers with all their digits, and a material.
 
     Args:
         path: of the file; one that is there is replaced as a whole.
@@ -55,13 +59,15 @@ def write_faceted(path: Path, vertices: Array, faces: Index) -> None:
     a, b, c = vertices[faces].transpose(1, 0, 2)
     normals = np.cross(b - a, c - a)
     normals /= np.linalg.norm(normals, axis=1)[:, None]
-    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices.tolist()]
+    lines = [f"mtllib {MATERIAL}", "usemtl plain"]
+    lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices.tolist()]
     lines += [f"vn {x!r} {y!r} {z!r}" for x, y, z in normals.tolist()]
     corners = enumerate((faces + 1).tolist(), 1)
     lines += [f"f {a}//{i} {b}//{i} {c}//{i}" for i, (a, b, c) in corners]
-    draft = path.with_suffix(f".{os.getpid()}")
-    draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    draft.replace(path)
+    for name, text in ((MATERIAL, PLAIN), (path.name, "\n".join(lines) + "\n")):
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path.with_name(name))
 
 
 def _with_normals(path: Path) -> Path:
@@ -70,7 +76,7 @@ def _with_normals(path: Path) -> Path:
     data = path.read_bytes()
     if any(line.startswith(b"vn ") for line in data.splitlines()):
         return path
-    copy = cache("gazebo") / hashlib.sha256(data).hexdigest()[:12] / path.name
+    copy = cache("gazebo") / hashlib.sha256(VERSION + data).hexdigest()[:12] / path.name
     if not copy.is_file():
         make_folder(copy.parent)
         write_faceted(copy, vertices, faces)

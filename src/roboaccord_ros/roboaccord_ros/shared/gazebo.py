@@ -24,16 +24,16 @@ CONFIG = """<?xml version="1.0"?>
 <model>
   <name>{name}</name>
   <version>1.0</version>
-  <sdf version="1.9">model.urdf</sdf>
+  <sdf version="1.9">{file}</sdf>
   <author>
     <name>The roboaccord authors</name>
   </author>
-  <description>{summary}, at the start of its scenario {scenario}, where all joint positions are
-  0 in Gazebo.</description>
+  <description>{description}</description>
 </model>
 """
-HEAD = """<?xml version="1.0"?>
-<!-- {summary}; at the start of its scenario {scenario}. Made by `make shared`.
+ROBOT = "{summary}, where its scenario {scenario} starts: joint positions are 0 there."
+AROUND = "What stands around the robot {name} in its scenario {scenario}."
+HEAD = """<!-- {summary}; at the start of its scenario {scenario}. Made by `make shared`.
 
      export GZ_SIM_RESOURCE_PATH=$PWD/models
      gz sim -r worlds/{name}.sdf
@@ -45,11 +45,13 @@ HEAD = """<?xml version="1.0"?>
 """
 # What a command for a topic of the robot says, by its type: text that protobuf reads.
 SAY = {
-    "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: 0.1}}',
+    "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: {effort:g}}}',
     "gz.msgs.Empty": " ",
 }
+GENTLE = 0.05  # of the greatest effort
 PUSH = 'entity: {{name: "{name}::base_link", type: LINK}}, wrench: {{force: {{x: 0.1}}}}'
 SCENE = "3D View"
+EARTH, WOOD = "0.55 0.53 0.48 1", "0.72 0.58 0.40 1"  # of the ground, and of what is on it
 SIDES = ("ComponentInspector", "EntityTree")  # docked beside the scene
 # Gazebo's window has nothing but what a world lists: title, size and corner of what floats in it.
 HIDDEN = (
@@ -74,29 +76,75 @@ def robot_model(setup: Setup) -> dict[str, bytes]:
     for mesh in root.iter("mesh"):
         path = Path(mesh.attrib["filename"].removeprefix(FILE))
         mesh.set("filename", f"model://{name}/meshes/{path.name}")
-        files[f"models/{name}/meshes/{path.name}"] = path.read_bytes()
-    words = {"name": name, "summary": _sentence(setup), "scenario": setup.scenario.name}
-    files[f"models/{name}/model.config"] = CONFIG.format(**words).encode()
+        for file in (path, *path.parent.glob("*.mtl")):
+            files[f"models/{name}/meshes/{file.name}"] = file.read_bytes()
+    description = ROBOT.format(summary=_sentence(setup), scenario=setup.scenario.name)
+    config = CONFIG.format(name=name, file="model.urdf", description=description)
+    files[f"models/{name}/model.config"] = config.encode()
     files[f"models/{name}/model.urdf"] = _text(root).encode()
     return files
 
 
 def terrain_models(setups: Sequence[Setup]) -> dict[str, bytes]:
-    """Return the files of the models that robots make of their terrain."""
-    made = [world for setup in setups if (world := setup.robot.world(setup))]
-    return {
-        f"models/{path.relative_to(world.parents[1] / 'models').as_posix()}": path.read_bytes()
-        for world in made
-        for path in sorted((world.parents[1] / "models").rglob("*"))
-        if path.is_file()
-    }
+    """Return the files of the models that robots make of their terrain and surroundings."""
+    files = dict[str, bytes]()
+    for setup in setups:
+        world = setup.robot.world(setup)
+        if world:
+            files |= {
+                path.relative_to(world.parents[1]).as_posix(): path.read_bytes()
+                for path in sorted((world.parents[1] / "models").rglob("*"))
+                if path.is_file()
+            }
+            files |= _gather(ET.parse(world).getroot(), world, setup)
+    return files
+
+
+def _gather(root: ET.Element, path: Path, setup: Setup) -> dict[str, bytes]:
+    """Put the models of a world into one, which it then includes; return the files of that.
+
+    Args:
+        root: of the world's file, which is changed.
+        path: of that file, which meshes are relative to.
+        setup: whose scenario names the model.
+    """
+    world, name, files = root.find("world"), setup.scenario.name, dict[str, bytes]()
+    assert world is not None
+    models = world.findall("model")
+    if not models:
+        return {}
+    made = ET.Element("sdf", version="1.9")
+    whole = ET.SubElement(made, "model", name=name)
+    ET.SubElement(whole, "static").text = "true"
+    for model in models:
+        world.remove(model)
+        link, pose = model.find("link"), model.find("pose")
+        assert link is not None and pose is not None
+        link.insert(0, pose)
+        whole.append(link)
+        for visual in link.findall("visual"):
+            material = ET.SubElement(visual, "material")
+            for light in ("ambient", "diffuse"):
+                ET.SubElement(material, light).text = EARTH if model is models[0] else WOOD
+    for uri in whole.iter("uri"):
+        mesh = path.parent / str(uri.text)
+        uri.text = f"meshes/{mesh.name}"
+        for file in (mesh, *mesh.parent.glob("*.mtl")):
+            files[f"models/{name}/meshes/{file.name}"] = file.read_bytes()
+    ET.SubElement(ET.SubElement(world, "include"), "uri").text = f"model://{name}"
+    description = AROUND.format(name=setup.robot.name, scenario=name)
+    config = CONFIG.format(name=name, file="model.sdf", description=description)
+    texts = {"model.config": config, "model.sdf": _text(made)}
+    return files | {f"models/{name}/{file}": text.encode() for file, text in texts.items()}
 
 
 def robot_world(show: Show) -> str:
     """Return the world of the scenario that shows a robot, with it and a camera."""
     setup, name = show.setup, show.setup.robot.name
     shipped = share("roboaccord_ros") / "worlds" / f"{setup.scenario.world}.sdf"
-    root = ET.parse(setup.robot.world(setup) or shipped).getroot()
+    path = setup.robot.world(setup) or shipped
+    root = ET.parse(path).getroot()
+    _gather(root, path, setup)
     world = root.find("world")
     assert world is not None
     world.set("name", name)
@@ -110,7 +158,7 @@ def robot_world(show: Show) -> str:
     world.append(_window(_numbers([*view.eye, 0.0, view.elevation, turn])))
     words = {"name": name, "summary": _sentence(setup), "package": setup.robot.package}
     head = HEAD.format(**words, scenario=setup.scenario.name, commands=_commands(setup, world))
-    return head + _text(root)
+    return _text(root, head)
 
 
 def _commands(setup: Setup, world: ET.Element) -> str:
@@ -122,8 +170,9 @@ def _commands(setup: Setup, world: ET.Element) -> str:
         if entry["direction"] == "GZ_TO_ROS":
             lines.append(f"gz topic -e -t {topic}")
         elif kind in SAY:
-            joint = setup.joints[len(setup.joints) // 2]
-            lines.append(f"gz topic -t {topic} -m {kind} -p '{SAY[kind].format(joint=joint)}'")
+            i = len(setup.joints) // 2
+            say = SAY[kind].format(joint=setup.joints[i], effort=GENTLE * setup.effort_limits[i])
+            lines.append(f"gz topic -t {topic} -m {kind} -p '{say}'")
     if world.find("plugin[@name='gz::sim::systems::ApplyLinkWrench']") is not None:
         push = PUSH.format(name=setup.robot.name)
         topic = f"/world/{setup.robot.name}/wrench/persistent"
@@ -174,6 +223,6 @@ def _numbers(values: Sequence[float] | Array) -> str:
     return " ".join(f"{value + 0.0:.6g}" for value in np.round(values, 6).tolist())
 
 
-def _text(root: ET.Element) -> str:
+def _text(root: ET.Element, head: str = "") -> str:
     ET.indent(root)
-    return ET.tostring(root, encoding="unicode") + "\n"
+    return f'<?xml version="1.0"?>\n{head}{ET.tostring(root, encoding="unicode")}\n'

@@ -175,7 +175,7 @@ def plotjuggler(setup: Setup) -> str:
         for title, path in axes.items()
     }
     root = ET.Element("root")
-    tabs = ET.SubElement(root, "tabbed_widget", parent="main_window", name="Main Window")
+    tabs = ET.SubElement(root, "tabbed_widget", {"parent": "main_window", "name": "Main Window"})
     for title, plots in pages.items():
         tab = ET.SubElement(tabs, "Tab", tab_name=title, containers="1")
         count, sizes = str(len(plots)), ";".join([f"{1 / len(plots):.4f}"] * len(plots))
