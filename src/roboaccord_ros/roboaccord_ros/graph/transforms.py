@@ -31,9 +31,7 @@ class TransformOutlet:
             return
         self._transforms = RobotTransforms(setup.tree, setup.joints)
         self._send = self._publisher(node, TFMessage, TF.strip("/"), graph.DEEP)
-        self._publisher(node, TFMessage, TF_STATIC.strip("/"), graph.LATCHED)(
-            self._transforms.static()
-        )
+        self._publisher(node, TFMessage, TF_STATIC.strip("/"), graph.LATCHED)(self._transforms.static())
         self._next = 0.0
 
     def publish(self, state: RobotState) -> None:

@@ -88,7 +88,7 @@ class RecorderShell:
         self._odom = b""
         self._end = -1  # time of the last state, once the result says so [ns]
         self._events, self._sent = 0, 0  # that came, and that the result speaks of
-        self._listening, self._over = False, False
+        self._listening, self._over, self._finished = False, False, False
         self._looks = 0
         self._count, self._count_seen = 0, -1
         self._draining = False
@@ -180,7 +180,12 @@ class RecorderShell:
         if self._over or self._end < 0 or not self._ledger.complete(self._end):
             return
         self._over = self._events >= self._sent
-        if self._over and not self._is_checked():
+        self._finish()
+
+    def _finish(self, *, late: bool = False) -> None:
+        """End, once, when a live cross-check has said all, or it is late."""
+        if self._over and not self._finished and (late or not self._is_checked()):
+            self._finished = True
             self._run.done()
 
     def _is_checked(self) -> bool:
@@ -219,8 +224,8 @@ class RecorderShell:
         late = self._looks * POLL > PATIENCE
         if self._draining and (quiet or late):
             self._run.stop()
-        elif self._over and (late or not self._is_checked()):
-            self._run.done()
+        elif self._over:
+            self._finish(late=late)
         elif late and ended:
             self._give_up()
         elif late:
@@ -243,7 +248,7 @@ class RecorderShell:
             raise AccordError(f"{missing} of {self._sent} events were lost before {self._path}")
         self._over = True
         self._ledger.lost += 1
-        self._run.done()
+        self._finish(late=True)
 
 
 def _time_of(data: bytes, layout: struct.Struct = STAMP) -> int:

@@ -38,16 +38,7 @@ class SimulatorShell(Simulation):
 
 def build(node: Node, run: Run, make: Make) -> SimulatorShell:
     """Make the simulator that the parameters of a node ask for."""
-    names = (
-        "engine",
-        "lockstep",
-        "pace",
-        "duration",
-        "timeout",
-        "start_timeout",
-        "peers",
-        "transport",
-    )
+    names = ("engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport")
     values = declare(node, "robot", "scenario", "set", *names)
     setup = setup_of(values)
     options = SimulatorOptions(**{name: values[name] for name in names}, settle=SETTLE)

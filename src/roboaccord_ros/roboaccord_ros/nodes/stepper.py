@@ -14,6 +14,7 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.run.loop import advance
 from roboaccord.scenario.setup import Setup
 
+
 BLOCK = 1000  # states of a run without end that are kept before they are hashed
 
 

@@ -91,10 +91,7 @@ class Sight:
         shown = display and not request.on("headless")
         gazebo = sim == GAZEBO and shown
         has_rviz = is_installed("rviz2")
-        rviz, foxglove = (
-            request.on("rviz", shown and has_rviz and not gazebo),
-            request.on("foxglove"),
-        )
+        rviz, foxglove = request.on("rviz", shown and has_rviz and not gazebo), request.on("foxglove")
         if rviz and not (has_rviz and display):
             what = "a display: DISPLAY is not set" if has_rviz else "the package rviz2"
             raise AccordError(f"rviz:=true needs {what}")
