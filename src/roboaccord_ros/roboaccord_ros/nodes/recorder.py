@@ -7,6 +7,7 @@ import json
 import logging
 import struct
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -98,9 +99,13 @@ class RecorderShell:
 
     def close(self) -> None:
         """Close the bag: valid, whatever was recorded, with what came before a failure."""
+        until = time.monotonic() + PATIENCE
         for name, subscription in self._subscriptions.items() if not self._over else ():
             with contextlib.suppress(AccordError):  # the bag says it again when it is closed
-                while found := subscription.handle.take_message(subscription.msg_type, True):
+                while time.monotonic() < until:  # a publisher may never stop
+                    found = subscription.handle.take_message(subscription.msg_type, True)
+                    if not found:
+                        break
                     self._take(name, found[0])
         if self._ledger.lost:
             _log.warning("%d messages were lost before %s", self._ledger.lost, self._path.name)
