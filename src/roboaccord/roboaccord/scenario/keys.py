@@ -150,7 +150,7 @@ def _controller(setup: Setup) -> Iterator[Key]:
 
 
 def _friction(setup: Setup) -> Iterator[Key]:
-    spec, laws = setup.scenario.friction, setup.robot.friction_laws | setup.robot.contacts
+    spec, laws = setup.scenario.friction, {**setup.robot.friction_laws, **setup.robot.contacts}
     law = spec.get("law", "none")
     yield Key("friction.law", " | ".join(["none", *laws]), "", "none", law, "of friction")
     if law != "none":

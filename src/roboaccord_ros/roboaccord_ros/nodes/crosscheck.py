@@ -109,7 +109,7 @@ class CrosscheckShell:
         for name, take in takes.items():
             keep = self._run.guard(lambda data, take=take: self._keep(take(data)))
             graph.subscribe(self._node, self._robot, name, keep, qos=graph.DEEP)
-        notes = {name: partial(self._note, name) for name in VECTORS}
+        notes: dict[str, Any] = {name: partial(self._note, name) for name in VECTORS}
         for name, note in {**notes, graph.EVENTS: self._on_events}.items():
             graph.subscribe(self._node, self._robot, name, self._run.guard(note), qos=graph.DEEP)
 

@@ -133,8 +133,8 @@ class RecorderShell:
         self._next_tf = 0
         self._bag, self._write = bag, bag.write_raw
         self._topics = {name: f"/{self._robot}/{name}" for name in STAMPED}
-        for topic in topics_beside(setup.robot):
-            self._record_beside(topic)
+        for beside in topics_beside(setup.robot):
+            self._record_beside(beside)
         for name in STAMPED:
             take = self._run.guard(partial(self._take, name))
             self._subscriptions[name] = graph.subscribe(self._node, self._robot, name, take)
