@@ -15,6 +15,7 @@ from roboaccord.bag.export import export
 from roboaccord.bag.recording import write_trajectory
 from roboaccord.cli.bags import compare_command, export_command, recover_command
 from roboaccord.cli.command import add_command
+from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.rotations import rpy_quaternion
@@ -172,3 +173,21 @@ def test_a_difference_whose_square_is_no_number_is_measured(bags: Path) -> None:
     found = compare(bags / "a", [bags / "huge"], signals=["q/turn"]).pairs[0].signals["q/turn"]
     turns = np.sin(np.arange(201) * 0.01)
     assert found.rms == pytest.approx(1e305 * np.sqrt(np.mean(turns**2)), rel=1e-12)
+
+
+def test_the_default_tolerance_follows_the_engine_and_is_said(
+    bags: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """1e-9 for recordings of one run, 0.05 where a bag is from Gazebo; a number given counts."""
+    motion = Trajectory.from_states(
+        toy_robot.JOINTS, [toy_robot.state_at(tick, gain=1.01) for tick in range(201)]
+    )
+    for engine, passes in (("dart", 1), ("gz", 0)):
+        bag = bags / engine
+        write_trajectory(bag, toy_robot.make_setup(), engine, "1", motion)
+        for pair in ((bags / "a", bag), (bag, bags / "a")):
+            words = ["compare", *map(str, pair), "--signals", "q/*"]
+            assert run(words) == passes
+            assert ("from Gazebo" in capsys.readouterr().out) == (engine == "gz")
+        assert run([*words, "--tolerance", "1e-9"]) == 1
+        assert "the default" not in capsys.readouterr().out

@@ -31,13 +31,15 @@ class Graph:
         from roboaccord_ros.graph.shell import Run
 
         self.context, self.nodes = context, nodes
+        self.namespace = ""
         self.run = Run()
 
     def node(self, name: str) -> Any:
         """Make a node of the graph."""
         from rclpy.node import Node
 
-        self.nodes.append(Node(name, context=self.context, enable_rosout=False))
+        options = {"namespace": self.namespace, "enable_rosout": False}
+        self.nodes.append(Node(name, context=self.context, **options))
         return self.nodes[-1]
 
     def simulator(self, setup: Setup, **options: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 
 import pytest
 from roboaccord.bag.reader import read_run
@@ -58,3 +60,24 @@ def test_the_live_verdict_is_the_offline_one(graph, tmp_path, caplog, what, engi
     steps = round(0.5 / setup.scenario.control_period)
     assert verdict.compared + verdict.left_out == steps and not verdict.skipped
     assert sum("crosscheck" in record.name for record in caplog.records) <= 1
+
+
+@pytest.mark.parametrize("perturbed", [(), ("mujoco:mass:base_link=1.01",)])
+def test_the_node_says_its_verdict_in_one_line_and_by_its_status(graph, setup_for, perturbed):
+    command = [sys.executable, "-m", "roboaccord_ros.nodes.crosscheck"]
+    command += ["--ros-args", "-p", "robot:=snake"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        setup = setup_for(duration=0.3)
+        made = make_simulator(
+            setup, "mujoco", perturbations=tuple(map(parse_perturbation, perturbed))
+        )
+        options = SimulatorOptions(engine="mujoco", peers=("controller", "crosscheck"))
+        SimulatorShell(graph.node("simulator"), setup, made, graph.run, options)
+        graph.controller(setup)
+        graph.spin()
+        said = process.communicate(timeout=60)[1].splitlines()
+    assert process.returncode == STATUS_OUTSIDE * bool(perturbed)
+    assert [line for line in said if line.startswith("crosscheck: ")] == said[-1:]
+    assert ("outside" if perturbed else "within") in said[-1]
+    assert "300 steps compared, 0 left out, 0 skipped" in said[-1]
+    assert len(said) <= 2  # a warning at most

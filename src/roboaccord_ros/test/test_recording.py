@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
+from roboaccord.cdr import decode_twist
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.runner import RunRequest, run_direct
+from rosbags.rosbag2 import Reader
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
 import bursting_simulator
 from bursting_simulator import BURST, BURST_AT, ON_DISK
+from geometry_msgs.msg import Twist
 from roboaccord_ros.graph import outlet
 from roboaccord_ros.nodes import recorder
+from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.run import runtime_folder
 from roboaccord_ros.run.domain import private_domain
 from roboaccord_ros.run.processes import NODES, run_commands
@@ -141,3 +147,104 @@ def test_a_folder_of_another_user_is_not_used(place, monkeypatch):
     monkeypatch.setattr(runtime_folder.os, "getuid", lambda: os.geteuid() + 1)
     with pytest.raises(AccordError, match="set XDG_RUNTIME_DIR"), private_domain():
         pass
+
+
+class Listener:
+    """Record a graph's run, and see the topics and messages of its bag."""
+
+    def __init__(self, graph, robot, bag):
+        graph.run.expect()
+        self._shell = recorder.RecorderShell(graph.node("recorder"), robot, bag, graph.run)
+        self._bag = bag
+
+    def messages(self):
+        self._shell.close()
+        found: dict[str, list[tuple[float, bytes]]] = {}
+        with Reader(self._bag) as reader:
+            for connection, time_ns, data in reader.messages():
+                found.setdefault(connection.topic, []).append((1e-9 * time_ns, bytes(data)))
+        return found
+
+
+@pytest.mark.parametrize("namespace", ["", "/lab"])
+def test_inputs_diagnostics_and_errors_are_in_the_bag(graph, setup_for, tmp_path, namespace):
+    """A person's messages get the time of the state at which they came, and no namespace."""
+    graph.namespace = namespace
+    setup = setup_for(duration=0.6)
+    listener = Listener(graph, "snake", tmp_path / "bag")
+    graph.run.expect()
+    check = CrosscheckShell(graph.node("crosscheck"), "snake", 0.0, graph.run)
+    shell = graph.simulator(setup, peers=("controller", "recorder", "crosscheck"))
+    graph.controller(setup)
+    person, sent = graph.node("person"), []
+    publisher = person.create_publisher(Twist, "snake/cmd_vel", 5)
+
+    def drive():
+        if shell.stepper.state.time > 0.1 and len(sent) < 3:
+            twist = Twist()
+            twist.linear.x = 0.1 * (1 + len(sent))
+            publisher.publish(twist)
+            sent.append(shell.stepper.state.time)
+
+    person.create_timer(0.02, drive)
+    graph.spin()
+    found = listener.messages()
+    inputs = found["/snake/cmd_vel"]
+    assert [decode_twist(data)[0] for _, data in inputs] == pytest.approx([0.1, 0.2, 0.3])
+    for (at, _), told in zip(inputs, sent):
+        assert told <= at < told + 0.3
+    errors = found["/snake/crosscheck/error"]
+    assert len(errors) == check.verdict.compared == 600
+    assert [at for at, _ in errors] == pytest.approx(0.001 * np.arange(1, 601), abs=1e-9)
+    assert "/diagnostics" in found and not any(topic.startswith("/lab") for topic in found)
+    assert read_run(tmp_path / "bag").robot == "snake"
+
+
+def test_a_recorder_ends_by_itself_when_its_simulator_goes(
+    graph, setup_for, tmp_path, caplog, monkeypatch
+):
+    """No result comes from a simulator that was killed; the bag is closed, and the log says so."""
+    monkeypatch.setattr(recorder, "PATIENCE", 0.5)
+    setup = setup_for(duration=60.0)
+    listener = Listener(graph, "snake", tmp_path / "bag")
+    node = graph.node("simulator")
+    outlet_of = outlet.Outlet(node, setup, "reference", "1", "ros", clock=False)
+    started = []
+
+    def publish_then_go():
+        if started:
+            for publisher in outlet_of._state_publishers:
+                node.destroy_publisher(publisher)
+            timer.cancel()
+        elif not outlet_of.missing(["recorder"]):
+            outlet_of.state(setup.initial)
+            started.append(time.monotonic())
+
+    timer = node.create_timer(0.05, publish_then_go)
+    graph.spin()
+    assert time.monotonic() - started[0] < 5.0
+    listener.messages()
+    assert "the simulator went without a result" in caplog.text
+    run = read_run(tmp_path / "bag")
+    assert run.complete and len(run.trajectory) == 1
+
+
+def test_a_recorder_that_is_told_to_end_does_though_messages_keep_coming(
+    graph, setup_for, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(recorder, "PATIENCE", 0.5)
+    setup = setup_for(duration=60.0)
+    listener = Listener(graph, "snake", tmp_path / "bag")
+    shell = graph.simulator(setup, peers=("controller", "recorder"))
+    graph.controller(setup)
+    told = []
+
+    def tell():
+        if shell.stepper.tick > 50 and not told:
+            told.append(time.monotonic())
+            graph.run.interrupt()
+
+    graph.node("person").create_timer(0.02, tell)
+    graph.spin()
+    assert 0.5 <= time.monotonic() - told[0] < 5.0
+    assert listener.messages()

@@ -1,15 +1,18 @@
-"""One run against the reference step by step: what one Euler step explains, and what it does not."""
+"""One run against the reference step by step: what an Euler step explains, and what not."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.recording import write_trajectory
 from roboaccord.cli.main import run as accord
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.recorded import StepCheck, check_bag
 from roboaccord.run.factory import make_simulator
@@ -64,18 +67,12 @@ class Decay:
         return ()
 
     def acceleration(self, state, effort):
-        return replace_acceleration(-self.rate * state.qd)
-
-
-def replace_acceleration(joints):
-    from roboaccord.contract.interfaces import Acceleration
-
-    return Acceleration(np.zeros(6), joints)
+        return Acceleration(np.zeros(6), -self.rate * state.qd)
 
 
 @pytest.mark.parametrize(("factor", "outcome"), [(1.0, "within"), (2.3, "outside")])
 def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, factor, outcome):
-    """Of y' = -k y a step h misses y by (k h)^2 / 2: allowed is twice that, and 1e-3 of the change."""
+    """Of y' = -k y a step h misses y by (k h)^2 / 2; twice that is allowed, and 1e-3."""
     setup = scenario()
     made = lambda setup, **_: Decay(setup)  # noqa: E731
     monkeypatch.setattr("roboaccord.crosscheck.recorded.make_simulator", made)
@@ -94,17 +91,18 @@ def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, facto
     assert verdict.allowed == pytest.approx(1e-3 + 2.0 * k * h / 2, rel=2 * k * h)
 
 
-def test_what_is_allowed_falls_with_the_physics_step():
-    """The error of a first-order scheme halves with its step, and so does what is allowed for it."""
+def test_dart_errs_by_its_euler_step():
+    """The error halves with the physics step, and is the leading term, half of what is allowed."""
     found = []
     for step in (1e-3, 5e-4, 2.5e-4):
         setup = scenario(f"physics_step={step}")
         simulator, trajectory = motion(setup, "dart")
         found.append(verdict_of(setup, "dart", simulator.version, trajectory))
     assert {v.outcome for v in found} == {"within"}
-    for coarse, fine in zip(found, found[1:]):
-        assert coarse.relative / fine.relative == pytest.approx(2.0, abs=0.3)
-        assert (coarse.allowed - 1e-3) / (fine.allowed - 1e-3) == pytest.approx(2.0, abs=0.3)
+    for coarse, fine in pairwise(found):
+        assert coarse.rms / fine.rms == pytest.approx(2.0, abs=0.2)
+    for v in found:
+        assert v.relative == pytest.approx((v.allowed - 1e-3) / 2.0, rel=0.15)
 
 
 @pytest.mark.parametrize("delay", [0, 1, 2])
@@ -120,7 +118,10 @@ def test_the_delay_of_commands_in_gazebo_is_found(delay):
 
 def test_a_bag_is_checked_by_the_command(tmp_path, capsys):
     setup = scenario()
-    for name, perturbed, status in (("right", (), 0), ("wrong", ("mujoco:mass:link_3=1.01",), 1)):
+    for name, perturbed, status in (
+        ("right", (), 0),
+        ("wrong", ("mujoco:mass:base_link=1.01",), 1),
+    ):
         simulator, trajectory = motion(setup, "mujoco", *perturbed)
         bag = tmp_path / name
         write_trajectory(bag, setup, "mujoco", simulator.version, trajectory)
@@ -136,7 +137,7 @@ def test_a_bag_without_a_scenario_needs_its_name(tmp_path, capsys):
     simulator, trajectory = motion(setup, "reference")
     write_trajectory(tmp_path / "bag", setup, "reference", simulator.version, trajectory)
     run = replace(read_run(tmp_path / "bag"), scenario={})
-    with pytest.raises(Exception, match="accord crosscheck BAG SCENARIO"):
+    with pytest.raises(AccordError, match="accord crosscheck BAG SCENARIO"):
         check_bag(run)
     assert accord(["crosscheck", str(tmp_path / "bag"), "serpenoid"]) == 0
     assert "one step within" in capsys.readouterr().out

@@ -5,7 +5,7 @@ It does not depend on which of two runs comes first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,6 +20,7 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_rpy
 
 SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to round-off
+GAZEBO = 0.05  # with a bag from Gazebo, whose steps and contacts are its own: 5 cm, 3 degrees
 _TURNS = ("base/roll", "base/pitch", "base/yaw")
 _HELD = ("effort/", "switch/")
 _RATE = "qd/"
@@ -57,11 +58,12 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonResult:
-    """Hold the verdict over all pairs, at the tolerance used."""
+    """Hold the verdict over all pairs, at the tolerance used, and why it is that."""
 
     verdict: Literal["pass", "fail"]
     pairs: tuple[Pair, ...]
     tolerance: float
+    why: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data with the keys `verdict` and `pairs`.
@@ -110,26 +112,35 @@ def compare(
             `base/y`, `base/z`, `base/roll`, `base/pitch`, `base/yaw`, `switch/NAME`; all where
             empty.
         start, stop: limits of the time compared [s].
-        tolerance: largest difference of any signal in its own unit that passes; 1e-9 where
-            None, which only recordings of the same run keep.
+        tolerance: largest difference of any signal in its own unit that passes. Where None, 1e-9,
+            which only recordings of the same run keep, or 0.05 where a bag is from Gazebo.
 
     Raises:
         AccordError: if something is no bag, a pattern matches nothing, or two bags have no
             signal or no time in common.
     """
-    limit = SAME_RUN if tolerance is None else tolerance
-    if not limit >= 0.0:
-        raise AccordError(f"the tolerance must be a number of at least 0, not {limit:g}")
+    if tolerance is not None and not tolerance >= 0.0:
+        raise AccordError(f"the tolerance must be a number of at least 0, not {tolerance:g}")
     first = read_run(reference)
     window = (-np.inf if start is None else start, np.inf if stop is None else stop)
-    pairs = tuple(
-        _compare_pair(reference, first, other, read_run(other), signals, window) for other in others
-    )
+    pairs, engines = [], {first.engine}
+    for other in others:
+        second = read_run(other)
+        engines.add(second.engine)
+        pairs.append(_compare_pair(reference, first, other, second, signals, window))
+    limit, why = (tolerance, "") if tolerance is not None else _default_of(engines)
     for pair in pairs:
         if not pair.signals:
             raise AccordError(f"nothing to compare: {pair.bag} and {reference} share no sample")
     worst = max(d.max for pair in pairs for d in pair.signals.values())
-    return ComparisonResult("pass" if worst <= limit else "fail", pairs, limit)
+    return ComparisonResult("pass" if worst <= limit else "fail", tuple(pairs), limit, why)
+
+
+def _default_of(engines: Collection[str]) -> tuple[float, str]:
+    """Return the tolerance where none is given, by the engines of the bags, and why it is that."""
+    if "gz" in engines:
+        return GAZEBO, "the default with a bag from Gazebo, whose steps and contacts are its own"
+    return SAME_RUN, "the default, which only recordings of the same run keep"
 
 
 def signals_of(run: BagRun) -> dict[str, Array]:

@@ -17,7 +17,9 @@ from roboaccord.bag.recover import recover
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
 
-Bag = Annotated[Path, typer.Argument(help="Bag folder or .mcap file.", show_default=False)]
+Bag = Annotated[
+    Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.", show_default=False)
+]
 
 
 def compare_command(
@@ -48,7 +50,7 @@ def compare_command(
         typer.Option(
             metavar="X",
             help="Largest difference that passes, in each signal's unit. Default: 1e-9, which "
-            "only recordings of the same run keep.",
+            "only recordings of the same run keep; 0.05 with a bag from Gazebo.",
             show_default=False,
         ),
     ] = None,
@@ -130,7 +132,8 @@ def shown_of(reference: Path, result: ComparisonResult) -> list[RenderableType]:
             count, names = sum(pair.left_out.values()), ", ".join(pair.left_out)
             shown.append(Text(f"{count} values left out, unknown between samples: {names}"))
     shown.append(Text("rms and max: of the differences, in m and rad, m/s, rad/s, N m or N"))
-    return [*shown, f"{result.verdict} at tolerance {result.tolerance:g}"]
+    why = f", {result.why}" if result.why else ""
+    return [*shown, f"{result.verdict} at tolerance {result.tolerance:g}{why}"]
 
 
 def _table(pair: Pair, tolerance: float) -> Table:

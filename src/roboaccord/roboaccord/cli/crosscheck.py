@@ -15,7 +15,15 @@ from roboaccord.bag.reader import read_run
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
 from roboaccord.cli.folder import results
-from roboaccord.cli.options import Changes, Engines, Force, Out, load_setup
+from roboaccord.cli.options import (
+    Changes,
+    Engines,
+    Force,
+    Out,
+    complete_robot,
+    complete_scenario,
+    load_setup,
+)
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import describe_verdict
 from roboaccord.crosscheck.recorded import check_bag
@@ -39,11 +47,20 @@ FINEST = 4  # physics steps of the table; the report has all
 
 def crosscheck_command(
     robot: Annotated[
-        str, typer.Argument(metavar="ROBOT|BAG", help="See `accord list`; or a recorded run.")
+        str,
+        typer.Argument(
+            metavar="ROBOT|BAG",
+            help="See `accord list`; or a recorded run.",
+            autocompletion=complete_robot,
+        ),
     ],
     scenario: Annotated[
         str,
-        typer.Argument(metavar="[SCENARIO]", help="A scenario of the robot, or a YAML file."),
+        typer.Argument(
+            metavar="[SCENARIO]",
+            help="A scenario of the robot, or a YAML file.",
+            autocompletion=complete_scenario,
+        ),
     ] = "",
     engines: Engines = "",
     refine: Annotated[

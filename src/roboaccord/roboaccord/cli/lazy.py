@@ -13,6 +13,7 @@ from roboaccord.contract.errors import AccordError
 
 COMMANDS = {
     "list": "list_:list_command",
+    "scenario": "scenario:scenario_command",
     "doctor": "doctor:doctor_command",
     "new-robot": "new_robot:new_robot_command",
     "check": "check:check_command",

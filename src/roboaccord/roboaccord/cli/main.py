@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from typing import Annotated
 
@@ -17,7 +18,6 @@ app = typer.Typer(
     cls=LazyGroup,
     help="Run the same robots in independent simulators, record, compare and explain.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -58,8 +58,9 @@ def run(words: list[str]) -> int:
 
 
 def complain(message: str, status: int = 2) -> int:
-    """Print one line on stderr, and return the exit status."""
-    print(f"accord: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+    """Print one line on stderr, and return the exit status; a shell that completes sees none."""
+    if "_ACCORD_COMPLETE" not in os.environ:
+        print(f"accord: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
     return status
 
 

@@ -7,24 +7,59 @@ from typing import Annotated
 
 import typer
 
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.engines import ENGINES
+from roboaccord.scenario.files import load_scenario, scenario_names
+from roboaccord.scenario.setup import Setup, find_robot, package_of, robot_names
 
-RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help="See `accord list`.")]
+
+def complete_robot(incomplete: str) -> list[str]:
+    """Return the robots whose names begin so, for the shell."""
+    return [name for name in robot_names() if name.startswith(incomplete)]
+
+
+def complete_scenario(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the scenarios of the robot that was typed; its package is not imported."""
+    package = package_of(str(ctx.params.get("robot", "")))
+    names = scenario_names(package) if package else []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_engines(incomplete: str) -> list[str]:
+    """Return the engines that may come next in a list with commas between."""
+    before, comma, last = incomplete.rpartition(",")
+    known = [name for name in ("reference", *ENGINES) if name not in before.split(",")]
+    return [f"{before}{comma}{name}" for name in known if name.startswith(last)]
+
+
+RobotName = Annotated[
+    str,
+    typer.Argument(metavar="ROBOT", help="See `accord list`.", autocompletion=complete_robot),
+]
 ScenarioName = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A scenario of the robot, or a YAML file.")
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A scenario of the robot, or a YAML file.",
+        autocompletion=complete_scenario,
+    ),
 ]
 Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."),
 ]
-Engine = Annotated[str, typer.Option(metavar="NAME", help="reference, dart or mujoco.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="reference, dart or mujoco.", autocompletion=complete_engines
+    ),
+]
 Engines = Annotated[
     str,
     typer.Option(
         metavar="LIST",
         help="Engines, separated by commas. Default: all that are installed, with a line for each "
         "that is not.",
+        autocompletion=complete_engines,
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Of the random numbers.")]

@@ -15,7 +15,15 @@ from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, make_table, progress
 from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.folder import results
-from roboaccord.cli.options import Changes, Force, Out, RobotName, ScenarioName, load_setup
+from roboaccord.cli.options import (
+    Changes,
+    Force,
+    Out,
+    RobotName,
+    ScenarioName,
+    complete_engines,
+    load_setup,
+)
 from roboaccord.contract.errors import AccordError
 from roboaccord.report.sweep import render_sweep
 from roboaccord.run.factory import make_simulator
@@ -31,7 +39,12 @@ def sweep_command(
     scenario: ScenarioName,
     seeds: Annotated[int, typer.Option(min=2, help="Number of runs: seeds 0, 1, ...")] = 20,
     engines: Annotated[
-        str, typer.Option(metavar="LIST", help="Engines, separated by commas.")
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="Engines, separated by commas.",
+            autocompletion=complete_engines,
+        ),
     ] = "reference",
     physics_steps: Annotated[
         str,

@@ -59,7 +59,7 @@ def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any])
         accepted = inspect.signature(factory).parameters
         spec = {key: value for key, value in spec.items() if key in accepted}
     else:
-        factory = _shipped_factory(setup, name)
+        factory = shipped_factory(setup, name)
     controller = build(factory, setup, spec, "controller")
     if not isinstance(controller, Controller):
         raise AccordError(f"{custom or name} has no reset(seed) and update(state, target)")
@@ -80,10 +80,15 @@ def check_controller(setup: Setup, custom: str = "") -> None:
         _import_factory(custom)
         return
     spec = dict(setup.scenario.controller)
-    check_keys(_shipped_factory(setup, spec.pop("name", "none")), spec, "controller")
+    check_keys(shipped_factory(setup, spec.pop("name", "none")), spec, "controller")
 
 
-def _shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
+def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
+    """Return what makes a controller of the robot.
+
+    Raises:
+        AccordError: for an unknown one.
+    """
     known = {"none": Passive, **setup.robot.controllers}
     if name not in known:
         raise AccordError(f"unknown controller {name}{did_you_mean(name, known)}")

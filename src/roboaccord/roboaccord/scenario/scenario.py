@@ -19,11 +19,17 @@ ONE_STEP = 1e-3  # of the change of the rates in a control period
 
 
 class Initial(BaseModel, extra="forbid", frozen=True):
-    """Initial state of a run: joints by name [rad, rad/s], the base, and switches by name.
+    """Initial state of a run: joints, the base, and switches.
 
-    `roll`, `pitch` and `yaw` are about the world's fixed axes, in that order, as in URDF [rad].
-    `spread_q` is drawn anew for each seed: every joint starts uniformly within plus and minus it
-    of its angle [rad].
+    Args:
+        q: angles by joint [rad].
+        qd: rates by joint [rad/s].
+        position: of the base, x, y, z [m].
+        roll, pitch, yaw: about the world's fixed axes, in that order, as in URDF [rad].
+        twist: of the base, linear then angular, in its own axes [m/s, rad/s].
+        switches: on or off, by name.
+        spread_q: drawn anew for each seed, every joint starts uniformly within plus and minus it
+            of its angle [rad].
     """
 
     q: dict[str, float] = {}
@@ -60,6 +66,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
         mass: relative, of any link.
         one_step: error of one control period, relative to the change; above it the error must
             fall with the physics step by order 1, less `one_step_order`.
+        one_step_order: what the order of one step may lack.
         trajectory: largest distance of any link [m] at the scenario's physics step, by engine.
     """
 
@@ -87,11 +94,15 @@ class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
 
 
 class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
-    """Settings of the cross-check: run length [s], number of random states, tolerances.
+    """Settings of the cross-check.
 
-    With `statistics` the motion counts as chaotic: engines are compared by a figure's median over
-    seeds, in runs of the scenario's own duration, and not by steps and trajectories.
-    `excuse` names, by level and engine, why what is found there does not count against the engine.
+    Args:
+        duration: length of the runs that are judged [s].
+        states: number of random states of level 1.
+        statistics: with it the motion counts as chaotic: engines are compared by a figure's median
+            over seeds, in runs of the scenario's own duration, and not by steps and trajectories.
+        tolerances: of the levels.
+        excuse: by level and engine, why what is found there does not count against the engine.
     """
 
     duration: float = Field(5.0, gt=0)
@@ -115,7 +126,9 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         initial: the state to start from.
         controller: `name`, and the controller's parameters beside it.
         friction: `law`, and the law's parameters beside it.
-        duration, control_period, physics_step: [s].
+        duration: length of a run [s].
+        control_period: time for which a command is held [s].
+        physics_step: step of the simulators, which divides the control period [s].
         driven: whether a person drives it: a launch then paces it, and runs it until Ctrl-C.
         seed: for whatever is random.
         engine_options: by engine, `integrator` of MuJoCo say.

@@ -318,6 +318,12 @@ def find_robot(name: str) -> Robot:
     return robot
 
 
+def package_of(name: str) -> str:
+    """Return the ROS package of a robot without importing it, "" for an unknown one."""
+    entry = _entries().get(name.replace("-", "_"))
+    return entry.module.partition(".")[0] if entry else ""
+
+
 @cache
 def _entries() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}

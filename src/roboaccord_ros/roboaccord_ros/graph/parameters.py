@@ -32,7 +32,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
     ),
     "peers": ([""], "names of the nodes that must receive before the first message is sent"),
     "transport": ("ros", "what the bag says about the transport"),
-    "tolerance": (0.0, "velocity error over change of velocity, above it WARN; 0: the scenario's"),
+    "tolerance": (0.0, "velocity error over its change, beside the time step's; 0: the scenario's"),
     "log": ("warning", "least level of the log lines on stderr"),
 }
 

@@ -61,7 +61,7 @@ class CrosscheckShell:
         self._given: set[str] = set()  # names of vectors that the controller gives
         self._end, self._looks, self._closed = math.inf, 0, False
         self._events, self._sent, self._ok = 0, 0, True
-        self._send = graph.advertise(node, robot, graph.ERROR)[1]
+        self._errors_out, self._send = graph.advertise(node, robot, graph.ERROR)
         self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
         graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
         graph.subscribe(node, robot, graph.RESULT, run.guard(self._on_result))
@@ -91,7 +91,8 @@ class CrosscheckShell:
             self.report()
             verdict = self.check.verdict()
             sys.stderr.write(f"crosscheck: {self._robot}: {verdict.line()}\n")
-        graph.deliver(self._diagnostics)
+        graph.deliver(self._diagnostics, self._errors_out)
+        self._node.destroy_publisher(self._errors_out)  # a recorder waits for that
 
     def _on_scenario(self, data: bytes) -> None:
         if self.check is not None:
@@ -108,7 +109,7 @@ class CrosscheckShell:
         for name, take in takes.items():
             keep = self._run.guard(lambda data, take=take: self._keep(take(data)))
             graph.subscribe(self._node, self._robot, name, keep, qos=graph.DEEP)
-        notes = {name: partial(self._note, name) for name in VECTORS}
+        notes: dict[str, Any] = {name: partial(self._note, name) for name in VECTORS}
         for name, note in {**notes, graph.EVENTS: self._on_events}.items():
             graph.subscribe(self._node, self._robot, name, self._run.guard(note), qos=graph.DEEP)
 

@@ -7,10 +7,13 @@ import json
 import logging
 import struct
 import sys
+import time
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist
 from rclpy.node import Node
 from roboaccord.bag.topics import TF, Topic, optional_topics, switch_topic
 from roboaccord.bag.transforms import RobotTransforms
@@ -19,7 +22,9 @@ from roboaccord.cdr import decode_events, decode_string
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.timing import NANOSECONDS
 from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Robot, Setup
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
@@ -33,8 +38,36 @@ STAMP = struct.Struct("<4xiI")
 OTHERS = (graph.EVENTS, graph.CONTACTS, graph.WRENCH, graph.TWIST, graph.EFFORTS)
 STAMPED = (*OTHERS, graph.ODOMETRY, graph.STATES)
 FIRST_STAMP = struct.Struct("<8xiI")  # of an array of messages that have stamps
-PATIENCE = 6.0  # s that the last messages may come after the result
+PATIENCE = 6.0  # s that the last messages may come after the result, or after a signal to end
 _log = logging.getLogger(__name__)
+
+
+class Beside(NamedTuple):
+    """Name a topic that is recorded where it is published, and where its time comes from.
+
+    Args:
+        name: below the namespace of the node, which the bag leaves out.
+        kind: class of its messages.
+        stamped: whether their stamp is the time of a state; else the last state's time counts.
+        qos: of the subscription.
+    """
+
+    name: str
+    kind: Any
+    stamped: bool = False
+    qos: Any = graph.HAND
+
+
+def topics_beside(robot: Robot) -> list[Beside]:
+    """Return the topics recorded beside those of the simulator and the controller."""
+    velocities = [robot.velocity_topic] if robot.velocity_topic else []
+    return [
+        Beside(f"{robot.name}/{graph.TARGET}", Twist),
+        *(Beside(f"{robot.name}/{name}", Float64) for name in robot.effort_topics),
+        *(Beside(f"{robot.name}/{name}", JointState) for name in velocities),
+        Beside(f"{robot.name}/{graph.ERROR}", JointState, stamped=True, qos=graph.DEEP),
+        Beside(graph.DIAGNOSTICS, DiagnosticArray),
+    ]
 
 
 class RecorderShell:
@@ -52,10 +85,11 @@ class RecorderShell:
         self._bag: BagWriter | None = None
         self._ledger = Ledger(0)
         self._subscriptions: dict[str, Any] = {}
+        self._beside: dict[str, Any] = {}
         self._odom = b""
         self._end = -1  # time of the last state, once the result says so [ns]
         self._events, self._sent = 0, 0  # that came, and that the result speaks of
-        self._listening, self._over = False, False
+        self._listening, self._over, self._finished = False, False, False
         self._looks = 0
         self._count, self._count_seen = 0, -1
         self._draining = False
@@ -65,9 +99,13 @@ class RecorderShell:
 
     def close(self) -> None:
         """Close the bag: valid, whatever was recorded, with what came before a failure."""
+        until = time.monotonic() + PATIENCE
         for name, subscription in self._subscriptions.items() if not self._over else ():
             with contextlib.suppress(AccordError):  # the bag says it again when it is closed
-                while found := subscription.handle.take_message(subscription.msg_type, True):
+                while time.monotonic() < until:  # a publisher may never stop
+                    found = subscription.handle.take_message(subscription.msg_type, True)
+                    if not found:
+                        break
                     self._take(name, found[0])
         if self._ledger.lost:
             _log.warning("%d messages were lost before %s", self._ledger.lost, self._path.name)
@@ -95,9 +133,25 @@ class RecorderShell:
         self._next_tf = 0
         self._bag, self._write = bag, bag.write_raw
         self._topics = {name: f"/{self._robot}/{name}" for name in STAMPED}
+        for beside in topics_beside(setup.robot):
+            self._record_beside(beside)
         for name in STAMPED:
             take = self._run.guard(partial(self._take, name))
             self._subscriptions[name] = graph.subscribe(self._node, self._robot, name, take)
+
+    def _record_beside(self, beside: Beside) -> None:
+        name, kind, stamped, qos = beside
+        package = kind.__module__.partition(".")[0]
+        topic = Topic(f"/{name}", f"{package}/msg/{kind.__name__}", qos is graph.LATCHED)
+
+        def take(data: bytes) -> None:
+            assert self._bag is not None
+            self._bag.add_topic(topic)
+            now = _time_of(data) if stamped else self._ledger.now
+            self._write(topic.name, now, data)
+
+        guarded = self._run.guard(take)
+        self._beside[name] = self._node.create_subscription(kind, name, guarded, qos, raw=True)
 
     def _listen(self) -> None:
         """Put the first state on disk, and say so by listening to the result."""
@@ -109,9 +163,7 @@ class RecorderShell:
 
     def _take(self, name: str, data: bytes) -> None:
         self._count += 1
-        layout = FIRST_STAMP if name == graph.CONTACTS else STAMP
-        sec, nanosec = layout.unpack_from(data)
-        now = sec * NANOSECONDS + nanosec
+        now = _time_of(data, FIRST_STAMP if name == graph.CONTACTS else STAMP)
         self._write(self._topics[name], now, data)
         if name == graph.EVENTS:
             self._events += len(decode_events(data))
@@ -133,8 +185,17 @@ class RecorderShell:
         if self._over or self._end < 0 or not self._ledger.complete(self._end):
             return
         self._over = self._events >= self._sent
-        if self._over:
+        self._finish()
+
+    def _finish(self, *, late: bool = False) -> None:
+        """End, once, when a live cross-check has said all, or it is late."""
+        if self._over and not self._finished and (late or not self._is_checked()):
+            self._finished = True
             self._run.done()
+
+    def _is_checked(self) -> bool:
+        """Return whether a live cross-check has more to say."""
+        return bool(self._beside[f"{self._robot}/{graph.ERROR}"].get_publisher_count())
 
     def _add_transforms(self, now: int, data: bytes) -> None:
         """Add the transforms at 50 Hz; nobody publishes them where tf2 is missing."""
@@ -157,16 +218,28 @@ class RecorderShell:
         self._end_if_complete()  # else a slower topic completes it
 
     def _drain(self) -> None:
-        """Go on for as long as messages come that were sent before."""
+        """Go on for as long as messages come that were sent before, but not for ever."""
         self._draining = True
 
     def _look(self) -> None:
         quiet, self._count_seen = self._count == self._count_seen, self._count
-        if self._draining and quiet:
+        ended = self._end >= 0
+        waits = self._draining or ended or self._is_alone()
+        self._looks = self._looks + 1 if waits else 0
+        late = self._looks * POLL > PATIENCE
+        if self._draining and (quiet or late):
             self._run.stop()
-        self._looks += self._end >= 0
-        if self._looks * POLL > PATIENCE and not self._over:
+        elif self._over:
+            self._finish(late=late)
+        elif late and ended:
             self._give_up()
+        elif late:
+            _log.warning("the simulator went without a result; %s ends there", self._path.name)
+            self._run.stop()
+
+    def _is_alone(self) -> bool:
+        """Return whether nobody publishes states any more."""
+        return self._listening and not self._subscriptions[graph.STATES].get_publisher_count()
 
     def _give_up(self) -> None:
         """End without what never came.
@@ -180,7 +253,13 @@ class RecorderShell:
             raise AccordError(f"{missing} of {self._sent} events were lost before {self._path}")
         self._over = True
         self._ledger.lost += 1
-        self._run.done()
+        self._finish(late=True)
+
+
+def _time_of(data: bytes, layout: struct.Struct = STAMP) -> int:
+    """Return the stamp of a message [ns]."""
+    sec, nanosec = layout.unpack_from(data)
+    return int(sec) * NANOSECONDS + int(nanosec)
 
 
 def build(node: Node, run: Run) -> RecorderShell:

@@ -1,0 +1,181 @@
+"""The keys of a scenario with type, unit, default, value and meaning, as `--set` takes them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from roboaccord.description.parameters import parameter_file
+from roboaccord.scenario import scenario as models
+from roboaccord.scenario.controllers import shipped_factory
+from roboaccord.scenario.scenario import Base, Scenario
+from roboaccord.scenario.setup import Robot, Setup
+
+REQUIRED = "required"
+_ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
+_UNIT = re.compile(r" ?\[((?:rad|m|s|N|Hz|kg)(?:[ /^*\d]\S*)*)\]")
+
+
+@dataclass(frozen=True)
+class Key:
+    """Hold one key.
+
+    Args:
+        key: with dots into nested keys.
+        kind: type of the value.
+        unit: "" for none.
+        default: in YAML, `required` where there is none.
+        value: of the scenario, in YAML.
+        meaning: in words.
+    """
+
+    key: str
+    kind: str
+    unit: str
+    default: str
+    value: str
+    meaning: str
+
+
+def keys_of(setup: Setup) -> list[Key]:
+    """Return all keys of a scenario: its own, and those of parameters, terrain and factories."""
+    data = setup.scenario.data()
+    default = Scenario(robot=setup.robot.name).data()
+    return [*_of_model(Scenario, "", data, default, setup)]
+
+
+def in_yaml(value: Any) -> str:
+    """Return a value in one line of YAML that reads back the same."""
+    if isinstance(value, float):
+        text = repr(value) if math.isfinite(value) else f"{'-' * (value < 0)}.{repr(value)[-3:]}"
+        return text if "e" not in text or "." in text else text.replace("e", ".0e")
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(k)}: {in_yaml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(in_yaml, value)) + "]"
+    return value if _is_plain(value) else json.dumps(value)
+
+
+def _is_plain(value: object) -> typing.TypeGuard[str]:
+    """Return whether a text is a word that YAML takes for nothing else."""
+    words = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+    named = isinstance(value, str) and re.fullmatch(r"[A-Za-z_]\w*", value) is not None
+    return named and str(value).lower() not in words
+
+
+def _of_model(
+    model: type[BaseModel], prefix: str, data: Any, default: Any, setup: Setup
+) -> Iterator[Key]:
+    hints, told = typing.get_type_hints(model), _told(model)
+    for name, kind in hints.items():
+        if name not in data:
+            continue
+        key = f"{prefix}{name}"
+        inner = [t for t in (kind, *typing.get_args(kind)) if _is_model(t)]
+        if inner and isinstance(data[name], dict) and "Allowance" not in str(kind):
+            empty = default[name] if default and default[name] else {}
+            yield from _of_model(inner[0], f"{key}.", data[name], empty, setup)
+            continue
+        special = _SPECIAL.get(key)
+        if special:
+            yield from special(setup)
+            continue
+        unit, meaning = told.get(name, ("", ""))
+        given = default.get(name, data[name])
+        yield Key(key, _words(kind), unit, in_yaml(given), in_yaml(data[name]), meaning)
+
+
+def _is_model(kind: Any) -> bool:
+    return inspect.isclass(kind) and issubclass(kind, BaseModel)
+
+
+def _words(kind: Any) -> str:
+    """Return a type in the words of Python, without the modules."""
+    if kind == Base:
+        return " | ".join(typing.get_args(Base))
+    text = kind.__name__ if inspect.isclass(kind) and not typing.get_args(kind) else str(kind)
+    text = re.sub(r"typing\.Literal\[[^\]]*\]", "str", text)
+    text = text.replace(f"{models.__name__}.Allowance", "{limit: float, reason: str}")
+    text = text.replace(f"{models.__name__}.StatisticsSpec", "{figure: str, seeds: int}")
+    return text.replace("typing.", "")
+
+
+def _told(factory: Any) -> dict[str, tuple[str, str]]:
+    """Return unit and meaning of each argument, from the docstring's section `Args:`."""
+    text = inspect.getdoc(factory) or ""
+    section = text.partition("Args:\n")[2].partition("\n\n")[0]
+    found = {}
+    for names, words in _ENTRY.findall(section):
+        meaning = " ".join(words.split())
+        unit = _UNIT.search(meaning)
+        if unit:
+            meaning = (meaning[: unit.start()] + meaning[unit.end() :]).strip()
+        for name in names.split(", "):
+            found[name] = (unit[1] if unit else "", meaning.rstrip(".;"))
+    return found
+
+
+def _of_factory(
+    prefix: str, factory: Callable[..., Any], given: Mapping[str, Any]
+) -> Iterator[Key]:
+    """Yield the keys that are the arguments of a factory."""
+    told = _told(factory)
+    for name, parameter in inspect.signature(factory).parameters.items():
+        if name in ("self", "setup"):
+            continue
+        unit, meaning = told.get(name, ("", ""))
+        missing = parameter.default is inspect.Parameter.empty
+        default = REQUIRED if missing else in_yaml(_plain(parameter.default))
+        value = in_yaml(given[name]) if name in given else default
+        yield Key(f"{prefix}.{name}", str(parameter.annotation), unit, default, value, meaning)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _controller(setup: Setup) -> Iterator[Key]:
+    spec = setup.scenario.controller
+    name, known = spec.get("name", "none"), ["none", *setup.robot.controllers]
+    yield Key("controller.name", " | ".join(known), "", "none", name, "of the controller")
+    yield from _of_factory("controller", shipped_factory(setup, name), spec)
+
+
+def _friction(setup: Setup) -> Iterator[Key]:
+    spec, laws = setup.scenario.friction, {**setup.robot.friction_laws, **setup.robot.contacts}
+    law = spec.get("law", "none")
+    yield Key("friction.law", " | ".join(["none", *laws]), "", "none", law, "of friction")
+    if law != "none":
+        yield from _of_factory("friction", laws[law], spec)
+
+
+def _terrain(setup: Setup) -> Iterator[Key]:
+    if type(setup.robot).terrain is not Robot.terrain:
+        yield from _of_factory("terrain", setup.robot.terrain, setup.scenario.terrain)
+
+
+def _parameters(setup: Setup) -> Iterator[Key]:
+    whole = typing.get_type_hints(setup.robot.parameters)
+    for name, entry in parameter_file(setup.robot.package).items():
+        kind = "int" if whole.get(name) is int else "float"
+        value = in_yaml(setup.scenario.parameters.get(name, entry["value"]))
+        unit = str(entry.get("unit", ""))
+        unit = "" if unit == "1" else unit
+        meaning = str(entry.get("source", ""))
+        yield Key(f"parameters.{name}", kind, unit, in_yaml(entry["value"]), value, meaning)
+
+
+_SPECIAL: Mapping[str, Callable[[Setup], Iterator[Key]]] = {
+    "controller": _controller,
+    "friction": _friction,
+    "terrain": _terrain,
+    "parameters": _parameters,
+}

@@ -1,0 +1,82 @@
+"""The shell completes commands, robots, scenarios and engines, by the protocol of each shell."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from roboaccord.scenario.files import scenario_names
+from roboaccord.scenario.setup import robot_names
+
+ACCORD = [sys.executable, "-m", "roboaccord.cli.main"]
+SHELLS = {
+    "bash": {"COMP_WORDS": "{}", "COMP_CWORD": "{count}"},
+    "zsh": {"_TYPER_COMPLETE_ARGS": "{}"},
+    "fish": {"_TYPER_COMPLETE_ARGS": "{}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+}
+
+
+def complete(line: str, shell: str = "bash") -> str:
+    """Return what the command says to a shell that completes the last word of a line."""
+    count = str(len(line.split(" ")) - 1)
+    told = {key: text.format(line, count=count) for key, text in SHELLS[shell].items()}
+    environment = {**os.environ, **told, "_ACCORD_COMPLETE": f"complete_{shell}"}
+    done = subprocess.run(ACCORD, env=environment, capture_output=True, text=True, timeout=60)
+    assert not done.stderr
+    return done.stdout
+
+
+def test_robots_and_scenarios_are_completed() -> None:
+    assert complete("accord run ").split() == robot_names()
+    assert complete("accord crosscheck sn").split() == ["snake"]
+    for robot in robot_names():
+        assert complete(f"accord run {robot} ").split() == scenario_names(robot)
+    assert complete("accord run roller-sphere he").split() == ["headings"]
+    assert not complete("accord run nobody ").split()
+    assert not complete("accord nothing ").split()
+
+
+def test_engines_are_completed_one_by_one() -> None:
+    line = "accord run snake serpenoid --engine "
+    assert complete(line).split() == ["reference", "dart", "mujoco"]
+    line = "accord crosscheck snake serpenoid --engines "
+    assert complete(line + "reference,da").split() == ["reference,dart"]
+    assert complete(line + "dart,").split() == ["dart,reference", "dart,mujoco"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_are_answered_in_their_way(shell: str) -> None:
+    assert "serpenoid" in complete("accord run snake ser", shell)
+
+
+@pytest.mark.parametrize("module", ["rosbags", "numba", "scipy", "plotly", "dartpy", "mujoco"])
+def test_no_library_is_loaded_to_complete_a_scenario(module: str) -> None:
+    """`--engine` and a scenario's name need no more than the installed files."""
+    code = (
+        "import sys\nfrom roboaccord.cli.options import complete_scenario\n"
+        "from types import SimpleNamespace as S\n"
+        "assert complete_scenario(S(params={'robot': 'snake'}), 'serp') == ['serpenoid']\n"
+        f"assert '{module}' not in sys.modules and 'snake' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
+def test_bash_itself_completes(tmp_path) -> None:
+    """What `accord --show-completion bash` prints is taken by a real bash."""
+    command = tmp_path / "accord"
+    command.write_text(f'#!/bin/sh\nexec {" ".join(ACCORD)} "$@"\n')
+    command.chmod(0o755)
+    script = (
+        "source <(accord --show-completion bash)\nCOMP_WORDS=(accord run snake se)\nCOMP_CWORD=3\n"
+        '_accord_completion accord\necho "${COMPREPLY[@]}"\ncomplete -p accord\n'
+    )
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    found = subprocess.run(
+        ["bash", "-c", script], env={**os.environ, "PATH": path}, capture_output=True, text=True
+    ).stdout.splitlines()
+    assert found[0] == "serpenoid"
+    assert "_accord_completion accord" in found[1]
