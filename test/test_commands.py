@@ -23,6 +23,7 @@ TERRAIN = "made/terrain"
 # Each command as short as its result is whole; {out} stands for the folder of results.
 CASES = {
     "list": "",
+    "scenario": "snake serpenoid",
     "doctor": "",
     "new-robot": "pendel --dir new",
     "check": "{root}/worlds/flat.sdf",

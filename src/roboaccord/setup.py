@@ -33,6 +33,7 @@ setup(
         "scipy>=1.11",
         "typer>=0.12",
         "xacro>=2.0",
+        "zstandard>=0.20",
     ],
     extras_require={
         "engines": ["dartpy>=6.16", "mujoco>=3.2"],
