@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from roboaccord.bag.reader import BagRun
+from roboaccord.contract.contact import Touching
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, Outcome, excuse, outside
 from roboaccord.contract.state import Array, Command, RobotState
@@ -212,12 +213,18 @@ class StepCheck:
         if self._fine is not None:
             a, b = (self._acceleration(state, command, events) for state in (start, predicted))
             euler = 0.5 * self._setup.scenario.physics_step * (b - a)
-        if self._pyramid:
+        if self._pyramid and self._touches():
             friction = new - old - self._period * self._free(before, command.effort)
         step = _Step(
             after.time, new - now, new - old, now - old, euler, friction, predicted.q - after.q
         )
         return step, events
+
+    def _touches(self) -> bool:
+        """Return whether anything touches in the reference, as far as it tells."""
+        if self._setup.contact is None or not isinstance(self._reference, Touching):
+            return True
+        return bool(self._reference.contacts())
 
     def _acceleration(self, state: RobotState, command: Command, events: list[Event]) -> Array:
         """Return the acceleration with which the reference leaves a state; add what happens."""
