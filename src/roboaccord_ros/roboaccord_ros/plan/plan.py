@@ -33,7 +33,7 @@ def make_plan(request: Request) -> dict[str, Any]:
     check_controller(setup, "" if custom == "none" else custom)
     choice = choose(request)
     sight = Sight.of(request, choice.sim)
-    crosscheck = request.on("crosscheck", auto=choice.sim == GAZEBO)
+    crosscheck = _is_checked(request, choice)
     if crosscheck and choice.sim != "reference":
         make_simulator(setup)
     bag = _bag(request, choice.sim)
@@ -49,6 +49,11 @@ def make_plan(request: Request) -> dict[str, Any]:
         "messages": _messages(request, choice, sight, pace, bag, env),
         "processes": [asdict(process) for process in processes],
     }
+
+
+def _is_checked(request: Request, choice: Choice) -> bool:
+    """Return whether the live cross-check runs; the first step waits for it, to miss none."""
+    return request.on("crosscheck", auto=choice.sim == GAZEBO)
 
 
 def _pace(request: Request, sight: Sight) -> float:
@@ -90,7 +95,7 @@ def _nodes(
         run["duration"] = request.duration
     recorder = [graph.RECORDER] if bag else []
     controller = [] if request["controller"] == "none" else ["controller"]
-    peers = [*controller, *recorder]
+    peers = [*controller, *recorder, *(["crosscheck"] if _is_checked(request, choice) else [])]
     simulator = {**run, "pace": pace, **({"peers": peers} if peers else {})}
     if choice.world is not None:
         processes = gazebo_processes(
