@@ -6,10 +6,13 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 NAME = "roboaccord_ros"
-# What the workspace shares, by folder; config and models are links to those at its top.
+# What the workspace shares, by folder: all are links to those at its top. Where colcon links files,
+# one that is no longer there leaves a link to nothing.
+FOLDERS = ("config", "config/*/", "launch", "models/*/", "models/*/meshes/", "worlds")
 SHARED = {
     folder: files
-    for folder in ("config", *glob("config/*/"), *glob("models/*/"), *glob("models/*/meshes/"))
+    for pattern in FOLDERS
+    for folder in glob(pattern)
     if (files := [path for path in glob(f"{folder}/*.*") if Path(path).is_file()])
 }
 NODES = ("simulator", "controller", "recorder", "crosscheck")
@@ -26,8 +29,6 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
-        (f"share/{NAME}/launch", glob("launch/*.launch.py")),
-        (f"share/{NAME}/worlds", glob("worlds/*.sdf")),
         *((f"share/{NAME}/{folder}", files) for folder, files in SHARED.items()),
     ],
     install_requires=["numpy>=1.26", "pyyaml>=6", "roboaccord"],
