@@ -29,6 +29,7 @@ HOST = "127.0.0.1"  # this machine alone: who sees a view can also steer it
 FOLLOW = 0.08  # of the way to the robot, a picture: the view glides after it
 NEAREST = 1e-3  # of the distance to what is looked at: nothing nearer is drawn
 BEFORE_WALL = np.array([1.0, -0.35, 0.25])  # from the robot to the camera
+DIM = 0.5  # of the light from all around: more washes the colours out
 INSTALL = "the browser view needs {name}; run: pip install viser yourdfpy"
 NO_ARROWS = np.zeros((1, 2, 3))  # viser draws no empty list
 
@@ -45,7 +46,7 @@ class Stage:
     Attributes:
         server: viser's.
         robot: the figure that is followed.
-        nodes: viser's nodes of the surfaces by name.
+        nodes: viser's nodes of the surfaces by name, and of the `grid`.
 
     Raises:
         AccordError: if the extra `view` is not installed, or it cannot listen on the address.
@@ -65,6 +66,7 @@ class Stage:
         self._host = host
         scene = self.server.scene
         scene.set_up_direction("+z")
+        scene.configure_environment_map("warehouse", environment_intensity=DIM)
         self._world = scene.add_frame("/world", show_axes=False)
         self.nodes: dict[str, Any] = {}
         self._surfaces = {surface.name: surface for surface in surfaces}
@@ -172,7 +174,7 @@ class Stage:
             )  # fmt: skip
 
     def _add_grid(self, plane: str, position: Array) -> None:
-        self.server.scene.add_grid(
+        self.nodes["grid"] = self.server.scene.add_grid(
             "/world/grid", plane=plane, position=position, cell_size=0.25, section_size=1.0,
             cell_color=_darker(GROUND_COLOUR), section_color=tuple(LINE.astype(int).tolist()),
             infinite_grid=plane == "xy", width=12.0, height=4.0,
