@@ -102,7 +102,7 @@ class Player:
         )
         self._told = gui.add_text("at", "", disabled=True)
         if self._ghost:
-            self._distance = gui.add_text("distance [m]", "", disabled=True)
+            self._distance = gui.add_text("centres apart [m]", "", disabled=True)
         if events:
             self._events = {told(event): event.time for event in events[:MOST_EVENTS]}
             title = f"event ({len(events)})"
@@ -123,7 +123,7 @@ class Player:
                 self._ghost.figure.pose(*self._ghost.pose(k))
             if telling:
                 apart = np.linalg.norm(self._main.centre[i] - self._ghost.centre[k])
-                self._distance.value = f"{apart:.6f} between the centres of mass"
+                self._distance.value = f"{apart:.6f}"
         if telling:
             self._told.value = f"{self._main.trajectory.time[i]:.4f} s"
 
