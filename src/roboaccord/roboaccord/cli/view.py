@@ -6,7 +6,6 @@ import contextlib
 import ipaddress
 import math
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -212,29 +211,19 @@ def simulate_in_view(
     simulator, controller = make_simulator(setup, engine), make_controller(setup)
     stage = open_stage(setup, port, host)
     tell(stage.url, host, stay)
-    again = threading.Event()
-    end = time.monotonic() + stay
-    button = stage.server.gui.add_button("run again", disabled=True)
-    button.on_click(lambda _: again.set())
     with contextlib.suppress(KeyboardInterrupt):
         stage.wait_for_page(stay)
-        while (left := end - time.monotonic()) > 0.0:
-            live = LiveView(setup, stage, speed)
-            trajectory = simulate(
-                simulator=live.wrap(simulator),
-                controller=controller,
-                initial=setup.initial,
-                duration=setup.scenario.duration,
-                control_period=setup.scenario.control_period,
-                seed=setup.scenario.seed,
-                observers=(live,),
-            )
-            player = live.replay(trajectory)
-            button.disabled = False
-            player.play(left, again.is_set)
-            again.clear()
-            button.disabled = True
-            player.close()
+        live = LiveView(setup, stage, speed)
+        trajectory = simulate(
+            simulator=live.wrap(simulator),
+            controller=controller,
+            initial=setup.initial,
+            duration=setup.scenario.duration,
+            control_period=setup.scenario.control_period,
+            seed=setup.scenario.seed,
+            observers=(live,),
+        )
+        live.replay(trajectory).play(stay)
     stage.close()
 
 

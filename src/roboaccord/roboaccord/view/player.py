@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -76,8 +76,7 @@ class Player:
             stop = max(stop, float(self._ghost.trajectory.time[-1]))
         self._start, self._stop, self._now = start, stop, start
         self._pictures = 0
-        self._folder = stage.server.gui.add_folder("recording")
-        with self._folder:
+        with stage.server.gui.add_folder("recording"):
             self._add_controls(trajectory.events, speed)
         every = max(1, len(trajectory) // PATH)
         stage.draw_path(self._main.centre[::every])
@@ -139,19 +138,15 @@ class Player:
             self._time.value = self._now
         self.show(self._now)
 
-    def play(self, duration: float = np.inf, over: Callable[[], bool] = lambda: False) -> None:
-        """Keep the motion moving for `duration` [s of wall time], until `over` or interrupted."""
+    def play(self, duration: float = np.inf) -> None:
+        """Keep the motion moving for `duration` [s of wall time], or until interrupted."""
         last = time.monotonic()
         end = last + duration
-        while last < end and not over():
+        while last < end:
             time.sleep(1.0 / RATE)
             now = time.monotonic()
             self.advance(now - last)
             last = now
-
-    def close(self) -> None:
-        """Take the controls away."""
-        self._folder.remove()
 
     def _move(self, step: float) -> None:
         """Stop, and go on by so many ticks (int) or seconds (float)."""
