@@ -9,6 +9,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.solids import Faces, box
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 
@@ -116,6 +117,11 @@ class MonkeyBot(Robot):
             _stop_hand_b(setup.parameters, u)
         state = unpack(u, time=0.0, effort=np.zeros(1), mode=mode)
         return state, rng.uniform(-5.0, 5.0, 1)
+
+    def wall(self, setup: Setup) -> tuple[Array, Faces]:
+        """Return the wall of models/magnet_wall, 4 cm behind the plane of the motion."""
+        vertices, faces = box(np.array([0.02, 12.0, 4.0]))
+        return vertices + np.array([-0.05, 0.0, 0.0]), faces
 
     def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
         return metrics(setup, trajectory)

@@ -173,7 +173,8 @@ def test_metadata_has_version_9_and_latched_topics(tmp_path: Path) -> None:
             for profile in connection.ext.offered_qos_profiles  # type: ignore[union-attr]
             if profile.durability == QosDurability.TRANSIENT_LOCAL
         }
-    assert latched == {"/toy/robot_description", "/toy/scenario", "/tf_static"}
+    named = {f"/toy/{name}" for name in ("robot_description", "scenario", "surroundings")}
+    assert latched == {*named, "/tf_static"}
 
 
 def test_transforms_are_the_forward_kinematics() -> None:

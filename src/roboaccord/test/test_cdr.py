@@ -14,6 +14,7 @@ from roboaccord import cdr
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import RobotState
+from roboaccord.contract.surface import Surface
 from roboaccord.contract.timing import tick_time
 from roboaccord.contract.trajectory import Event
 from rosbags.typesys import Stores, get_typestore
@@ -149,7 +150,7 @@ def marker(number: int, kind: int, action: int, **given: Any) -> Any:
     texture = message("sensor_msgs/msg/CompressedImage", header(0.0), "", empty)
     return message(
         "visualization_msgs/msg/Marker",
-        header(2.5, "odom"), "contacts", number, kind, action,
+        header(given.get("time", 2.5), "odom"), given.get("ns", "contacts"), number, kind, action,
         message("geometry_msgs/msg/Pose", place, turn), scale, rgba,
         message("builtin_interfaces/msg/Duration", 0, 0), False, points, [],
         "", texture, [], "", "", message("visualization_msgs/msg/MeshFile", "", empty), False,
@@ -171,6 +172,18 @@ def test_contacts_are_markers_that_replace_all_before() -> None:
     for count in (0, 1, 3):
         array = message("visualization_msgs/msg/MarkerArray", made[: 1 + 2 * count])
         assert cdr.encode_contacts(2.5, touch[:count]) == raw(array)
+
+
+def test_surfaces_are_lists_of_triangles() -> None:
+    """A square is two triangles, counter-clockwise as its corners are."""
+    square = np.array([[0.0, 0, 0], [2, 0, 0], [2, 1, 0], [0, 1, 0]])
+    made = marker(
+        0, 11, 0, time=0.0, ns="ground", scale=(1.0, 1.0, 1.0), rgba=(0.5, 0.25, 1.0, 1.0),
+        points=square[[0, 1, 2, 0, 2, 3]],
+    )  # fmt: skip
+    surface = Surface("ground", square, ((0, 1, 2, 3),), np.array([0.5, 0.25, 1.0]))
+    array = message("visualization_msgs/msg/MarkerArray", [made])
+    assert cdr.encode_surfaces([surface]) == raw(array)
 
 
 @pytest.mark.parametrize("count", COUNTS)

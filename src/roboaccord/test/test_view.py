@@ -21,6 +21,7 @@ from roboaccord.description.solids import box, cylinder, facets, sphere
 from roboaccord.report import space
 from roboaccord.report.drawing import picture
 from roboaccord.view.camera import Camera
+from roboaccord.view.figure import rooted_at_base
 from roboaccord.view.film import Film, parse_size
 from roboaccord.view.gif import write_gif
 from roboaccord.view.ground import draw_ground
@@ -28,7 +29,7 @@ from roboaccord.view.motion import resample, speeds
 from roboaccord.view.mp4 import write_mp4
 from roboaccord.view.raster import LIGHT, Canvas, Mesh
 from roboaccord.view.scene import Scene
-from roboaccord.view.stage import Stage, rooted_at_base
+from roboaccord.view.stage import Stage
 from roboaccord.view.stance import ON_WALL, VIEW, follow, over_terrain, stance_of
 
 URDF = """<robot name="arm">

@@ -10,12 +10,14 @@ pytest.importorskip("dartpy", reason="DART is not installed")
 pytest.importorskip("roller_sphere", reason="the roller sphere is not installed")
 
 from roboaccord.bag.content import Content
-from roboaccord.cdr import encode_contacts
+from roboaccord.cdr import encode_contacts, encode_surfaces
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.run import runner
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.surroundings import surroundings
+from roboaccord_ros.graph import names
 from roboaccord_ros.nodes.simulation import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.runner import run_nodes
@@ -69,3 +71,14 @@ def test_nobody_asks_for_them_where_nobody_listens_or_nothing_touches(graph, req
     graph.spin()
     run_nodes(request_for(setup_of(), "dart"), without)
     assert (alone.asked, without.asked) == (0, 0)
+
+
+def test_surroundings_reach_who_subscribes_late(graph, setup_for):
+    """The simulator publishes them as it is made, before the subscription."""
+    setup = setup_for(duration=0.05)
+    graph.simulator(setup)
+    graph.controller(setup)
+    found = []
+    names.subscribe(graph.node("late"), "snake", names.SURROUNDINGS, found.append)
+    graph.spin()
+    assert [bytes(data) for data in found] == [encode_surfaces(surroundings(setup))]

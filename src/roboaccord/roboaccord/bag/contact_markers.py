@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from rosbags.typesys import Stores, get_typestore
 
 from roboaccord.cdr import encode_contacts
+from roboaccord.cdr.markers import ARROW
 from roboaccord.contract.contact import ContactPoint, Touching
 from roboaccord.contract.interfaces import Simulator
-from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.setup import Setup
 
@@ -36,6 +41,20 @@ def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
     if isinstance(simulator, Touching):
         return lambda _: simulator.contacts()
     return setup.robot.contact_points(setup) if simulator is None else None
+
+
+def read_arrows(messages: Sequence[bytes]) -> tuple[Array, list[Array]]:
+    """Return times (m,) [s] and the arrows (k, 2, 3) [m] of contacts in recorded messages."""
+    store = get_typestore(Stores.ROS2_JAZZY)
+    times, arrows = list[float](), list[Array]()
+    for data in messages:
+        markers: Any = store.deserialize_cdr(data, "visualization_msgs/msg/MarkerArray").markers  # type: ignore[attr-defined]
+        if markers:
+            stamp = markers[0].header.stamp
+            times.append(stamp.sec + 1e-9 * stamp.nanosec)
+            ends = [[(p.x, p.y, p.z) for p in m.points] for m in markers if m.type == ARROW]
+            arrows.append(np.array([pair for pair in ends if len(pair) == 2]).reshape(-1, 2, 3))
+    return np.array(times), arrows
 
 
 class ContactMarkers:

@@ -38,6 +38,7 @@ class BagRun:
         engine, engine_version, transport: of the run; "" for a foreign bag.
         versions: of what the run was made with.
         urdf: the description, or "".
+        contacts: messages of the contacts, as `bag.contact_markers.read_arrows` takes them.
         sha256: hash of the trajectory as the run had it; None for a run that came to no end.
         complete: whether the file was closed properly.
     """
@@ -54,6 +55,7 @@ class BagRun:
     transport: str
     versions: Mapping[str, str]
     urdf: str
+    contacts: Sequence[bytes]
     sha256: str | None
     complete: bool
 
@@ -115,6 +117,7 @@ def run_of(content: Content) -> BagRun:
         transport=facts.get("transport", ""),
         versions=facts.get("versions", {}),
         urdf=decode_string(descriptions[-1]) if descriptions else "",
+        contacts=content.raw(f"/{robot}/{names.CONTACTS}"),
         sha256=next(iter(content.hashes), None),
         complete=content.complete,
     )

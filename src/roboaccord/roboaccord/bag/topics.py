@@ -17,6 +17,7 @@ LIBRARY = "roboaccord"
 
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, WRENCH, TWIST, CONTACTS = "events", "wrench", "twist", "contacts"
+SURROUNDINGS = "surroundings"
 LOST_EVENTS = "lost_events"  # key of the custom data
 DESCRIPTION, SCENARIO = "robot_description", "scenario"
 TF, TF_STATIC = "/tf", "/tf_static"
@@ -36,6 +37,7 @@ def topics(robot: str) -> list[Topic]:
     return [
         Topic(f"/{robot}/{DESCRIPTION}", "std_msgs/msg/String", True),
         Topic(f"/{robot}/{SCENARIO}", "std_msgs/msg/String", True),
+        Topic(f"/{robot}/{SURROUNDINGS}", "visualization_msgs/msg/MarkerArray", True),
         Topic(TF_STATIC, "tf2_msgs/msg/TFMessage", True),
         Topic(TF, "tf2_msgs/msg/TFMessage"),
         Topic(f"/{robot}/{STATES}", "sensor_msgs/msg/JointState"),

@@ -24,6 +24,7 @@ from roboaccord.cdr import (
     encode_bool,
     encode_events,
     encode_string,
+    encode_surfaces,
     encode_wrench,
 )
 from roboaccord.contract.errors import AccordError
@@ -31,6 +32,7 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.surroundings import surroundings
 
 FLUSH_PERIOD = 0.5  # s of wall time: what a killed run loses at most
 TF_PERIOD = 0.02  # s of simulated time
@@ -94,6 +96,8 @@ class BagWriter:
         self._on_tf = self._connections[names.TF]
         self.write_raw(f"/{self._robot}/{names.DESCRIPTION}", 0, encode_string(urdf))
         self.write_raw(f"/{self._robot}/{names.SCENARIO}", 0, encode_string(self._facts))
+        around = encode_surfaces(surroundings(self._setup))
+        self.write_raw(f"/{self._robot}/{names.SURROUNDINGS}", 0, around)
         self.write_raw(names.TF_STATIC, 0, self._transforms.static())
         self._write_preliminary_metadata()
         self.flush()

@@ -1,4 +1,7 @@
-"""Contacts as visualization_msgs/msg/MarkerArray: a sphere at each point, an arrow by its force."""
+"""Contacts and surroundings as visualization_msgs/msg/MarkerArray.
+
+A contact is a sphere at its point and an arrow by its force, a surface a list of triangles.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ import numpy as np
 from roboaccord.cdr.wire import STAMP, CdrWriter, stamp
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.state import IDENTITY, ORIGIN, Array
+from roboaccord.contract.surface import Surface
 
 NAMESPACE = "contacts"
-ARROW, SPHERE = 0, 2  # types of a marker
+ARROW, SPHERE, TRIANGLES = 0, 2, 11  # types of a marker
 ADD, DELETE_ALL = 0, 3  # actions of a marker
 DIAMETER = 0.012  # m, of a sphere
 ARROW_SIZE = np.array([0.006, 0.014, 0.02])  # shaft and head across, head along [m]
@@ -21,6 +25,7 @@ SHORTEST, LONGEST = 0.03, 0.5  # m; the shortest also shows a normal whose force
 RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)
 NONE = (0.0, 0.0, 0.0, 0.0)
 NO_POINTS = np.zeros((0, 3))
+ONES = np.ones(3)
 
 
 def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str = "odom") -> bytes:
@@ -36,11 +41,30 @@ def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str
         _write(
             writer, time, frame_id, 2 * i, SPHERE, position=contact.position, scale=size, colour=RED
         )
-        length = min(max(LENGTH_PER_FORCE * contact.force, SHORTEST), LONGEST)
-        points = np.stack([contact.position, contact.position + length * contact.normal])
+        points = contact_arrow(contact)
         _write(
             writer, time, frame_id, 2 * i + 1, ARROW, scale=ARROW_SIZE, colour=ORANGE, points=points
         )
+    return bytes(writer.data)
+
+
+def contact_arrow(contact: ContactPoint) -> Array:
+    """Return start and end (2, 3) [m] of the arrow that shows a contact."""
+    length = min(max(LENGTH_PER_FORCE * contact.force, SHORTEST), LONGEST)
+    return np.stack([contact.position, contact.position + length * contact.normal])
+
+
+def encode_surfaces(surfaces: Sequence[Surface], frame_id: str = "odom") -> bytes:
+    """Return surfaces as message bytes: of each the triangles, in a namespace of its name."""
+    writer = CdrWriter.without_stamp()
+    writer.count(len(surfaces))
+    for surface in surfaces:
+        points = surface.vertices[surface.triangles].reshape(-1, 3)
+        colour = (*surface.colour, 1.0)
+        _write(
+            writer, 0.0, frame_id, 0, TRIANGLES,
+            namespace=surface.name, scale=ONES, colour=colour, points=points,
+        )  # fmt: skip
     return bytes(writer.data)
 
 
@@ -52,6 +76,7 @@ def _write(
     kind: int,
     *,
     action: int = ADD,
+    namespace: str = NAMESPACE,
     position: Array = ORIGIN,
     scale: Array = ORIGIN,
     colour: Sequence[float] = NONE,
@@ -61,7 +86,7 @@ def _write(
     writer.align(4)
     writer.data += STAMP.pack(*stamp(time))
     writer.string(frame_id)
-    writer.string(NAMESPACE)
+    writer.string(namespace)
     writer.align(4)
     writer.data += struct.pack("<iii", number, kind, action)
     writer.numbers(np.concatenate([position, IDENTITY, scale]))

@@ -26,7 +26,17 @@ from roboaccord.scenario.setup import Setup
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
-APART = ("out", "force", "timeout", "view", "csv", "npz", "mat")  # options that change no figure
+APART = (
+    "out",
+    "force",
+    "timeout",
+    "view",
+    "speed",
+    "stay",
+    "csv",
+    "npz",
+    "mat",
+)  # options that change no figure
 UNIT = re.compile(
     r"\b[Ii]n (rad/s|rad|s|Hz|N m|m/s|mm|m L\^2|m|kg/m\^3|voxels|r|degrees|deg)(?![\w/^])"
 )
@@ -43,12 +53,14 @@ class Result:
         used: what the figures depend on beside the options, such as keys of the scenario; None
             for an option that played no part.
         ok: whether all is as it is to be; if not, the exit status is 1.
+        after: called when all is printed: a page that stays, say.
     """
 
     data: Mapping[str, Any]
     shown: Sequence[RenderableType] = ()
     used: Mapping[str, Any] = field(default_factory=dict)
     ok: bool = True
+    after: Callable[[], None] = lambda: None
 
 
 def add_command(app: typer.Typer, name: str, function: Callable[..., Result | None]) -> None:
@@ -74,6 +86,7 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
             used = options_of(signature, given) | dict(result.used)
             used = {key: value for key, value in used.items() if value is not None}
             show(result, used, signature, quiet)
+            result.after()
             if not result.ok:
                 raise typer.Exit(1)
 

@@ -62,6 +62,13 @@ Engines = Annotated[
         autocompletion=complete_engines,
     ),
 ]
+Speed = Annotated[
+    float, typer.Option(min=0.05, max=20.0, help="Seconds of motion a second of film or page.")
+]
+Stay = Annotated[
+    float,
+    typer.Option(metavar="S", min=0.0, help="How long the page stays; default: until Ctrl-C."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Of the random numbers.")]
 Out = Annotated[
     Path | None,

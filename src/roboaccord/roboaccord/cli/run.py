@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from contextlib import ExitStack
-from typing import Annotated, Any
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import ProgressObserver, figure_lines, note, progress
+from roboaccord.cli.console import ProgressObserver, figure_lines, log, note, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
     Changes,
@@ -18,9 +20,12 @@ from roboaccord.cli.options import (
     Out,
     RobotName,
     ScenarioName,
+    Speed,
+    Stay,
     load_setup,
 )
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import check_engine
 from roboaccord.run.metrics import UNITS, metrics_of
 from roboaccord.run.output import fresh
@@ -28,6 +33,11 @@ from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import TIMEOUT
+
+if TYPE_CHECKING:
+    from roboaccord.view.live import LiveView
+
+WATCHED = ("direct", "ros")  # transports in this process
 
 
 def run_command(
@@ -50,7 +60,12 @@ def run_command(
         float,
         typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit."),
     ] = TIMEOUT,
-    view: Annotated[bool, typer.Option("--view", help="Watch the run in the browser.")] = False,
+    view: Annotated[
+        bool,
+        typer.Option("--view", help="Watch the run in the browser, paced, and push the robot."),
+    ] = False,
+    speed: Speed = 1.0,
+    stay: Stay = math.inf,
     folder: Out = None,
     force: Force = False,
 ) -> Result:
@@ -71,33 +86,54 @@ def run_command(
     if not controller:
         check_controller(setup)
     runner, transport = choose_transport(transport)
+    if view and transport not in WATCHED:
+        raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
     with ExitStack() as closing:
         place = closing.enter_context(results(folder, default, force=force))
         bar = closing.enter_context(progress())
         label = f"{engine} over {transport}"
         watchers: tuple[Any, ...] = (ProgressObserver(bar, label, setup.scenario.duration),)
-        if view:
-            from roboaccord.view.live import LiveView
-
-            live = LiveView(setup)
-            bar.console.print(f"watch at {live.url}", highlight=False)
-            closing.callback(live.close)
-            watchers = (*watchers, live)
+        live = closing.enter_context(watched(setup, speed)) if view else None
         result = runner(
             RunRequest(
                 setup=setup,
                 engine=engine,
                 bag=fresh(place / "bag"),
                 controller=controller,
-                observers=watchers,
+                observers=(*watchers, live) if live else watchers,
+                wrap=live.wrap if live else lambda simulator: simulator,
                 timeout=timeout,
             )
         )
     summary = summarise(setup, engine, result)
     own = {"controller": controller} if controller else {}
     used = {**used_by(setup), "transport": transport, **own}
-    return Result(summary, shown_of(summary), used=used)
+    after = (lambda: stay_open(live, result.trajectory, stay)) if live else (lambda: None)
+    return Result(summary, shown_of(summary), used=used, after=after)
+
+
+@contextmanager
+def watched(setup: Setup, speed: float) -> Iterator[LiveView]:
+    """Serve a view of a run, until the run fails."""
+    from roboaccord.view.live import LiveView, open_stage
+
+    stage = open_stage(setup)
+    log.print(f"watch at {stage.url}", highlight=False)
+    try:
+        yield LiveView(setup, stage, speed)
+    except BaseException:
+        stage.close()
+        raise
+
+
+def stay_open(live: LiveView, trajectory: Trajectory, stay: float) -> None:
+    """Replay a run on its page, for so long [s] or until interrupted."""
+    until = "Ctrl-C" if math.isinf(stay) else f"{stay:g} s have passed"
+    log.print(f"the page at {live.stage.url} stays until {until}", highlight=False)
+    with contextlib.suppress(KeyboardInterrupt):
+        live.replay(trajectory).play(stay)
+    live.stage.close()
 
 
 def choose_transport(name: str) -> tuple[Runner, str]:

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import math
 import threading
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import filesize
 
 from roboaccord.cli.console import log, progress
+from roboaccord.cli.options import Changes, Engine, Speed, Stay, load_setup
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.surface import BACKDROPS, TERRAIN, Surface
+from roboaccord.engines import check_engine
 from roboaccord.scenario.files import load_scenario, make_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
+from roboaccord.scenario.surroundings import surroundings
 from roboaccord.view.stage import HOST
+
+if TYPE_CHECKING:
+    from roboaccord.bag.reader import BagRun
 
 
 def view_command(
     what: Annotated[
         str, typer.Argument(metavar="BAG|ROBOT", help="A recorded run, or a robot to pose by hand.")
     ],
+    second: Annotated[
+        str,
+        typer.Argument(
+            metavar="[BAG|SCENARIO]",
+            help="A second run, shown translucent; or a scenario to simulate and push.",
+        ),
+    ] = "",
     gif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a moving picture instead.")
     ] = None,
@@ -34,9 +49,10 @@ def view_command(
     size: Annotated[
         str | None, typer.Option(metavar="WIDTH[xHEIGHT]", help="Of the pictures [720x404 pixels].")
     ] = None,
-    speed: Annotated[
-        float, typer.Option(min=0.05, max=20.0, help="Seconds of motion a second of film.")
-    ] = 1.0,
+    speed: Speed = 1.0,
+    engine: Engine = "reference",
+    changes: Changes = None,
+    stay: Stay = math.inf,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Of the browser view.")] = 8080,
     host: Annotated[
         str,
@@ -45,13 +61,17 @@ def view_command(
         ),
     ] = HOST,
 ) -> None:
-    """Show a recorded run or a robot in the browser, or write a GIF or an MP4 of a run.
+    """Show runs, a simulation or a robot in the browser, or write a GIF or an MP4 of a run.
 
     Neither file needs a display or a browser.
 
     Examples:
 
       accord view runs/snake_serpenoid_reference/bag
+
+      accord view cc/reference_bag cc/dart_bag
+
+      accord view snake serpenoid --engine dart
 
       accord view runs/snake_serpenoid_reference/bag --gif snake.gif --speed 0.5
 
@@ -61,6 +81,8 @@ def view_command(
     """
     path = Path(what)
     if path.exists() and (gif or mp4):
+        if second:
+            raise AccordError("a film shows one bag: leave out the second")
         write_files(path, gif=gif, mp4=mp4, fps=fps, size=size, speed=speed)
     elif gif or mp4:
         option = "--gif" if gif else "--mp4"
@@ -70,10 +92,18 @@ def view_command(
     elif fps is not None or size is not None:
         raise AccordError("--fps and --size are for files: add --gif FILE or --mp4 FILE")
     elif path.exists():
-        view_run(path, speed=speed, port=port, host=host)
+        beside = Path(second) if second else None
+        if beside and not beside.exists():
+            raise AccordError(f"no bag {second}")
+        view_run(path, beside, speed=speed, port=port, host=host, stay=stay)
+    elif second:
+        _no_bag(what)
+        check_engine(engine)
+        setup = load_setup(what, second, changes)
+        simulate_in_view(setup, engine, speed=speed, port=port, host=host, stay=stay)
     else:
         _no_bag(what)
-        show_robot(what, port, host)
+        show_robot(what, port=port, host=host, stay=stay)
 
 
 def _no_bag(what: str) -> None:
@@ -120,14 +150,16 @@ def write_files(
         def drawn(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total, description="drawing")
 
+        surfaces = around(run)
+        relief = next((s for s in surfaces if s.name == TERRAIN), None)
         film = films.Film(
-            run.urdf or described(run.robot, run.scenario, path),
+            described(run, path),
             run.trajectory,
             fps=rate,
             size=pixels,
             speed=speed,
-            terrain=drawn_of("relief", run.robot, run.scenario),
-            surroundings=drawn_of("surroundings", run.robot, run.scenario) or (),
+            terrain=(relief.vertices, relief.faces) if relief else None,
+            surroundings=[(s.vertices, s.faces) for s in surfaces if s.name not in BACKDROPS],
         )
         files = [(write_gif, gif), (write_mp4, mp4)]
         for write, file in files:
@@ -139,26 +171,63 @@ def write_files(
             log.print(f"{file}: {len(film)} frames, {size}", soft_wrap=True)
 
 
-def view_run(path: Path, *, speed: float, port: int, host: str = HOST) -> None:
-    """Show a bag in the browser until interrupted.
+def view_run(
+    path: Path, beside: Path | None, *, speed: float, port: int, host: str, stay: float
+) -> None:
+    """Show a bag in the browser, and a second one translucent, until interrupted.
 
     Raises:
-        AccordError: if it is no bag, or holds no description to draw.
+        AccordError: if one is no bag, or holds no description to draw.
     """
+    from roboaccord.bag.contact_markers import read_arrows
     from roboaccord.bag.reader import read_run
-    from roboaccord.view.live import play, view_bag
+    from roboaccord.view.player import Player
+    from roboaccord.view.stage import Stage
 
     run = read_run(path)
-    urdf = run.urdf or described(run.robot, run.scenario, path)
-    player = view_bag(urdf, run.trajectory, port, speed, host)
-    tell(player.stage.url, host)
-    try:
-        play(player)
-    except KeyboardInterrupt:
-        player.stage.close()
+    other = read_run(beside) if beside else None
+    second = (described(other, beside), other.trajectory) if other and beside else None
+    stage = Stage(described(run, path), port, host, around(run))
+    player = Player(stage, run.trajectory, speed, read_arrows(run.contacts), second)
+    tell(stage.url, host, stay)
+    with contextlib.suppress(KeyboardInterrupt):
+        player.play(stay)
+    stage.close()
 
 
-def show_robot(name: str, port: int, host: str = HOST) -> None:
+def simulate_in_view(
+    setup: Setup, engine: str, *, speed: float, port: int, host: str, stay: float
+) -> None:
+    """Simulate in the browser without recording, from when the page is open; then replay.
+
+    Raises:
+        AccordError: as the run does.
+    """
+    from roboaccord.run.factory import make_simulator
+    from roboaccord.run.loop import simulate
+    from roboaccord.scenario.controllers import make_controller
+    from roboaccord.view.live import LiveView, open_stage
+
+    simulator, controller = make_simulator(setup, engine), make_controller(setup)
+    stage = open_stage(setup, port, host)
+    tell(stage.url, host, stay)
+    with contextlib.suppress(KeyboardInterrupt):
+        stage.wait_for_page(stay)
+        live = LiveView(setup, stage, speed)
+        trajectory = simulate(
+            simulator=live.wrap(simulator),
+            controller=controller,
+            initial=setup.initial,
+            duration=setup.scenario.duration,
+            control_period=setup.scenario.control_period,
+            seed=setup.scenario.seed,
+            observers=(live,),
+        )
+        live.replay(trajectory).play(stay)
+    stage.close()
+
+
+def show_robot(name: str, *, port: int, host: str, stay: float) -> None:
     """Show a robot with a slider a joint, until interrupted."""
     from roboaccord.view.live import view_robot
 
@@ -169,48 +238,49 @@ def show_robot(name: str, port: int, host: str = HOST) -> None:
         if names
         else make_scenario({"robot": robot.name})
     )
-    stage = view_robot(Setup.of(scenario).urdf(), port, host)
-    tell(stage.url, host)
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        stage.close()
+    stage = view_robot(Setup.of(scenario), port, host)
+    tell(stage.url, host, stay)
+    with contextlib.suppress(KeyboardInterrupt):
+        threading.Event().wait(None if math.isinf(stay) else stay)
+    stage.close()
 
 
-def described(robot: str, scenario: Mapping[str, Any], path: Path) -> str:
-    """Return the description of a robot whose bag holds none.
+def described(run: BagRun, path: Path) -> str:
+    """Return the description of the robot of a bag, the robot's own where the bag holds none.
 
     Raises:
         AccordError: if the bag does not even say which robot it is.
     """
-    if robot not in robot_names():
+    if run.urdf:
+        return run.urdf
+    if run.robot not in robot_names():
         raise AccordError(
-            f"{path} holds no robot_description, and {robot or 'its robot'} is none of ours"
-            + did_you_mean(robot, robot_names())
+            f"{path} holds no robot_description, and {run.robot or 'its robot'} is none of ours"
+            + did_you_mean(run.robot, robot_names())
         )
-    return Setup.of(make_scenario({"robot": robot, **scenario})).urdf()
+    return Setup.of(make_scenario({"robot": run.robot, **run.scenario})).urdf()
 
 
-def drawn_of(hook: str, robot: str, scenario: Mapping[str, Any]) -> Any:
-    """Return the relief or the surroundings of a run, None where it has none or cannot be had."""
-    if robot not in robot_names() or not scenario.get("terrain"):
-        return None
-    give = getattr(find_robot(robot), hook)
+def around(run: BagRun) -> list[Surface]:
+    """Return the surroundings of a run; none where the bag does not tell its scenario."""
+    if run.robot not in robot_names() or not run.scenario:
+        return []
     try:
-        return give(Setup.of(make_scenario({"robot": robot, **scenario})))
+        return surroundings(Setup.of(make_scenario({"robot": run.robot, **run.scenario})))
     except AccordError as error:
-        log.print(f"the terrain is not drawn: {error}", soft_wrap=True)
-        return None
+        log.print(f"the surroundings are not drawn: {error}", soft_wrap=True)
+        return []
 
 
-def tell(url: str, host: str = HOST) -> None:
+def tell(url: str, host: str = HOST, stay: float = math.inf) -> None:
     """Say where the view is, how to leave it, and who else can have it."""
     if not _is_local(host):
         log.print(
             f"warning: whoever reaches {host} on port {url.rpartition(':')[2]} can watch and steer",
             soft_wrap=True,
         )
-    log.print(f"open {url} in a browser; Ctrl-C ends the view", soft_wrap=True)
+    end = "Ctrl-C ends the view" if math.isinf(stay) else f"the view ends after {stay:g} s"
+    log.print(f"open {url} in a browser; {end}", soft_wrap=True)
 
 
 def _is_local(host: str) -> bool:

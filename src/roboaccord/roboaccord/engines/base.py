@@ -12,7 +12,7 @@ import numpy as np
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, LinkMotion
+from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
 from roboaccord.contract.state import NO_TWIST, Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
@@ -23,6 +23,7 @@ from roboaccord.engines.joint_stops import StopWatch
 from roboaccord.engines.meter import Losses, StepMeter
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.properties import Properties
+from roboaccord.engines.pushed_law import PushedLaw
 from roboaccord.engines.touch import TouchWatch
 from roboaccord.numerics.rotations import quaternion_matrix
 
@@ -46,15 +47,13 @@ class EngineSimulator(ABC):
         self.base = model.base
         self.intended = model
         self._gear = model.gear
-        self._law = model.force_law
+        self._own_law = model.force_law
         self._friction = model.friction
         self._watch = TouchWatch(model.physics_step) if model.contact_events else None
         self._meter: StepMeter | None = None
         self.armature = np.zeros(len(model.joints)) if model.armature is None else model.armature
         self._kinematics = TreeKinematics(self.tree, self.joints)
-        names = self._kinematics.names
-        self._links = np.array([names.index(n) for n in self._law.links] if self._law else [], int)
-        self._forces, self._torques = np.zeros((2, len(names), 3))
+        self._take_law(self._own_law)
         described = {joint.name: joint for joint in self.tree.moving}
         missing = [name for name in self.joints if name not in described]
         if missing:
@@ -209,6 +208,17 @@ class EngineSimulator(ABC):
         found = self._statics(quaternion_matrix(state.orientation))
         self._place(kept)
         return found
+
+    def push(self, link: str, force: Array) -> None:
+        """Hold a force (3,) [N], in the world, on a link's centre of mass; zeros end it."""
+        own = self._own_law
+        self._take_law(PushedLaw(own, link, force) if np.any(force) else own)
+
+    def _take_law(self, law: ForceLaw | None) -> None:
+        names = self._kinematics.names
+        self._law = law
+        self._links = np.array([names.index(n) for n in law.links] if law else [], int)
+        self._forces, self._torques = np.zeros((2, len(names), 3))
 
     def _geared(self, effort: Array) -> Array:
         return effort if self._gear is None else effort * self._gear

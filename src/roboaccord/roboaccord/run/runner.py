@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.interfaces import Observer, Simulator
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
@@ -32,6 +32,7 @@ class RunRequest:
         bag: folder of the bag to write; must not exist.
         controller: `package.module:Class` instead of the scenario's controller, or "".
         observers: told of the run as it goes, where the transport runs in this process.
+        wrap: makes of the simulator the one that runs, where the transport runs in this process.
         timeout: how long the controller may take for an answer [s of wall time]; to be made and
             reset it has `START_TIMEOUT`, or this if it is longer.
     """
@@ -41,6 +42,7 @@ class RunRequest:
     bag: Path
     controller: str = ""
     observers: tuple[Observer, ...] = ()
+    wrap: Callable[[Simulator], Simulator] = lambda simulator: simulator
     timeout: float = TIMEOUT
 
     @property
@@ -69,7 +71,7 @@ def run_direct(request: RunRequest) -> RunResult:
 
     setup = request.setup
     scenario = setup.scenario
-    simulator = make_simulator(setup, request.engine)
+    simulator = request.wrap(make_simulator(setup, request.engine))
     controller = make_controller(setup, request.controller, timeout=request.start_timeout)
     with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
         find = contact_finder(setup, simulator)

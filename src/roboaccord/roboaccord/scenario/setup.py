@@ -118,6 +118,13 @@ class Robot:
         """
         return ()
 
+    def wall(self, setup: Setup) -> tuple[Array, Faces] | None:
+        """Return the wall on which the robot moves, vertices (v, 3) [m] and faces, to be drawn.
+
+        None, the default: it moves on level ground at height 0, or on terrain.
+        """
+        return None
+
     def world(self, setup: Setup) -> Path | None:
         """Make the world of a setup for Gazebo, with its terrain, and return its file.
 

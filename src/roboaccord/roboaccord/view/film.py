@@ -14,6 +14,7 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.solids import Faces
 from roboaccord.numerics.jit import HAS_NUMBA
+from roboaccord.scenario.surroundings import EARTH
 from roboaccord.view.camera import Camera
 from roboaccord.view.ground import draw_ground, draw_path
 from roboaccord.view.motion import resample, speeds
@@ -26,7 +27,6 @@ FPS = 25
 SIZE = 720, 404  # pixels
 LEAST, MOST = 64, 4096  # pixels of a side
 INK, MUTED = (45, 52, 62), (110, 120, 132)
-EARTH = np.array([0.72, 0.70, 0.64])  # of terrain
 
 Terrain = tuple[Array, Faces]
 Progress = Callable[[int, int], None]

@@ -1,140 +1,189 @@
-"""Show a recorded motion, a robot to pose by hand, or a running simulation in the browser."""
+"""A running simulation in the browser, paced and pushed from there, and a robot to pose by hand."""
 
 from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import numpy as np
 
-from roboaccord.contract.state import IDENTITY, ORIGIN, Command, RobotState
+from roboaccord.bag.contact_markers import PERIOD, contact_finder
+from roboaccord.cdr.markers import contact_arrow
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.description.tree import Tree
+from roboaccord.engines.push import PushedSimulator
 from roboaccord.scenario.setup import Setup
-from roboaccord.view.motion import resample
+from roboaccord.scenario.surroundings import surroundings
+from roboaccord.view.player import FASTEST, RATE, SLOWEST, Player, told
+from roboaccord.view.scene import Scene
 from roboaccord.view.stage import HOST, PORT, Stage
 
-RATE = 30.0  # pictures a second
+AHEAD = 2e-3  # s of wall time that a run may be early before it waits
+BEHIND = 0.1  # s of wall time that a run may be late, and make up for
+PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
+STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s; at least one control period
+_ROUND_OFF = 1e-9  # s
 
 
-class Player:
-    """Play a motion on a stage, with play and pause, a time slider and a speed."""
+def open_stage(setup: Setup, port: int = PORT, host: str = HOST) -> Stage:
+    """Serve the robot of a setup in its surroundings and its initial state.
 
-    def __init__(self, stage: Stage, trajectory: Trajectory, speed: float = 1.0) -> None:
-        self.stage = stage
-        self._film = resample(trajectory, 1.0 / RATE)  # what the browser can show, evenly spaced
-        start, stop = float(self._film.time[0]), float(self._film.time[-1])
-        gui = stage.server.gui
-        self._play = gui.add_checkbox("play", True)
-        step = max((stop - start) / 1000.0, 1e-3)
-        self._time = gui.add_slider("time [s]", start, max(stop, start + step), step, start)
-        self._speed = gui.add_slider("speed", 0.05, 4.0, 0.05, min(max(speed, 0.05), 4.0))
-        self._now = start
-        self.show(start)
-
-    def show(self, moment: float) -> None:
-        """Show the motion at a time [s]."""
-        film = self._film
-        index = min(int(np.searchsorted(film.time, moment)), len(film) - 1)
-        angles = dict(zip(film.joints, film.q[index], strict=True))
-        self.stage.pose(angles, film.position[index], film.orientation[index])
-
-    def advance(self, elapsed: float) -> None:
-        """Play on by `elapsed` wall-clock seconds, from where the slider is."""
-        slider = float(self._time.value)
-        if abs(slider - self._now) > self._time.step:  # somebody moved it
-            self._now = slider
-        elif self._play.value:
-            self._now += elapsed * float(self._speed.value)
-            if self._now > self._film.time[-1]:
-                self._now = float(self._film.time[0])
-            self._time.value = self._now
-        self.show(self._now)
+    Raises:
+        AccordError: if the extra `view` is not installed, or it cannot listen on the address.
+    """
+    stage = Stage(setup.urdf(), port, host, surroundings(setup))
+    pose = _pose(setup, setup.initial)
+    stage.aim(*pose)
+    stage.pose(*pose)
+    return stage
 
 
 class LiveView:
-    """Observe a running simulation at up to 30 pictures a second, without holding it up.
+    """Observe a running simulation, paced to real time, at up to 30 pictures a second.
 
-    The run only leaves its latest state; a thread of its own shows it.
+    The run waits in `on_state` for the wall clock, and while it is paused for the onlooker: nothing
+    is skipped. A thread of its own shows the latest state.
 
-    Raises:
-        AccordError: if the extra `view` is not installed.
+    Args:
+        setup: robot and scenario.
+        stage: that shows the robot.
+        speed: seconds of motion a second, to begin with.
     """
 
-    def __init__(self, setup: Setup, port: int = PORT) -> None:
-        self.stage = Stage(setup.urdf(), port)
-        self._joints = setup.joints
-        self._latest: RobotState | None = None
+    def __init__(self, setup: Setup, stage: Stage, speed: float = 1.0) -> None:
+        self.stage, self._setup = stage, setup
+        self._latest = setup.initial
+        self._find: Any = None
+        self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
+        self._due, self._until = 0.0, 0.0
+        self._folder = stage.server.gui.add_folder("simulation")
+        with self._folder:
+            self._add_controls(min(max(speed, SLOWEST), FASTEST))
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="live-view", daemon=True)
         self._thread.start()
 
-    @property
-    def url(self) -> str:
-        """Address of the view."""
-        return self.stage.url
+    def wrap(self, simulator: Simulator) -> Simulator:
+        """Return a simulator that takes pushes from the page, and whose contacts are shown."""
+        self._find = contact_finder(self._setup, simulator)
+        pushed = PushedSimulator(simulator)
+        with self._folder:
+            self._add_push(pushed)
+        return pushed
 
     def on_state(self, state: RobotState) -> None:
-        """Leave the state to be shown."""
-        self._latest = state
+        """Leave the state to be shown, and wait until it is due."""
+        period, self._latest = state.time - self._latest.time, state
+        if self._find and (not self._times or state.time >= self._times[-1] + PERIOD - _ROUND_OFF):
+            found = [contact_arrow(contact) for contact in self._find(state)]
+            self._arrows.append(np.array(found).reshape(-1, 2, 3))
+            self._times.append(state.time)
+        self._due += period / float(self._speed.value) if period > 0.0 else time.monotonic()
+        while not self._play.value and state.time > self._until - _ROUND_OFF:
+            time.sleep(0.5 / RATE)
+            self._due = time.monotonic()
+        late = time.monotonic() - self._due
+        if late > BEHIND:
+            self._due += late - BEHIND
+        elif late < -AHEAD:
+            time.sleep(-late)
 
     def on_command(self, state: RobotState, command: Command) -> None:
         """Do nothing: a command is not seen."""
 
     def on_event(self, event: Event) -> None:
-        """Do nothing: an event is not seen."""
+        """Tell of an event."""
+        self._happened.value = told(event)
 
     def close(self) -> None:
-        """Show the last state, and stop serving."""
+        """Take the controls away, and follow no more."""
         self._stop.set()
         self._thread.join()
-        self.stage.close()
+        self._folder.remove()
+
+    def replay(self, trajectory: Trajectory) -> Player:
+        """Return a player of the motion that was seen, with the contacts."""
+        self.close()
+        contacts = np.array(self._times), self._arrows[1:]
+        return Player(self.stage, trajectory, float(self._speed.value), contacts)
+
+    def _add_controls(self, speed: float) -> None:
+        gui = self.stage.server.gui
+        self._play = gui.add_checkbox("play", True)
+        gui.add_button_group("step", list(STEPS)).on_click(
+            lambda click: self._step(STEPS[click.target.value])
+        )
+        self._speed = gui.add_slider("speed", SLOWEST, FASTEST, 0.05, speed)
+        self._told = gui.add_text("at", "", disabled=True)
+        self._happened = gui.add_text("event", "", disabled=True)
+
+    def _add_push(self, simulator: PushedSimulator) -> None:
+        gui = self.stage.server.gui
+        with gui.add_folder("push a link"):
+            if not simulator.links:
+                gui.add_text("no", f"{simulator.name} takes no force on a link", disabled=True)
+                return
+            link = gui.add_dropdown("link", simulator.links)
+            way = gui.add_vector3("direction", (0.0, 1.0, 0.0), hint="in the world")
+            strength = gui.add_number("force [N]", 10.0, min=0.0)
+            length = gui.add_number("time [s]", 0.2, min=1e-3)
+
+            def push(_: object) -> None:
+                size = np.linalg.norm(way.value)
+                force = np.array(way.value) * (strength.value / size if size else 0.0)
+                try:
+                    simulator.push(link.value, force, length.value)
+                except AccordError as error:
+                    self._happened.value = str(error)
+
+            gui.add_button("push").on_click(push)
+
+    def _step(self, step: float) -> None:
+        """Pause, and let the run go on by one control period, or by `step` [s]."""
+        self._play.value = False
+        self._until = self._latest.time + max(step, self._setup.scenario.control_period)
 
     def _follow(self) -> None:
         shown: RobotState | None = None
-        done = False
-        while not done:
-            done = self._stop.wait(1.0 / RATE)
+        tree = self.stage.robot.tree
+        scene, path, drawn = Scene("", tree, ()), list[Array](), time.monotonic()
+        while not self._stop.wait(1.0 / RATE):
             state = self._latest
-            if state is not None and state is not shown:
-                angles = dict(zip(self._joints, state.q, strict=True))
-                self.stage.pose(angles, state.position, state.orientation)
-                shown = state
+            if state is shown:
+                continue
+            pose = _pose(self._setup, state)
+            path.append(scene.centres(*self.stage.robot.forward(*pose)))
+            self.stage.pose(*pose)
+            self.stage.touch(self._arrows[-1])
+            self._told.value = f"{state.time:.4f} s"
+            if time.monotonic() > drawn + PATH_PERIOD:
+                self.stage.draw_path(np.array(path))
+                drawn = time.monotonic()
+            shown = state
 
 
-def view_bag(
-    urdf: str, trajectory: Trajectory, port: int = PORT, speed: float = 1.0, host: str = HOST
-) -> Player:
-    """Serve a recorded motion; `play` keeps it moving."""
-    return Player(Stage(urdf, port, host), trajectory, speed)
-
-
-def view_robot(urdf: str, port: int = PORT, host: str = HOST) -> Stage:
-    """Serve a robot with a slider a joint."""
-    stage = Stage(urdf, port, host)
-    joints = Tree.parse(urdf).moving
-    angles: dict[str, float] = {}
+def view_robot(setup: Setup, port: int = PORT, host: str = HOST) -> Stage:
+    """Serve a robot with a slider a joint, in its initial state."""
+    stage = open_stage(setup, port, host)
+    angles, position, orientation = _pose(setup, setup.initial)
 
     def moved(name: str, value: float) -> None:
         angles[name] = value
-        stage.pose(angles, ORIGIN, IDENTITY)
+        stage.pose(angles, position, orientation)
 
-    for joint in joints:
+    for joint in setup.tree.moving:
         low, high = max(joint.lower, -np.pi), min(joint.upper, np.pi)
         unit = "m" if joint.kind == "prismatic" else "rad"
-        first = angles[joint.name] = min(max(0.0, low), high)
+        first = angles[joint.name] = min(max(angles.get(joint.name, 0.0), low), high)
         slider = stage.server.gui.add_slider(f"{joint.name} [{unit}]", low, high, 1e-3, first)
         slider.on_update(lambda event, name=joint.name: moved(name, float(event.target.value)))
-    stage.pose(angles, ORIGIN, IDENTITY)
+    stage.pose(angles, position, orientation)
     return stage
 
 
-def play(player: Player, duration: float = np.inf) -> None:
-    """Keep a motion moving for `duration` [s], or until interrupted."""
-    end = last = time.monotonic()
-    end += duration
-    while last < end:
-        time.sleep(1.0 / RATE)
-        now = time.monotonic()
-        player.advance(now - last)
-        last = now
+def _pose(setup: Setup, state: RobotState) -> tuple[dict[str, float], Array, Array]:
+    """Return joints by name [rad], base [m] and quaternion x y z w of a state."""
+    return dict(zip(setup.joints, state.q, strict=True)), state.position, state.orientation

@@ -1,4 +1,4 @@
-"""A robot on ground, served to browsers.
+"""A robot in its surroundings, served to browsers.
 
 Needs viser and yourdfpy, the extra `view`; they are imported when a stage is opened.
 """
@@ -7,40 +7,57 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import socket
-import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import IDENTITY, ORIGIN, Array
+from roboaccord.contract.surface import BACKDROPS, GROUND, TERRAIN, WALL, Surface
+from roboaccord.view.figure import Figure, Ghost
+from roboaccord.view.ground import GROUND as GROUND_COLOUR
+from roboaccord.view.ground import LINE, TRACE
+from roboaccord.view.stance import ASIDE, AZIMUTH, ELEVATION, STEEP, VIEW
 
 PORT = 8080
 HOST = "127.0.0.1"  # this machine alone: who sees a view can also steer it
 FOLLOW = 0.08  # of the way to the robot, a picture: the view glides after it
+NEAREST = 1e-3  # of the distance to what is looked at: nothing nearer is drawn
+BEFORE_WALL = np.array([1.0, -0.35, 0.25])  # from the robot to the camera
+DIM = 0.5  # of the light from all around: more washes the colours out
 INSTALL = "the browser view needs {name}; run: pip install viser yourdfpy"
+NO_ARROWS = np.zeros((1, 2, 3))  # viser draws no empty list
 
 
 class Stage:
-    """Serve a robot on ground to browsers, and pose it.
+    """Serve a robot in its surroundings to browsers, and pose it.
 
     Args:
         urdf: description of the robot.
         port: to listen on; the next free one where it is taken.
         host: address to listen on.
+        surfaces: what stands around; level ground where there is nothing.
+
+    Attributes:
+        server: viser's.
+        robot: the figure that is followed.
+        nodes: viser's nodes of the surfaces by name, and of the `grid`.
 
     Raises:
         AccordError: if the extra `view` is not installed, or it cannot listen on the address.
     """
 
-    def __init__(self, urdf: str, port: int = PORT, host: str = HOST) -> None:
+    def __init__(
+        self, urdf: str, port: int = PORT, host: str = HOST, surfaces: Sequence[Surface] = ()
+    ) -> None:
         try:
             viser: Any = import_module("viser")
-            yourdfpy: Any = import_module("yourdfpy")
-            extras: Any = import_module("viser.extras")
+            self._yourdfpy: Any = import_module("yourdfpy")
         except ImportError as error:
             raise AccordError(INSTALL.format(name=error.name)) from None
         _check_host(host)
@@ -49,25 +66,28 @@ class Stage:
         self._host = host
         scene = self.server.scene
         scene.set_up_direction("+z")
+        scene.configure_environment_map("warehouse", environment_intensity=DIM)
         self._world = scene.add_frame("/world", show_axes=False)
-        scene.add_grid(
-            "/world/ground",
-            cell_size=0.25,
-            section_size=1.0,
-            cell_color=(232, 235, 239),
-            section_color=(200, 206, 214),
-            infinite_grid=True,
+        self.nodes: dict[str, Any] = {}
+        self._surfaces = {surface.name: surface for surface in surfaces}
+        if not {WALL, TERRAIN} & self._surfaces.keys():
+            self._add_grid("xy", ORIGIN)
+        for name, surface in self._surfaces.items():
+            self._add(name, surface)
+        self.robot = self.add_robot(urdf)
+        self._contacts = scene.add_arrows(
+            "/world/contacts", NO_ARROWS, (255, 153, 0),
+            shaft_radius=0.004, head_radius=0.01, head_length=0.02, visible=False,
+        )  # fmt: skip
+        self._points = scene.add_point_cloud(
+            "/world/points", NO_ARROWS[:, 0], (230, 26, 26), point_size=0.015,
+            point_shape="circle", visible=False,
+        )  # fmt: skip
+        self._follow = self.server.gui.add_checkbox(
+            "follow the robot", TERRAIN not in self._surfaces
         )
-        self._root = scene.add_frame("/world/robot", show_axes=False)
-        model = yourdfpy.URDF.load(io.StringIO(rooted_at_base(urdf)))
-        self._model = extras.ViserUrdf(self.server, model, root_node_name="/world/robot")
-        self._names: tuple[str, ...] = self._model.get_actuated_joint_names()
-        size, middle = float(np.linalg.norm(model.scene.extents)), model.scene.centroid
-        camera = self.server.initial_camera
-        camera.position = tuple(middle + size * np.array([0.35, -1.0, 0.7]))
-        camera.look_at = tuple(middle)
-        self._follow = self.server.gui.add_checkbox("follow the robot", True)
         self._shift = np.zeros(3)
+        self.aim({}, ORIGIN, IDENTITY)
 
     @property
     def url(self) -> str:
@@ -75,23 +95,94 @@ class Stage:
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self.server.get_port()}"
 
+    def add_robot(self, urdf: str, ghost: Ghost | None = None) -> Figure:
+        """Add a robot; with `ghost`, in one colour that is translucent."""
+        path = "/world/ghost" if ghost else "/world/robot"
+        return Figure(self.server.scene, path, urdf, self._yourdfpy, ghost)
+
+    def aim(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
+        """Point the camera of pages that open at the robot in a pose, or at all of the terrain."""
+        solids = [s.vertices for name, s in self._surfaces.items() if name not in BACKDROPS]
+        points = np.vstack([self.robot.points(angles, position, orientation), *solids])
+        direction = np.array([math.cos(AZIMUTH), math.sin(AZIMUTH), math.tan(ELEVATION)])
+        if TERRAIN in self._surfaces:
+            points = self._surfaces[TERRAIN].vertices
+            direction = np.array([math.cos(ASIDE), math.sin(ASIDE), math.tan(STEEP)])
+        elif WALL in self._surfaces:
+            direction = BEFORE_WALL
+        self._shift = self._followed(position)
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        radius = float(np.linalg.norm(points - middle, axis=1).max())
+        distance = 1.15 * radius / math.sin(0.5 * VIEW)
+        camera = self.server.initial_camera
+        camera.fov = VIEW
+        camera.near = NEAREST * distance
+        camera.look_at = tuple(middle - self._shift)
+        place = middle - self._shift + distance * direction / np.linalg.norm(direction)
+        camera.position = tuple(place)
+
     def pose(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
         """Put the robot in a pose: joints by name [rad], base [m], quaternion x y z w."""
-        x, y, z, w = orientation
         # The world moves instead of the camera, which stays in the hands of the onlooker.
-        aim = np.array([position[0], position[1], 0.0]) if self._follow.value else np.zeros(3)
-        self._shift = self._shift + FOLLOW * (aim - self._shift)
+        self._shift = self._shift + FOLLOW * (self._followed(position) - self._shift)
         with self.server.atomic():
-            self._world.position = tuple(-self._shift)
-            self._root.position = tuple(position)
-            self._root.wxyz = (w, x, y, z)
-            if self._names:
-                self._model.update_cfg(np.array([angles.get(name, 0.0) for name in self._names]))
+            self._world.position = -self._shift
+            self.robot.pose(angles, position, orientation)
+
+    def _followed(self, position: Array) -> Array:
+        """Return the place (3,) [m] that is to be where the world's origin was."""
+        if not self._follow.value:
+            return np.zeros(3)
+        return np.array([*position[:2], position[2] if WALL in self._surfaces else 0.0])
+
+    def draw_path(self, points: Array) -> None:
+        """Draw a path (m, 3) [m] instead of the one before."""
+        if len(points) > 1:
+            self.server.scene.add_line_segments(
+                "/world/path", np.stack([points[:-1], points[1:]], axis=1),
+                tuple(TRACE.astype(int).tolist()), thickness=2.0, thickness_units="screen",
+            )  # fmt: skip
+
+    def touch(self, arrows: Array) -> None:
+        """Show contacts by arrows (k, 2, 3) [m] from their points."""
+        some = len(arrows) > 0
+        with self.server.atomic():
+            if some:
+                self._contacts.points = arrows.astype(np.float32)
+                self._points.points = arrows[:, 0].astype(np.float32)
+            if self._contacts.visible != some:
+                self._contacts.visible = self._points.visible = some
+
+    def wait_for_page(self, timeout: float = math.inf) -> None:
+        """Wait until somebody has opened the page, at most so long [s]."""
+        end = time.monotonic() + timeout
+        while not self.server.get_clients() and time.monotonic() < end:
+            time.sleep(0.05)
 
     def close(self) -> None:
         """Stop serving."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
+
+    def _add(self, name: str, surface: Surface) -> None:
+        if name == WALL:
+            self._add_grid("yz", np.array([float(surface.vertices[:, 0].max()) + 1e-3, 0.0, 0.0]))
+        if name != GROUND:  # that is the grid's plane
+            self.nodes[name] = self.server.scene.add_mesh_simple(
+                f"/world/{name}", surface.vertices, surface.triangles,
+                color=tuple(round(255 * part) for part in surface.colour), flat_shading=True,
+            )  # fmt: skip
+
+    def _add_grid(self, plane: str, position: Array) -> None:
+        self.nodes["grid"] = self.server.scene.add_grid(
+            "/world/grid", plane=plane, position=position, cell_size=0.25, section_size=1.0,
+            cell_color=_darker(GROUND_COLOUR), section_color=tuple(LINE.astype(int).tolist()),
+            infinite_grid=plane == "xy", width=12.0, height=4.0,
+        )  # fmt: skip
+
+
+def _darker(colour: Array) -> tuple[int, ...]:
+    return tuple((0.97 * colour).astype(int).tolist())
 
 
 def _check_host(host: str) -> None:
@@ -106,13 +197,3 @@ def _check_host(host: str) -> None:
     except (OSError, UnicodeError) as error:
         reason = (getattr(error, "strerror", None) or "it is no address").partition(" (")[0]
         raise AccordError(f"cannot listen on {host}: {reason}") from None
-
-
-def rooted_at_base(urdf: str) -> str:
-    """Return a URDF whose root is `base_link`: the view moves the base by itself."""
-    root = ET.fromstring(urdf)
-    for element in [*root.findall("joint"), *root.findall("link")]:
-        parent = element.find("parent")
-        if element.get("name") == "world" or (parent is not None and parent.get("link") == "world"):
-            root.remove(element)
-    return ET.tostring(root, encoding="unicode")

@@ -37,7 +37,7 @@ HAND = QoSProfile(depth=20)
 
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
-CONTACTS = "contacts"
+CONTACTS, SURROUNDINGS = "contacts", "surroundings"
 DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
 ERROR = "crosscheck/error"
 CLOCK, DIAGNOSTICS = "clock", "diagnostics"
@@ -53,6 +53,7 @@ TYPES: dict[str, Any] = {
     EVENTS: DiagnosticArray,
     TARGET: Twist,
     CONTACTS: MarkerArray,
+    SURROUNDINGS: MarkerArray,
     WRENCH: WrenchStamped,
     TWIST: TwistStamped,
     DESCRIPTION: String,
@@ -63,7 +64,7 @@ TYPES: dict[str, Any] = {
     GZ_ODOMETRY: Odometry,
     GZ_EFFORTS: JointTrajectory,
 }
-ALL_LATCHED = (DESCRIPTION, SCENARIO, RESULT)
+ALL_LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS, RESULT)
 
 Send = Callable[[bytes], None]
 Take = Callable[[bytes], None]

@@ -16,12 +16,14 @@ from roboaccord.cdr import (
     encode_clock,
     encode_events,
     encode_string,
+    encode_surfaces,
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.surroundings import surroundings
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.transforms import TransformOutlet
@@ -47,6 +49,8 @@ class Outlet:
         text = facts(setup, engine, version, transport)
         for name, data in {graph.DESCRIPTION: setup.urdf(), graph.SCENARIO: text}.items():
             graph.advertise(node, robot, name)[1](encode_string(data))
+        around = encode_surfaces(surroundings(setup))
+        graph.advertise(node, robot, graph.SURROUNDINGS)[1](around)
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
         self._events, self._send_events = graph.advertise(node, robot, graph.EVENTS)
         self._count = 0

@@ -26,7 +26,7 @@ def run_ros(request: RunRequest) -> RunResult:
     Raises:
         AccordError: whatever ends the run early, in one line.
     """
-    return run_nodes(request, make_simulator(request.setup, request.engine))
+    return run_nodes(request, request.wrap(make_simulator(request.setup, request.engine)))
 
 
 def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:

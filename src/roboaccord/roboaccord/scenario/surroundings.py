@@ -1,0 +1,39 @@
+"""Surroundings of a robot in a scenario: what recorders, nodes, viewers and films draw."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.surface import GROUND, TERRAIN, WALL, Surface
+from roboaccord.description.solids import box
+from roboaccord.scenario.setup import Setup
+
+EARTH = np.array([0.72, 0.70, 0.64])  # of terrain, and of solids on it
+PLAIN = np.array([0.91, 0.925, 0.94])  # of level ground and of a wall
+SIDE = 20.0  # m, of the square that stands for level ground
+_log = logging.getLogger(__name__)
+
+
+def surroundings(setup: Setup) -> list[Surface]:
+    """Return the surfaces around the robot of a setup: ground, wall or terrain, and solids.
+
+    Terrain that cannot be drawn is left out, and the log says why.
+    """
+    robot, found = setup.robot, list[Surface]()
+    try:
+        wall, relief = robot.wall(setup), robot.relief(setup)
+        if relief is not None:
+            found.append(Surface(TERRAIN, *relief, EARTH))
+        elif wall is not None:
+            found.append(Surface(WALL, *wall, PLAIN))
+        else:
+            corners, faces = box(np.array([SIDE, SIDE, 0.0]))
+            found.append(Surface(GROUND, corners, faces[-1:], PLAIN))
+        for i, solid in enumerate(robot.surroundings(setup)):
+            found.append(Surface(f"solid_{i + 1}", *solid, EARTH))
+    except AccordError as error:
+        _log.warning("the surroundings are not drawn: %s", error)
+    return found

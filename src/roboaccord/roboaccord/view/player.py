@@ -1,0 +1,175 @@
+"""Playback of a recorded motion in the browser, beside a second one where there is any."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from roboaccord.bag.contact_markers import PERIOD
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.view.figure import Figure, Ghost
+from roboaccord.view.scene import Scene
+from roboaccord.view.stage import Stage
+
+RATE = 30.0  # pictures a second
+SLOWEST, FASTEST = 0.05, 20.0  # of real time
+GHOST: Ghost = ((70, 110, 220), 0.35)
+MOST_EVENTS, MOST_MARKS = 400, 40  # in the list, and on the time line
+PATH = 2000  # points of it
+STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}  # [s], or ticks
+NONE = "-"
+
+
+class Recording:
+    """A motion and the figure that shows it, by time.
+
+    Args:
+        figure: the robot.
+        trajectory: the motion.
+    """
+
+    def __init__(self, figure: Figure, trajectory: Trajectory) -> None:
+        self.figure, self.trajectory = figure, trajectory
+        scene = Scene("", figure.tree, ())
+        self.centre = scene.centres(*scene.motion(trajectory))
+
+    def index(self, moment: float) -> int:
+        """Return the last sample at or before a time [s], of the first one where there is none."""
+        found = int(np.searchsorted(self.trajectory.time, moment + 1e-9, side="right")) - 1
+        return min(max(found, 0), len(self.trajectory) - 1)
+
+    def pose(self, i: int) -> tuple[dict[str, float], Array, Array]:
+        """Return joints by name [rad], base [m] and quaternion x y z w of a sample."""
+        t = self.trajectory
+        return dict(zip(t.joints, t.q[i], strict=True)), t.position[i], t.orientation[i]
+
+
+class Player:
+    """Play a motion on a stage: play and pause, steps, time, speed, events, and a second motion.
+
+    Args:
+        stage: with the robot.
+        trajectory: the motion.
+        speed: seconds of motion a second.
+        contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.contact_markers.read_arrows`
+            returns them.
+        second: description and motion of what is shown translucent beside it, at the same time.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        trajectory: Trajectory,
+        speed: float = 1.0,
+        contacts: tuple[Array, Sequence[Array]] = (np.empty(0), ()),
+        second: tuple[str, Trajectory] | None = None,
+    ) -> None:
+        self.stage = stage
+        self._main = Recording(stage.robot, trajectory)
+        self._ghost = Recording(stage.add_robot(second[0], GHOST), second[1]) if second else None
+        self._contacts = contacts
+        start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
+        if self._ghost:
+            stop = max(stop, float(self._ghost.trajectory.time[-1]))
+        self._start, self._stop, self._now = start, stop, start
+        self._pictures = 0
+        with stage.server.gui.add_folder("recording"):
+            self._add_controls(trajectory.events, speed)
+        every = max(1, len(trajectory) // PATH)
+        stage.draw_path(self._main.centre[::every])
+        stage.aim(*self._main.pose(0))
+        self.show(start)
+
+    def _add_controls(self, events: Sequence[Event], speed: float) -> None:
+        gui = self.stage.server.gui
+        start, stop = self._start, self._stop
+        self._play = gui.add_checkbox("play", True)
+        gui.add_button_group("step", list(STEPS)).on_click(
+            lambda click: self._move(STEPS[click.target.value])
+        )
+        step = max((stop - start) / 1000.0, 1e-3)
+        marks = sorted({round(e.time, 6) for e in events})
+        self._time = gui.add_slider(
+            "time [s]", start, max(stop, start + step), step, start,
+            marks=tuple((m, "") for m in marks) if 0 < len(marks) <= MOST_MARKS else None,
+        )  # fmt: skip
+        self._speed = gui.add_slider(
+            "speed", SLOWEST, FASTEST, 0.05, min(max(speed, SLOWEST), FASTEST)
+        )
+        self._told = gui.add_text("at", "", disabled=True)
+        if self._ghost:
+            self._distance = gui.add_text("centres apart [m]", "", disabled=True)
+        if events:
+            self._events = {told(event): event.time for event in events[:MOST_EVENTS]}
+            title = f"event ({len(events)})"
+            gui.add_dropdown(title, [NONE, *self._events]).on_update(
+                lambda chosen: self._jump(self._events.get(chosen.target.value))
+            )
+
+    def show(self, moment: float) -> None:
+        """Show the motion at a time [s]."""
+        i = self._main.index(moment)
+        self.stage.pose(*self._main.pose(i))
+        self.stage.touch(self._arrows(moment))
+        self._pictures += 1
+        telling = self._pictures % 3 == 1 or not self._play.value
+        if self._ghost:
+            k = self._ghost.index(moment)
+            with self.stage.server.atomic():
+                self._ghost.figure.pose(*self._ghost.pose(k))
+            if telling:
+                apart = np.linalg.norm(self._main.centre[i] - self._ghost.centre[k])
+                self._distance.value = f"{apart:.6f}"
+        if telling:
+            self._told.value = f"{self._main.trajectory.time[i]:.4f} s"
+
+    def advance(self, elapsed: float) -> None:
+        """Play on by `elapsed` wall-clock seconds, from where the slider is."""
+        slider = float(self._time.value)
+        if abs(slider - self._now) > self._time.step:  # somebody moved it
+            self._now = slider
+        elif self._play.value:
+            self._now += elapsed * float(self._speed.value)
+            if self._now > self._stop:
+                self._now = self._start
+            self._time.value = self._now
+        self.show(self._now)
+
+    def play(self, duration: float = np.inf) -> None:
+        """Keep the motion moving for `duration` [s of wall time], or until interrupted."""
+        last = time.monotonic()
+        end = last + duration
+        while last < end:
+            time.sleep(1.0 / RATE)
+            now = time.monotonic()
+            self.advance(now - last)
+            last = now
+
+    def _move(self, step: float) -> None:
+        """Stop, and go on by so many ticks (int) or seconds (float)."""
+        times, i = self._main.trajectory.time, self._main.index(self._now)
+        if isinstance(step, int):
+            self._jump(float(times[min(max(i + step, 0), len(times) - 1)]))
+        else:
+            self._jump(min(max(self._now + step, self._start), self._stop))
+
+    def _jump(self, moment: float | None) -> None:
+        """Stop at a time [s]."""
+        if moment is not None:
+            self._play.value = False
+            self._now = self._time.value = moment
+
+    def _arrows(self, moment: float) -> Array:
+        times, arrows = self._contacts
+        i = int(np.searchsorted(times, moment + 1e-9, side="right")) - 1
+        fresh = i >= 0 and moment - times[i] < 1.5 * PERIOD
+        return arrows[i] if fresh else np.empty((0, 2, 3))
+
+
+def told(event: Event) -> str:
+    """Return an event in one line."""
+    impulse = f", {event.impulse:.4g} N s" if event.impulse else ""
+    return f"{event.time:.4f} s {event.kind} {event.subject}{impulse}"
