@@ -43,7 +43,8 @@ TIED = Path(__file__).with_name("run") / "tied.py"
 LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
 PLANNING = 300.0  # s that the planner may take
-ENDING = 30.0  # s that recorder, controller and cross-check may take after the run
+ENDING = 90.0  # s that recorder, controller and cross-check may take after the run
+GRACE = 10.0  # s between SIGTERM and SIGKILL of the others
 DONE = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
 INTERRUPTED = (130, -signal.SIGINT, -signal.SIGTERM)
 
@@ -129,6 +130,7 @@ class BringUp:
             "additional_env": process["env"],
             "prefix": shlex.join([self._python, str(TIED)]),
             "on_exit": partial(self._on_exit, process["name"]),
+            "sigkill_timeout": str(ENDING if process["meaning"] == "part" else GRACE),
         }
         if process["command"]:
             return ExecuteProcess(cmd=process["command"], name=process["name"], **common)
