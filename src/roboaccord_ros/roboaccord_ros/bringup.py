@@ -144,7 +144,7 @@ class BringUp:
             exec_name=process["name"],
             namespace=self._plan["namespace"] or None,
             parameters=[{k: _parameter(v) for k, v in process["parameters"].items()}],
-            remappings=process["remappings"],
+            remappings=[tuple(rule) for rule in process["remappings"]],
             **common,
         )
 
