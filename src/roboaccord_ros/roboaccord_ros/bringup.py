@@ -128,7 +128,7 @@ class BringUp:
     def _action(self, process: dict[str, Any]) -> Any:
         common = {
             "additional_env": process["env"],
-            "prefix": shlex.join([self._python, str(TIED)]),
+            "prefix": self._tie(process),
             "on_exit": partial(self._on_exit, process["name"]),
             "sigkill_timeout": str(ENDING if process["meaning"] == "part" else GRACE),
         }
@@ -147,6 +147,13 @@ class BringUp:
             remappings=[tuple(rule) for rule in process["remappings"]],
             **common,
         )
+
+    def _tie(self, process: dict[str, Any]) -> str:
+        """Return the prefix by which a process ends with `ros2 launch`, however that ends."""
+        # A node ends its bag, and Gazebo's window its server. A bare server can hang at SIGTERM.
+        gentle = process["module"] or process["meaning"] == "window_ends"
+        number = signal.SIGTERM if gentle else signal.SIGKILL
+        return shlex.join([self._python, str(TIED), str(int(number)), str(os.getpid())])
 
     def _on_exit(self, name: str, event: ProcessExited, context: LaunchContext) -> list[Any]:
         """Go on after the end of a process.
