@@ -43,7 +43,8 @@ TIED = Path(__file__).with_name("run") / "tied.py"
 LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
 PLANNING = 300.0  # s that the planner may take
-ENDING = 30.0  # s that recorder, controller and cross-check may take after the run
+ENDING = 90.0  # s that recorder, controller and cross-check may take after the run
+GRACE = 10.0  # s between SIGTERM and SIGKILL of the others
 DONE = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
 INTERRUPTED = (130, -signal.SIGINT, -signal.SIGTERM)
 
@@ -127,8 +128,9 @@ class BringUp:
     def _action(self, process: dict[str, Any]) -> Any:
         common = {
             "additional_env": process["env"],
-            "prefix": shlex.join([self._python, str(TIED)]),
+            "prefix": self._tie(process),
             "on_exit": partial(self._on_exit, process["name"]),
+            "sigkill_timeout": str(ENDING if process["meaning"] == "part" else GRACE),
         }
         if process["command"]:
             return ExecuteProcess(cmd=process["command"], name=process["name"], **common)
@@ -142,9 +144,16 @@ class BringUp:
             exec_name=process["name"],
             namespace=self._plan["namespace"] or None,
             parameters=[{k: _parameter(v) for k, v in process["parameters"].items()}],
-            remappings=process["remappings"],
+            remappings=[tuple(rule) for rule in process["remappings"]],
             **common,
         )
+
+    def _tie(self, process: dict[str, Any]) -> str:
+        """Return the prefix by which a process ends with `ros2 launch`, however that ends."""
+        # A node ends its bag, and Gazebo's window its server. A bare server can hang at SIGTERM.
+        gentle = process["module"] or process["meaning"] == "window_ends"
+        number = signal.SIGTERM if gentle else signal.SIGKILL
+        return shlex.join([self._python, str(TIED), str(int(number)), str(os.getpid())])
 
     def _on_exit(self, name: str, event: ProcessExited, context: LaunchContext) -> list[Any]:
         """Go on after the end of a process.

@@ -171,7 +171,7 @@ def test_a_killed_simulator_leaves_a_readable_bag(number, request_for, setup_for
 
 def test_a_process_that_does_not_end_is_ended(request_for, setup_for, monkeypatch):
     """DDS hangs at times as a node goes: the run says which process, and ends it."""
-    monkeypatch.setattr(processes, "ENDING", 1.0)
+    monkeypatch.setattr(processes, "ENDING", 5.0)
     hanging = [
         "sh",
         "-c",
@@ -190,3 +190,30 @@ def test_a_wrong_parameter_is_one_line_and_status_2():
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "error: unknown robot snail; did you mean snake?\n"
+
+
+HANGING = """
+import ctypes, sys
+from rclpy.node import Node
+from roboaccord.contract.errors import AccordError
+from roboaccord_ros.graph.shell import main_of
+
+Node.destroy_node = lambda self: ctypes.PyDLL(None).pause()  # holds the interpreter for ever
+
+class Shell:
+    def __init__(self, node, run):
+        run.fail(AccordError("it failed")) if sys.argv[1] == "fail" else run.stop()
+    def close(self):
+        pass
+
+sys.exit(main_of("hanging", Shell, [], lambda: print("reported")))
+"""
+
+
+@pytest.mark.parametrize(("what", "status"), [("end", -signal.SIGALRM), ("fail", 1)])
+def test_a_node_that_hangs_in_native_code_as_ros_ends_is_gone_after_seconds(what, status):
+    """What it has to say is said before, and its status tells whether all was well."""
+    command = [sys.executable, "-c", HANGING, what]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == status
+    assert (done.stdout, done.stderr) in (("reported\n", ""), ("", "error: it failed\n"))

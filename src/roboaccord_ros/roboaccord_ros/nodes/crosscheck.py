@@ -213,13 +213,7 @@ def build(node: Node, run: Run) -> CrosscheckShell:
 
 def main() -> None:
     """Run the cross-check node; exit with 1 where the run is outside."""
-    shells: list[CrosscheckShell] = []
-
-    def build_and_keep(node: Node, run: Run) -> CrosscheckShell:
-        shells.append(build(node, run))
-        return shells[0]
-
-    sys.exit(main_of("crosscheck", build_and_keep) or shells[0].status)
+    sys.exit(main_of("crosscheck", build))
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def choose(request: Request) -> Choice:
         try:
             world = _check(request, sim)
             if world is not None:
-                _refuse_slow(request.setup.robot.name, world)
+                reasons.append(_expected(request.setup.robot.name, world))
             return Choice(sim, "; ".join(reasons), world)
         except AccordError as error:
             reasons.append(f"not {sim}: {error}".removesuffix("; try sim:=dart"))
@@ -66,10 +66,13 @@ def _check(request: Request, sim: str) -> World | None:
     return None
 
 
-def _refuse_slow(robot: str, world: World) -> None:
+def _expected(robot: str, world: World) -> str:
+    """Return the real-time factor to expect in words; refuse one that is too low."""
     factor = real_time_factor(robot, world)
+    words = f"{factor:.2g} of real time is expected"
     if factor < NEAR_REAL_TIME:
-        raise AccordError(f"it would run at {factor:.2g} of real time")
+        raise AccordError(words)
+    return words
 
 
 @dataclass(frozen=True)

@@ -33,27 +33,21 @@ def make_plan(request: Request) -> dict[str, Any]:
     check_controller(setup, "" if custom == "none" else custom)
     choice = choose(request)
     sight = Sight.of(request, choice.sim)
-    crosscheck = _is_checked(request, choice)
+    crosscheck = request.on("crosscheck", auto=choice.sim == GAZEBO)
     if crosscheck and choice.sim != "reference":
         make_simulator(setup)
     bag = _bag(request, choice.sim)
     env = partition() if choice.sim == GAZEBO else {}
     pace = _pace(request, sight)
-    processes = _nodes(request, choice, sight, pace, bag, env)
-    if crosscheck:
-        node = {"robot": setup.robot.name, "log": request["log_level"]}
-        processes.append(_node("crosscheck", "part", node))
+    beside = {"recorder": {"bag": bag}} if bag else {}
+    beside |= {"crosscheck": {}} if crosscheck else {}
+    processes = _nodes(request, choice, sight, pace, beside, env)
     processes += _viewers(request, sight)
     return {
         "namespace": request["namespace"],
         "messages": _messages(request, choice, sight, pace, bag, env),
         "processes": [asdict(process) for process in processes],
     }
-
-
-def _is_checked(request: Request, choice: Choice) -> bool:
-    """Return whether the live cross-check runs; the first step waits for it, to miss none."""
-    return request.on("crosscheck", auto=choice.sim == GAZEBO)
 
 
 def _pace(request: Request, sight: Sight) -> float:
@@ -85,17 +79,22 @@ def _node(name: str, meaning: Any, parameters: dict[str, Any]) -> Process:
 
 
 def _nodes(
-    request: Request, choice: Choice, sight: Sight, pace: float, bag: str, env: dict[str, str]
+    request: Request,
+    choice: Choice,
+    sight: Sight,
+    pace: float,
+    beside: dict[str, dict[str, str]],
+    env: dict[str, str],
 ) -> list[Process]:
-    """Return simulator, controller and recorder, with Gazebo in the simulator's place."""
+    """Return simulator or Gazebo, controller, and the nodes beside them with their parameters."""
     run = {**request.run, "log": request["log_level"], "lockstep": request.on("lockstep")}
     if request.changes:
         run["set"] = request.changes
     if request.duration:
         run["duration"] = request.duration
-    recorder = [graph.RECORDER] if bag else []
+    recorder = [name for name in beside if name == graph.RECORDER]
     controller = [] if request["controller"] == "none" else ["controller"]
-    peers = [*controller, *recorder, *(["crosscheck"] if _is_checked(request, choice) else [])]
+    peers = [*controller, *beside]
     simulator = {**run, "pace": pace, **({"peers": peers} if peers else {})}
     if choice.world is not None:
         processes = gazebo_processes(
@@ -104,11 +103,10 @@ def _nodes(
     else:
         processes = [_node("simulator", "ends", {**simulator, "engine": choice.sim})]
     if controller:
-        own = {"controller": request["controller"], "peers": [processes[-1].name, *recorder]}
-        processes.append(_node("controller", "part", {**run, **own}))
-    if recorder:
-        own = {"robot": request.setup.robot.name, "bag": bag, "log": request["log_level"]}
-        processes.append(_node("recorder", "part", own))
+        one = {"controller": request["controller"], "peers": [processes[-1].name, *recorder]}
+        processes.append(_node("controller", "part", {**run, **one}))
+    common = {"robot": request.setup.robot.name, "log": request["log_level"]}
+    processes += [_node(name, "part", {**common, **own}) for name, own in beside.items()]
     return processes
 
 
