@@ -16,6 +16,7 @@ from roboaccord import (
     make_simulator,
     simulate,
 )
+from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import metrics_of
 from scipy.linalg import expm
 
@@ -38,7 +39,7 @@ def run(setup, engine, duration, velocity=None, seed=0):
         duration=duration,
         control_period=setup.scenario.control_period,
         seed=seed,
-        target=Target(velocity=velocity),
+        inputs=Hold(Target(velocity=velocity)),
     )
 
 

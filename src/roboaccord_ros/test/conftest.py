@@ -54,9 +54,11 @@ class Graph:
     def controller(self, setup: Setup, custom: str = "") -> Any:
         """Make the controller node."""
         from roboaccord_ros.nodes.controller import ControllerShell
+        from roboaccord_ros.nodes.inputs import subscribed_inputs
 
         self.run.expect()
-        return ControllerShell(self.node("controller"), setup, custom, self.run)
+        inputs = subscribed_inputs(self.node("input"), setup, self.run)
+        return ControllerShell(self.node("controller"), setup, custom, self.run, inputs=inputs)
 
     def spin(self) -> None:
         """Spin to the end of the run, and raise what ended it early."""

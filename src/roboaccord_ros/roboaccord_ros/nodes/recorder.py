@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist
 from rclpy.node import Node
-from roboaccord.bag.topics import TF, Topic, optional_topics, switch_topic
+from roboaccord.bag.topics import TF, Topic, input_topics, optional_topics, switch_topic
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import TF_PERIOD, BagWriter
 from roboaccord.cdr import decode_events, decode_string
@@ -35,7 +35,8 @@ from roboaccord_ros.graph.shell import POLL, Run, main_of
 STAMP = struct.Struct("<4xiI")
 # /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
 # The states come last: a run starts when somebody listens to them.
-OTHERS = (graph.EVENTS, graph.CONTACTS, graph.WRENCH, graph.TWIST, graph.EFFORTS)
+TARGETS = (graph.TARGET_TWIST, graph.TARGET_JOINTS)
+OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, graph.WRENCH, graph.TWIST, graph.EFFORTS)
 STAMPED = (*OTHERS, graph.ODOMETRY, graph.STATES)
 FIRST_STAMP = struct.Struct("<8xiI")  # of an array of messages that have stamps
 PATIENCE = 6.0  # s that the last messages may come after the result, or after a signal to end
@@ -121,6 +122,9 @@ class RecorderShell:
         bag.add_topic(Topic(f"/{self._robot}/{graph.RESULT}", "std_msgs/msg/String", True))
         for topic in optional_topics(self._robot):
             bag.add_topic(topic)
+        for name, kind in input_topics(setup.robot).items():
+            bag.add_topic(Topic(f"/{self._robot}/{name}", kind))
+        graph.subscribe_inputs(self._node, setup.robot, self._run.guard(self._take_input), raw=True)
         for name in setup.initial.switches:
             topic = switch_topic(self._robot, name)
             bag.add_topic(topic)
@@ -204,6 +208,9 @@ class RecorderShell:
         if state is not None:
             self._next_tf = now + round(TF_PERIOD * NANOSECONDS)
             self._write(TF, now, self._transforms.encode(state))
+
+    def _take_input(self, name: str, data: bytes) -> None:
+        self._take_unstamped(f"/{self._robot}/{name}", data)
 
     def _take_unstamped(self, topic: str, data: bytes) -> None:
         self._write(topic, self._ledger.now, data)
