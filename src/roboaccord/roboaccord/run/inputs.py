@@ -88,7 +88,7 @@ class LiveInputs(Hold):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
-        self._silence, self._clock = silence, clock
+        self.silence, self._clock = silence, clock
         self._twist: Array | None = None
         self._joints = np.tile(_ZERO, len(joints))
         self._kinds: set[int] = set()
@@ -108,6 +108,11 @@ class LiveInputs(Hold):
         self._kinds.add(kind)
         self._note(1 + joint)
 
+    @property
+    def now(self) -> Target | None:
+        """The target as it was last given."""
+        return self._target
+
     def stop(self) -> None:
         """Ask for nothing, at once."""
         self._heard[:] = self._next = -math.inf
@@ -123,7 +128,7 @@ class LiveInputs(Hold):
         self._next = -math.inf
 
     def _renew(self, now: float) -> None:
-        ends = self._heard + self._silence
+        ends = self._heard + self.silence
         silent = ends <= now
         self._next = float(ends[~silent].min(initial=math.inf))
         self._joints[:, silent[1:]] = _ZERO

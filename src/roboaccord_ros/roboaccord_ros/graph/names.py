@@ -146,9 +146,9 @@ def advertise_switch(node: Node, robot: str, switch: str) -> tuple[Publisher, Se
     return publisher, publisher.handle.publish_raw
 
 
-def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> None:
+def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> Any:
     """Subscribe to the bytes of the state of a switch."""
-    node.create_subscription(Bool, f"{robot}/{switch}/state", take, LATCHED, raw=True)
+    return node.create_subscription(Bool, f"/{robot}/{switch}/state", take, LATCHED, raw=True)
 
 
 def subscribe_inputs(
