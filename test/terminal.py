@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -32,6 +33,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "roboaccord.cli.main", *words],
             stdin=self._slave, stdout=subprocess.PIPE, stderr=self._slave, text=True,
+            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )  # fmt: skip
         self.screen = ""
         threading.Thread(target=self._follow, daemon=True).start()
@@ -50,6 +52,14 @@ class Terminal:
         while time.monotonic() < end:
             os.write(self._master, keys.encode())
             time.sleep(REPEAT)
+
+    def echoes(self) -> bool:
+        """Return whether the terminal shows what is typed."""
+        return bool(termios.tcgetattr(self._slave)[3] & termios.ECHO)
+
+    def press(self, key: str) -> None:
+        """Press a key once."""
+        os.write(self._master, key.encode())
 
     def end(self) -> dict[str, Any]:
         """Wait for the end, and return the result; the terminal is as it was."""
@@ -78,5 +88,5 @@ def drive(
     terminal.wait_for(r"time +0\.[1-9] s")
     for keys, seconds in script:
         terminal.hold(keys, seconds)
-    os.write(terminal._master, b"q")
+    terminal.press("q")
     return terminal.end()

@@ -13,6 +13,7 @@ from geometry_msgs.msg import Twist, Vector3
 from rclpy.context import Context
 from rclpy.node import Node
 from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import RobotState, Target
 from roboaccord.scenario.setup import Setup
 from sensor_msgs.msg import JointState
@@ -22,17 +23,24 @@ from std_srvs.srv import SetBool
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.shell import session
 
+PATIENCE = 10.0  # s of wall time that a robot may take to be found
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def connect(setup: Setup, namespace: str = "") -> Iterator[RosLink]:
-    """Connect to a robot in the user's ROS domain, in a namespace or none."""
+    """Connect to a robot in the user's ROS domain, in a namespace or none.
+
+    Raises:
+        AccordError: if none is there.
+    """
     context = Context()
     with session(context) as nodes:
         options = {"context": context, "namespace": namespace, "use_global_arguments": False}
         nodes.append(Node("teleop", **options))
-        yield RosLink(nodes[0], setup)
+        link = RosLink(nodes[0], setup)
+        link.wait()
+        yield link
 
 
 class RosLink:
@@ -47,6 +55,7 @@ class RosLink:
 
     def __init__(self, node: Node, setup: Setup) -> None:
         robot, switches = setup.robot, setup.initial.switches
+        self._name = robot.package
         self._joints, self._efforts = setup.joints, robot.effort_topics
         self._velocities = robot.velocity_topic
         driven = [*self._efforts, *([self._velocities] if self._velocities else [])]
@@ -66,6 +75,22 @@ class RosLink:
         self._clients = {
             name: node.create_client(SetBool, f"{robot.name}/{name}/set") for name in switches
         }
+
+    def wait(self) -> None:
+        """Wait for a robot.
+
+        Raises:
+            AccordError: if none is there within `PATIENCE`.
+        """
+        states = self._subscriptions[graph.STATES]
+        deadline = time.monotonic() + PATIENCE
+        while not states.get_publisher_count():
+            if time.monotonic() > deadline:
+                raise AccordError(
+                    f"nobody publishes {states.topic_name} in this ROS domain: start the robot "
+                    f"first, by ros2 launch {self._name} teleop.launch.py"
+                )
+            time.sleep(0.05)
 
     def exchange(
         self, target: Target | None, switches: dict[str, bool], seconds: float
