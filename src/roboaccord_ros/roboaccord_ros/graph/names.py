@@ -148,7 +148,7 @@ def advertise_switch(node: Node, robot: str, switch: str) -> tuple[Publisher, Se
 
 def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> Any:
     """Subscribe to the bytes of the state of a switch."""
-    return node.create_subscription(Bool, f"/{robot}/{switch}/state", take, LATCHED, raw=True)
+    return node.create_subscription(Bool, f"{robot}/{switch}/state", take, LATCHED, raw=True)
 
 
 def subscribe_inputs(
@@ -164,7 +164,7 @@ def subscribe_inputs(
     """
     for name, kind in input_topics(robot).items():
         topic, taken = f"{robot.name}/{name}", partial(take, name)
-        node.create_subscription(INPUT_TYPES[kind], topic, taken, HAND, raw=raw)
+        node.create_subscription(INPUT_TYPES[kind], topic, taken, LIVE, raw=raw)
 
 
 def advertise_input(node: Node, robot: Robot, name: str) -> Publisher:
