@@ -6,7 +6,6 @@ import os
 import re
 import select
 import signal
-import sys
 import termios
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,6 +23,7 @@ from roboaccord.description.yaml_files import read_yaml
 from roboaccord.run.inputs import EFFORT, VELOCITY, LiveInputs
 from roboaccord.scenario.setup import Setup
 
+STDIN = 0
 AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
 ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 FIXED = {"space": "stop", "+ -": "more, less", "q": "end"}
@@ -146,16 +146,13 @@ def terminal_keys() -> Iterator[Read]:
     The terminal is as before at the end, whatever ends it. A signal to end is the key q; a second
     one that comes before that is read is an interrupt.
     """
-    file = sys.stdin.fileno()
     told: list[str] = []
     is_open = True
 
     def read() -> list[str]:
         nonlocal is_open
         keys, told[:] = list(told), []
-        while is_open and select.select([file], [], [], 0.0)[0]:
-            with suppress(OSError):  # a terminal that is gone
-                data = os.read(file, 1024)
+        while is_open and (data := _typed()) is not None:
             is_open = bool(data)
             text = data.decode(errors="ignore")
             keys += [ARROWS.get(m[1] or "", m[0]) for m in _KEYS.finditer(text)]
@@ -168,27 +165,35 @@ def terminal_keys() -> Iterator[Read]:
 
     before = {number: signal.signal(number, end) for number in _ENDS}
     try:
-        with _raw(file):
+        with _raw():
             yield read
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
+def _typed() -> bytes | None:
+    """Return what is typed, None where that is nothing yet, and no bytes at the end."""
+    try:
+        return os.read(STDIN, 1024) if select.select([STDIN], [], [], 0.0)[0] else None
+    except OSError:  # a terminal that is gone
+        return b""
+
+
 @contextmanager
-def _raw(file: int) -> Iterator[None]:
+def _raw() -> Iterator[None]:
     """Give each character as it is typed, without echo and without Ctrl-Z."""
-    if not os.isatty(file):
+    if not os.isatty(STDIN):
         yield
         return
-    saved = termios.tcgetattr(file)
-    changed: list[Any] = termios.tcgetattr(file)
+    saved = termios.tcgetattr(STDIN)
+    changed: list[Any] = termios.tcgetattr(STDIN)
     changed[3] &= ~(termios.ICANON | termios.ECHO)
     changed[6] = [*changed[6]]
     changed[6][termios.VSUSP] = b"\0"
-    termios.tcsetattr(file, termios.TCSADRAIN, changed)
+    termios.tcsetattr(STDIN, termios.TCSADRAIN, changed)
     try:
         yield
     finally:
         with suppress(termios.error):
-            termios.tcsetattr(file, termios.TCSAFLUSH, saved)
+            termios.tcsetattr(STDIN, termios.TCSAFLUSH, saved)
