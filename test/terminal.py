@@ -73,9 +73,10 @@ class Terminal:
     def _follow(self) -> None:
         while True:
             try:
-                self.screen += os.read(self._master, 65536).decode(errors="replace")
+                text = os.read(self._master, 65536).decode(errors="replace")
             except OSError:
                 return
+            self.screen += text
 
 
 def drive(

@@ -26,7 +26,7 @@ from roboaccord.scenario.setup import Setup
 STDIN = 0
 AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
 ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
-FIXED = {"space": "stop", "+ -": "more, less", "q": "end"}
+FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}
 FACTOR = 1.1  # by which + and - change what is asked for
 _KEYS = re.compile(r"\x1b[\[O]([A-D])|.", re.DOTALL)
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -86,7 +86,7 @@ class Keyboard(LiveInputs):
                 f"the key map has no keys for {robot}{did_you_mean(robot, key_map.robots)}"
             )
         self.words = {
-            key: ", ".join(f"{n} {_text(v)}" for n, v in asked.items())
+            key: ", ".join(f"{_short(n)} {_text(v)}" for n, v in asked.items())
             for key, asked in key_map.robots[robot].items()
         }
         self._actions = {k: _action(setup, k, a) for k, a in key_map.robots[robot].items()}
@@ -133,6 +133,10 @@ def _action(setup: Setup, key: str, asked: Mapping[str, bool | float]) -> Action
             hint = did_you_mean(name, [*AXES, *joints, *switches])
             raise AccordError(f"key {key} of {setup.robot.name}: no {name} takes {value}{hint}")
     return Action(twist if twist.any() else None, turns, sets)
+
+
+def _short(name: str) -> str:
+    return name.replace("linear.", "").replace("angular.z", "turn")
 
 
 def _text(value: bool | float) -> str:

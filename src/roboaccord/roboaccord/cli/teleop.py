@@ -184,7 +184,8 @@ class Screen:
     def table(self) -> Table:
         """Return all that is shown."""
         state, factor = self._shown
-        table = make_table(self._title, "", words=[""])
+        table = make_table("", "", title=self._title, words=[""])
+        table.show_header = False
         pace = "" if math.isnan(factor) else f"   real time x {factor:.2f}"
         table.add_row("time", f"{state.time:.1f} s{pace}")
         table.add_row("asked for", self._asked(state))
@@ -198,10 +199,11 @@ class Screen:
             room = f"   limits {low} {high}" if math.isfinite(self._limits[i][0]) else ""
             effort = f"   {state.effort[i]:.2f} of {self._efforts[i]:g} N m"
             table.add_row(self._joints[i], f"{math.degrees(state.q[i]):.1f} deg{room}{effort}")
-        table.add_section()
-        for key, word in (self.keyboard.words | FIXED).items():
-            table.add_row(key, word)
-        table.add_row("", f"hold a key; {self.keyboard.silence:g} s without one stops")
+        keys = [f"{key:<6}{word:<20}" for key, word in self.keyboard.words.items()]
+        for i in range(0, len(keys), 2):
+            table.add_row("" if i else "hold", "".join(keys[i : i + 2]).rstrip())
+        fixed = ", ".join(f"{key} {word}" for key, word in FIXED.items())
+        table.add_row("", f"{fixed}; {self.keyboard.silence:g} s without a key stops")
         return table
 
     def _nearest(self, state: RobotState) -> list[int]:
