@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import os
 import pty
@@ -57,6 +58,11 @@ class Terminal:
         """Return whether the terminal shows what is typed."""
         return bool(termios.tcgetattr(self._slave)[3] & termios.ECHO)
 
+    def place(self) -> tuple[float, float]:
+        """Return where the screen says that the base is, x and y [m]."""
+        x, y = re.findall(r"m/s at (-?[\d.]+) (-?[\d.]+)", self.screen[-4000:])[-1]
+        return float(x), float(y)
+
     def press(self, key: str) -> None:
         """Press a key once."""
         os.write(self._master, key.encode())
@@ -79,15 +85,34 @@ class Terminal:
             self.screen += text
 
 
+def around(terminal: Terminal, seconds: float) -> None:
+    """Drive around a square of 0.3 m with the keys of a ball, by what the screen shows."""
+    corners = itertools.cycle([(0.35, 0.65), (0.65, 0.65), (0.65, 0.35), (0.35, 0.35)])
+    goal = next(corners)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        x, y = (there - here for there, here in zip(goal, terminal.place(), strict=True))
+        if max(abs(x), abs(y)) < 0.05:
+            goal = next(corners)
+        elif abs(x) > abs(y):
+            terminal.press("i" if x > 0.0 else ",")
+        else:
+            terminal.press("j" if y > 0.0 else "l")
+        time.sleep(REPEAT)
+
+
 def drive(
     robot: str, engine: str, script: Sequence[tuple[str, float]], folder: Path, *words: str
 ) -> dict[str, Any]:
-    """Drive a robot by held keys, each for so many seconds; "" is silence. Return the result."""
+    """Drive a robot by held keys, each for so many seconds, and return the result.
+
+    "" is silence, "around" a drive by what the screen shows.
+    """
     terminal = Terminal(
         "teleop", robot, "--engine", engine, "--out", str(folder), "--json", *words
     )  # fmt: skip
     terminal.wait_for(r"time +0\.[1-9] s")
     for keys, seconds in script:
-        terminal.hold(keys, seconds)
+        around(terminal, seconds) if keys == "around" else terminal.hold(keys, seconds)
     terminal.press("q")
     return terminal.end()

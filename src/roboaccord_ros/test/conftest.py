@@ -33,6 +33,7 @@ class Graph:
         self.context, self.nodes = context, nodes
         self.namespace = ""
         self.run = Run()
+        self.run.nodes = nodes
 
     def node(self, name: str) -> Any:
         """Make a node of the graph."""

@@ -151,20 +151,19 @@ def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> Any:
     return node.create_subscription(Bool, f"{robot}/{switch}/state", take, LATCHED, raw=True)
 
 
-def subscribe_inputs(
-    node: Node, robot: Robot, take: Callable[[str, Any], None], *, raw: bool = False
-) -> None:
-    """Subscribe to the topics on which people drive a robot; `take` is given each one's name.
+def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Any], None]) -> None:
+    """Subscribe to the topics on which people drive a robot.
+
+    Best effort takes messages from publishers of either kind.
 
     Args:
-        node: where they live.
-        robot: its inputs.
-        take: is given the message, or its bytes.
-        raw: whether bytes are wanted.
+        node: where the subscriptions live.
+        robot: is driven.
+        take: is given the name of a topic, and the message.
     """
     for name, kind in input_topics(robot).items():
         topic, taken = f"{robot.name}/{name}", partial(take, name)
-        node.create_subscription(INPUT_TYPES[kind], topic, taken, LIVE, raw=raw)
+        node.create_subscription(INPUT_TYPES[kind], topic, taken, LIVE)
 
 
 def advertise_input(node: Node, robot: Robot, name: str) -> Publisher:

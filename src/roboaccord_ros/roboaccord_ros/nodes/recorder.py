@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Twist
 from rclpy.node import Node
 from roboaccord.bag.topics import TF, Topic, input_topics, optional_topics, switch_topic
 from roboaccord.bag.transforms import RobotTransforms
@@ -24,7 +23,6 @@ from roboaccord.contract.timing import NANOSECONDS
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Robot, Setup
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
@@ -61,11 +59,12 @@ class Beside(NamedTuple):
 
 def topics_beside(robot: Robot) -> list[Beside]:
     """Return the topics recorded beside those of the simulator and the controller."""
-    velocities = [robot.velocity_topic] if robot.velocity_topic else []
+    inputs = input_topics(robot).items()
     return [
-        Beside(f"{robot.name}/{graph.TARGET}", Twist),
-        *(Beside(f"{robot.name}/{name}", Float64) for name in robot.effort_topics),
-        *(Beside(f"{robot.name}/{name}", JointState) for name in velocities),
+        *(
+            Beside(f"{robot.name}/{n}", graph.INPUT_TYPES[kind], qos=graph.LIVE)
+            for n, kind in inputs
+        ),
         Beside(f"{robot.name}/{graph.ERROR}", JointState, stamped=True, qos=graph.DEEP),
         Beside(graph.DIAGNOSTICS, DiagnosticArray),
     ]
@@ -122,9 +121,6 @@ class RecorderShell:
         bag.add_topic(Topic(f"/{self._robot}/{graph.RESULT}", "std_msgs/msg/String", True))
         for topic in optional_topics(self._robot):
             bag.add_topic(topic)
-        for name, kind in input_topics(setup.robot).items():
-            bag.add_topic(Topic(f"/{self._robot}/{name}", kind))
-        graph.subscribe_inputs(self._node, setup.robot, self._run.guard(self._take_input), raw=True)
         for name in setup.initial.switches:
             topic = switch_topic(self._robot, name)
             bag.add_topic(topic)
@@ -208,9 +204,6 @@ class RecorderShell:
         if state is not None:
             self._next_tf = now + round(TF_PERIOD * NANOSECONDS)
             self._write(TF, now, self._transforms.encode(state))
-
-    def _take_input(self, name: str, data: bytes) -> None:
-        self._take_unstamped(f"/{self._robot}/{name}", data)
 
     def _take_unstamped(self, topic: str, data: bytes) -> None:
         self._write(topic, self._ledger.now, data)

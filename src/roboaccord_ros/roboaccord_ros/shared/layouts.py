@@ -138,7 +138,7 @@ def _driving(setup: Setup) -> dict[str, Any]:
     keys |= {"left": ("angular-z", 0.3), "right": ("angular-z", -0.3)}
     buttons = {f"{key}Button": {"field": f, "value": v} for key, (f, v) in keys.items()}
     return {
-        "Teleop!drive": {"topic": f"/{robot.name}/{names.TARGET}", "publishRate": 10, **buttons}
+        "Teleop!drive": {"topic": f"/{robot.name}/{names.CMD_VEL}", "publishRate": 10, **buttons}
     }
 
 
