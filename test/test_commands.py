@@ -28,6 +28,7 @@ CASES = {
     "new-robot": "pendel --dir new",
     "check": "{root}/worlds/flat.sdf",
     "run": "snake serpenoid --transport direct --set duration=0.02 --out {out}",
+    "teleop": "snake --duration 0.02 --out {out}",
     "crosscheck": "snake serpenoid --engines reference,mujoco --refine 4 "
     "--set crosscheck.duration=0.02 --set crosscheck.states=2 --out {out}",
     "sensitivity": "snake serpenoid --engines mujoco --kinds mass --duration 0.02 --out {out}",

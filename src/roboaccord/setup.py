@@ -1,5 +1,7 @@
 """Package the simulator-independent core, for colcon (ament_python) and for pip alike."""
 
+from glob import glob
+
 from setuptools import find_packages, setup
 
 NAME = "roboaccord"
@@ -16,6 +18,7 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
+        (f"share/{NAME}/config/teleop", glob("config/teleop/*.yaml")),
     ],
     install_requires=[
         "jinja2>=3.1",

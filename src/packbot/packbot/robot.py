@@ -36,6 +36,7 @@ class Packbot(Robot):
     controllers = {"reach": ReachController, "velocity": VelocityController}
     contacts = {"normal": normal, "joint_clamp": joint_clamp}
     velocity_topic = "joint_velocity_command"
+    position_topic = "joint_position_command"
     cli = {
         "collapse": "packbot.cli.collapse:collapse_command",
         "figures": "packbot.cli.figures:figures_command",

@@ -16,6 +16,7 @@ from roboaccord import (
     make_simulator,
     simulate,
 )
+from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import metrics_of
 from scipy.linalg import expm
 
@@ -38,7 +39,7 @@ def run(setup, engine, duration, velocity=None, seed=0):
         duration=duration,
         control_period=setup.scenario.control_period,
         seed=seed,
-        target=Target(velocity=velocity),
+        inputs=Hold(Target(velocity=velocity)),
     )
 
 
@@ -173,8 +174,35 @@ def test_velocities_into_the_ground_are_refused():
         ("controller={name: reach, pose: ready, look: 3}", "look is 3, neither true nor false"),
         ("controller={name: velocity, acceleration: 0}", "acceleration must be positive"),
         ("controller={name: velocity, clearance: -1}", "clearance must not be negative"),
+        ("controller={name: velocity, approach: 0}", "approach must be positive"),
     ],
 )
 def test_wrong_controllers_are_refused(change, expected):
     with pytest.raises(AccordError, match=expected):
         make_controller(made("reach", change))
+
+
+def test_joints_go_to_positions_no_faster_than_allowed_and_stop_there():
+    """As sliders ask for them: the wrist, and the turret; the other joints are asked for nothing.
+
+    A trapezoid of speed covers d at speed v and acceleration a in d / v + v / a.
+    """
+    setup = made("teleop")
+    joints, start = list(setup.joints), setup.initial.q
+    place = np.full(len(joints), np.nan)
+    place[[joints.index("wrist"), joints.index("turret")]] = [1.0, -0.5]
+    motion = simulate(
+        simulator=make_simulator(setup),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=4.0,
+        control_period=setup.scenario.control_period,
+        inputs=Hold(Target(position=place)),
+    )
+    asked = ~np.isnan(place)
+    assert np.abs(motion.q[-1] - place)[asked].max() < 1e-4
+    assert np.abs(motion.q - start)[:, ~asked].max() < 1e-4
+    assert np.abs(motion.qd).max() < 0.5 * 1.01
+    wrist = motion.q[:, joints.index("wrist")]
+    arrived = motion.time[np.flatnonzero(wrist > 1.0 - 0.01)[0]]
+    assert arrived == pytest.approx(1.0 / 0.5 + 0.5 / 2.0, abs=0.1)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Acceleration,
         Controller,
         ForceLaw,
+        Inputs,
         LinkMotion,
         Observer,
         Odometry,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from roboaccord.description.resources import share
     from roboaccord.engines.joint_space import JointSpaceReference
     from roboaccord.run.factory import make_simulator
+    from roboaccord.run.inputs import Hold
     from roboaccord.run.loop import simulate
     from roboaccord.scenario.controllers import make_controller
     from roboaccord.scenario.files import load_scenario
@@ -41,7 +43,8 @@ __getattr__, __dir__ = lazy_names(__name__, {
     "contract.contact": ("Contact", "ContactPoint"),
     "contract.errors": ("AccordError",),
     "contract.interfaces": (
-        "Acceleration", "Controller", "ForceLaw", "LinkMotion", "Observer", "Odometry", "Simulator",
+        "Acceleration", "Controller", "ForceLaw", "Inputs", "LinkMotion", "Observer", "Odometry",
+        "Simulator",
     ),
     "contract.state": ("Array", "Command", "RobotState", "Target"),
     "contract.trajectory": ("Event", "Trajectory"),
@@ -49,6 +52,7 @@ __getattr__, __dir__ = lazy_names(__name__, {
     "description.resources": ("share",),
     "engines.joint_space": ("JointSpaceReference",),
     "run.factory": ("make_simulator",),
+    "run.inputs": ("Hold",),
     "run.loop": ("simulate",),
     "scenario.controllers": ("make_controller",),
     "scenario.files": ("load_scenario",),
@@ -66,6 +70,8 @@ __all__ = [
     "Controller",
     "Event",
     "ForceLaw",
+    "Hold",
+    "Inputs",
     "JointSpaceReference",
     "LinkMotion",
     "Observer",

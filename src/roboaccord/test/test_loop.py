@@ -18,6 +18,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from roboaccord.contract.errors import AccordError, DivergedError, LockstepError
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.timing import count_steps, tick_time
+from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.watch import SIGNAL
 
@@ -180,7 +181,7 @@ def test_states_and_targets_are_read_only(write: Callable[[RobotState, Any], obj
     with pytest.raises(
         AccordError, match=r"Doing raised \w+: .*\(states are read-only: .*\) at t = 0\.5"
     ) as caught:
-        run(Doing(write), target=Target(velocity=np.ones(3)))
+        run(Doing(write), inputs=Hold(Target(velocity=np.ones(3))))
     assert "\n" not in str(caught.value)
 
 

@@ -33,6 +33,7 @@ class Graph:
         self.context, self.nodes = context, nodes
         self.namespace = ""
         self.run = Run()
+        self.run.nodes = nodes
 
     def node(self, name: str) -> Any:
         """Make a node of the graph."""
@@ -54,9 +55,11 @@ class Graph:
     def controller(self, setup: Setup, custom: str = "") -> Any:
         """Make the controller node."""
         from roboaccord_ros.nodes.controller import ControllerShell
+        from roboaccord_ros.nodes.inputs import subscribed_inputs
 
         self.run.expect()
-        return ControllerShell(self.node("controller"), setup, custom, self.run)
+        inputs = subscribed_inputs(self.node("input"), setup, self.run)
+        return ControllerShell(self.node("controller"), setup, custom, self.run, inputs=inputs)
 
     def spin(self) -> None:
         """Spin to the end of the run, and raise what ended it early."""

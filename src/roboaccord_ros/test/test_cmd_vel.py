@@ -13,7 +13,7 @@ from snake.simulators.metrics import body_motion
 
 
 def test_a_twist_turns_the_snake_to_its_side(graph, setup_for):
-    """Straight until the message comes at 1.5 s; then 0.5 rad/s to the right, until the end."""
+    """Straight until messages come from 1.5 s on; then 0.5 rad/s to the right, until the end."""
     setup = setup_for("controller={name: steering}", duration=5.0)
     shell = graph.simulator(setup)
     graph.controller(setup)
@@ -22,7 +22,7 @@ def test_a_twist_turns_the_snake_to_its_side(graph, setup_for):
     sent = []
 
     def command():
-        if not sent and shell.stepper.state.time >= 1.5:
+        if shell.stepper.state.time >= 1.5:
             twist = Twist()
             twist.linear.x, twist.angular.z = 1.0, -0.5
             publisher.publish(twist)

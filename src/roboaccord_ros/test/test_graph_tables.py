@@ -101,7 +101,8 @@ def test_a_robot_has_the_nodes_parameters_topics_and_services_of_the_tables(runn
     services = {n: t for n, t in node.get_service_names_and_types() if not OF_EVERY_NODE.search(n)}
     assert services == names_of("service", robot, setup.initial.switches)
     columns = table("parameter")[0][2:-1]
-    assert set(node.get_node_names()) == set(columns) - {"gz_adapter"}
+    assert set(node.get_node_names()) == set(columns) - {"gz_adapter"} | {"input"}
+    assert set(nodes.pop("input")._parameters) - OWN == set()
 
     adapter = nodes["gz_adapter"] = Node("gz_adapter", context=graph.context)
     with suppress(AccordError):  # there is no Gazebo, which it notices once it has its parameters

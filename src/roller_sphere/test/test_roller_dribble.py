@@ -7,6 +7,7 @@ import pytest
 from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
@@ -39,7 +40,7 @@ def run(setup, engine, duration, physics_step=None, target=None):
         initial=setup.initial,
         duration=duration,
         control_period=setup.scenario.control_period,
-        target=target,
+        inputs=Hold(target),
     )
 
 

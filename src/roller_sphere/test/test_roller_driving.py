@@ -18,6 +18,7 @@ from roboaccord.numerics.rotations import (
     rpy_matrix,
 )
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
@@ -207,7 +208,7 @@ def test_a_target_goes_before_the_program() -> None:
         initial=setup.initial,
         duration=0.8,
         control_period=0.001,
-        target=Target(np.array([0.3, -0.4, 0.0, 0.0, 0.0, 0.0])),
+        inputs=Hold(Target(np.array([0.3, -0.4, 0.0, 0.0, 0.0, 0.0]))),
     )
     velocity = quaternion_matrix(motion.orientation[-1]) @ motion.twist[-1, :3]
     assert velocity == pytest.approx([0.3, -0.4, 0.0], abs=1e-3)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
 from roboaccord.contract.state import Target
+from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import metrics_of
 from snake.simulators.metrics import body_motion
 from snake.steering.guidance import FollowTwist, FollowWaypoints, HoldHeading, SteadyMotion
@@ -33,7 +34,7 @@ def run(scenario, *changes, engine="reference", twist=None):
         duration=setup.scenario.duration,
         control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
-        target=target,
+        inputs=Hold(target),
     )
     return setup, trajectory
 

@@ -9,6 +9,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import simulate
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.controllers import make_controller
@@ -38,7 +39,7 @@ def motion(setup, engine="reference", target=None):
         initial=setup.initial,
         duration=s.duration,
         control_period=s.control_period,
-        target=target,
+        inputs=Hold(target),
     )
 
 

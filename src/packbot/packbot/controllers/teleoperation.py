@@ -15,7 +15,9 @@ SHORT = 0.01  # rad by which a joint stays short of its limit
 
 
 class VelocityController:
-    """Track commanded joint rates, and hold still without any (Controller).
+    """Track commanded joint rates or positions, and hold still without any (Controller).
+
+    A position is approached at the speed `approach`, and braked for as limits of angle are.
 
     Rates are clipped at the speed limits, rise and fall by `acceleration`, and fall to 0 in time
     short of a joint's limit, v^2 / 2 = acceleration * distance. What would bring a pair closer than
@@ -26,6 +28,7 @@ class VelocityController:
         acceleration: of every joint [rad/s^2].
         bandwidth: of the control [rad/s].
         clearance: [m]; 0 leaves the operator to look.
+        approach: speed at which commanded positions are approached [rad/s].
     """
 
     def __init__(
@@ -34,12 +37,15 @@ class VelocityController:
         acceleration: float = 2.0,
         bandwidth: float = 10.0,
         clearance: float = 0.02,
+        approach: float = 0.5,
     ) -> None:
         with compiled("the controller velocity"):
             from packbot.contact.clearance import Clearance
             from packbot.controllers.tracking import ComputedTorque
         if not acceleration > 0.0:
             raise ValueError("acceleration must be positive")
+        if not approach > 0.0:
+            raise ValueError("approach must be positive")
         if not clearance >= 0.0:
             raise ValueError("clearance must not be negative")
         p = setup.parameters
@@ -47,6 +53,7 @@ class VelocityController:
         self._lower = p.of_joints("lower") + SHORT
         self._upper = p.of_joints("upper") - SHORT
         self._control = ComputedTorque(setup, bandwidth)
+        self._approach = approach
         self._acceleration, self._period = acceleration, setup.scenario.control_period
         self._margin = clearance
         self._clearance = Clearance.of(setup) if clearance else None
@@ -66,6 +73,9 @@ class VelocityController:
             asked = np.asarray(target.velocity, dtype=float)
             if not np.isfinite(asked).all():
                 raise AccordError(f"a joint velocity is not finite at t = {state.time:.6f} s")
+        if target is not None and target.position is not None:
+            rates = self._rates_to(target.position, self._r)
+            asked = np.where(np.isnan(target.position), asked, rates)
         rate = self._next_rate(asked, self._r)
         change = (rate - self._rate) / self._period
         command = self._control.command(state, self._r, self._rate, change)
@@ -78,13 +88,22 @@ class VelocityController:
     def _next_rate(self, asked: Array, r: Array) -> Array:
         """Return the rates (7,) [rad/s] one period on, at the angles r."""
         wanted = clip_efforts(asked, self._speeds)
-        # In discrete time a joint brakes one period early, so that it never passes the limit.
-        rise = self._acceleration * self._period
-        ahead = np.sqrt(rise**2 + 2.0 * self._acceleration * np.maximum(self._upper - r, 0.0))
-        below = np.sqrt(rise**2 + 2.0 * self._acceleration * np.maximum(r - self._lower, 0.0))
-        wanted = np.minimum(np.maximum(wanted, rise - below), ahead - rise)
+        wanted = np.minimum(wanted, self._braking(np.maximum(self._upper - r, 0.0)))
+        wanted = np.maximum(wanted, -self._braking(np.maximum(r - self._lower, 0.0)))
         rate = self._towards(wanted)
         return self._towards(np.zeros_like(rate)) if self._approaches(rate, r) else rate
+
+    def _braking(self, distance: Array) -> Array:
+        """Return the rates (7,) [rad/s] from which a joint stops within a distance (7,) [rad].
+
+        In discrete time it brakes one period early, so that it never passes the place.
+        """
+        rise = self._acceleration * self._period
+        return np.asarray(np.sqrt(rise**2 + 2.0 * self._acceleration * distance) - rise)
+
+    def _rates_to(self, position: Array, r: Array) -> Array:
+        away = position - r
+        return np.sign(away) * np.minimum(self._braking(np.abs(away)), self._approach)
 
     def _towards(self, wanted: Array) -> Array:
         rise = np.full_like(wanted, self._acceleration * self._period)

@@ -186,11 +186,15 @@ class Content:
 
     def events(self) -> list[Event]:
         """Return the events of the run; diagnostics of others are not ours to read."""
-        topic, start = f"{self.namespace}/{names.EVENTS}", self._last_reset()
-        where = self.places.get(topic, [])
-        since = [data for data, place in zip(self.raw(topic), where) if place >= start]
+        since = self.since_reset(names.EVENTS)
         events = [event for data in since for event in decode_events(data)]
         return sorted(events, key=lambda event: event.time)
+
+    def since_reset(self, name: str) -> list[bytes]:
+        """Return the messages of a topic of ours after the last jump back in time."""
+        topic, start = f"{self.namespace}/{name}", self._last_reset()
+        where = self.places.get(topic, [])
+        return [data for data, place in zip(self.raw(topic), where) if place >= start]
 
     def _last_reset(self) -> int:
         """Return the place in the file of the first state after the last jump back in time."""

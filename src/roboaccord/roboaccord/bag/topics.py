@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Robot, Setup
 
 METADATA_VERSION = 9
 LIBRARY = "roboaccord"
@@ -18,6 +18,8 @@ LIBRARY = "roboaccord"
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, WRENCH, TWIST, CONTACTS = "events", "wrench", "twist", "contacts"
 SURROUNDINGS = "surroundings"
+TARGET_TWIST, TARGET_JOINTS = "target/twist", "target/joints"
+CMD_VEL = "cmd_vel"
 LOST_EVENTS = "lost_events"  # key of the custom data
 DESCRIPTION, SCENARIO = "robot_description", "scenario"
 TF, TF_STATIC = "/tf", "/tf_static"
@@ -53,7 +55,22 @@ def optional_topics(robot: str) -> list[Topic]:
         Topic(f"/{robot}/{WRENCH}", "geometry_msgs/msg/WrenchStamped"),
         Topic(f"/{robot}/{TWIST}", "geometry_msgs/msg/TwistStamped"),
         Topic(f"/{robot}/{CONTACTS}", "visualization_msgs/msg/MarkerArray"),
+        Topic(f"/{robot}/{TARGET_TWIST}", "geometry_msgs/msg/TwistStamped"),
+        Topic(f"/{robot}/{TARGET_JOINTS}", "sensor_msgs/msg/JointState"),
     ]
+
+
+def input_topics(robot: Robot) -> dict[str, str]:
+    """Return the message types of the topics on which people drive a robot, by name below /R."""
+    return {
+        CMD_VEL: "geometry_msgs/msg/Twist",
+        **dict.fromkeys(robot.effort_topics, "std_msgs/msg/Float64"),
+        **{
+            name: "sensor_msgs/msg/JointState"
+            for name in (robot.velocity_topic, robot.position_topic)
+            if name
+        },
+    }
 
 
 def switch_topic(robot: str, switch: str) -> Topic:

@@ -15,6 +15,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from roboaccord.bag import topics as names
 from roboaccord.bag.storage import RunWriter
+from roboaccord.bag.targets import encode_target
 from roboaccord.bag.topics import Topic
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.cdr import (
@@ -28,7 +29,7 @@ from roboaccord.cdr import (
     encode_wrench,
 )
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.setup import Setup
@@ -164,6 +165,11 @@ class BagWriter:
     def write_contacts(self, state: RobotState, data: bytes) -> None:
         """Record the contacts of a state, bytes of a MarkerArray."""
         self._write_optional(names.CONTACTS, round(state.time * 1e9), data)
+
+    def write_target(self, time: float, target: Target, before: Target | None) -> None:
+        """Record a target that comes into force at the tick of a time [s]."""
+        for name, data in encode_target(time, target, before, self._setup.joints).items():
+            self._write_optional(name, round(time * 1e9), data)
 
     def write_raw(self, topic: str, time_ns: int, data: bytes) -> None:
         """Record a message that is bytes already, as a raw ROS subscription gives it.

@@ -18,6 +18,7 @@ COMMANDS = {
     "new-robot": "new_robot:new_robot_command",
     "check": "check:check_command",
     "run": "run:run_command",
+    "teleop": "teleop:teleop_command",
     "crosscheck": "crosscheck:crosscheck_command",
     "sensitivity": "sensitivity:sensitivity_command",
     "sweep": "sweep:sweep_command",

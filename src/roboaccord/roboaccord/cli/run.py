@@ -6,6 +6,7 @@ import contextlib
 import math
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,8 +28,10 @@ from roboaccord.cli.options import (
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import check_engine
+from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.metrics import UNITS, metrics_of
 from roboaccord.run.output import fresh
+from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
@@ -56,6 +59,10 @@ def run_command(
     controller: Annotated[
         str, typer.Option(metavar="MODULE:CLASS", help="A controller of your own.")
     ] = "",
+    inputs: Annotated[
+        Path | None,
+        typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag."),
+    ] = None,
     timeout: Annotated[
         float,
         typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit."),
@@ -78,11 +85,18 @@ def run_command(
       accord run snake serpenoid --engine dart --set controller.amplitude=0.3 --set duration=5
 
       accord run snake serpenoid --controller my_package.my_module:MyController --json
+
+      accord run snake teleop --inputs runs/snake_teleop_reference/bag
     """
     if not timeout > 0.0:
         raise AccordError(f"--timeout must be more than 0 s, not {timeout:g}")
     check_engine(engine)
+    recorded = RecordedInputs(inputs) if inputs else None
+    if recorded:  # the length of the recorded run, unless --set says another
+        changes = [f"duration={recorded.duration!r}", *(changes or [])]
     setup = load_setup(robot, scenario, changes)
+    if recorded:
+        recorded.check(setup)
     if not controller:
         check_controller(setup)
     runner, transport = choose_transport(transport)
@@ -101,6 +115,7 @@ def run_command(
                 engine=engine,
                 bag=fresh(place / "bag"),
                 controller=controller,
+                inputs=recorded or NO_INPUTS,
                 observers=(*watchers, live) if live else watchers,
                 wrap=live.wrap if live else lambda simulator: simulator,
                 timeout=timeout,

@@ -21,6 +21,21 @@ class Controller(Protocol):
         """Return the command to hold over the next control period."""
 
 
+class Inputs(Protocol):
+    """Give what comes into a run from outside, tick by tick: from a person, or from a bag.
+
+    `over` is True once a person has ended the run.
+    """
+
+    over: bool
+
+    def target(self, state: RobotState) -> Target | None:
+        """Return the target in force at the tick of a state, the same object until it changes."""
+
+    def switches(self, state: RobotState) -> Mapping[str, bool]:
+        """Return switches to set at the tick of a state, whatever the controller says of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Acceleration:
     """Hold the accelerations of a robot in one state.

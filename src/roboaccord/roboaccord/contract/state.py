@@ -128,11 +128,13 @@ class Target:
         twist: desired linear and angular velocity of the base (6,) [m/s, rad/s].
         effort: desired joint efforts (n,) [N m], or None where nobody has asked for any.
         velocity: desired joint velocities (n,) [rad/s], or None where nobody has asked for any.
+        position: desired joint positions (n,) [rad], NaN where `velocity` counts; or None.
     """
 
     twist: Array = field(default_factory=lambda: NO_TWIST)
     effort: Array | None = None
     velocity: Array | None = None
+    position: Array | None = None
 
     def __post_init__(self) -> None:
-        freeze_fields(self, ("twist", "effort", "velocity"))
+        freeze_fields(self, ("twist", "effort", "velocity", "position"))

@@ -8,13 +8,15 @@ from dataclasses import replace
 
 from roboaccord.contract.checks import check_command, check_state, check_switches
 from roboaccord.contract.errors import AccordError, LockstepError
-from roboaccord.contract.interfaces import Controller, Observer, Simulator
+from roboaccord.contract.interfaces import Controller, Inputs, Observer, Simulator
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.timing import NANOSECONDS, count_steps, tick_time
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.run.inputs import Hold
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Silence, Watch, line_of, starting
 
 UNWATCHED = Watch(math.inf)
+NO_INPUTS = Hold()
 
 
 def no_command(time: float, timeout: float) -> LockstepError:
@@ -75,6 +77,26 @@ def ask_controller(
     return command
 
 
+def answer(
+    controller: Controller,
+    state: RobotState,
+    inputs: Inputs,
+    joints: Sequence[str],
+    watch: Watch = UNWATCHED,
+) -> Command:
+    """Return a controller's command under the inputs of a tick; see `ask_controller`.
+
+    Switches of the inputs go before the controller's.
+    """
+    command = ask_controller(controller, state, inputs.target(state), joints, watch)
+    if asked := inputs.switches(state):
+        given, now = command.switches, state.switches
+        changes = {n: on for n, on in asked.items() if n in given or now[n] is not on}
+        command = replace(command, switches={**given, **changes})
+        check_switches(command, state, type(inputs).__name__)
+    return command
+
+
 def simulate(
     *,
     simulator: Simulator,
@@ -83,7 +105,7 @@ def simulate(
     duration: float,
     control_period: float,
     seed: int = 0,
-    target: Target | None = None,
+    inputs: Inputs = NO_INPUTS,
     observers: Sequence[Observer] = (),
     timeout: float = TIMEOUT,
 ) -> Trajectory:
@@ -96,7 +118,7 @@ def simulate(
         duration: length of the run [s], a whole number of control periods.
         control_period: [s], a whole number of the simulator's physics steps.
         seed: for whatever is random in the controller.
-        target: what the controller is asked for, constant over the run.
+        inputs: targets of the controller, and switches; they can end the run.
         observers: told of each state, command and event as they come.
         timeout: how long the controller may take for an answer [s of wall time].
 
@@ -117,7 +139,9 @@ def simulate(
         observer.on_state(state)
     with Watch(timeout) as watch:
         for tick in range(1, ticks + 1):
-            command = ask_controller(controller, state, target, simulator.joints, watch)
+            command = answer(controller, state, inputs, simulator.joints, watch)
+            if inputs.over:
+                break
             commands.append(command)
             for observer in observers:
                 observer.on_command(state, command)

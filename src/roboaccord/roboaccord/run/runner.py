@@ -11,10 +11,11 @@ from pathlib import Path
 
 from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.interfaces import Observer, Simulator
+from roboaccord.contract.interfaces import Inputs, Observer, Simulator
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.inputs import Announced
+from roboaccord.run.loop import NO_INPUTS, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
@@ -31,6 +32,7 @@ class RunRequest:
         engine: `reference`, `dart` or `mujoco`.
         bag: folder of the bag to write; must not exist.
         controller: `package.module:Class` instead of the scenario's controller, or "".
+        inputs: targets of the controller, and switches; they are recorded.
         observers: told of the run as it goes, where the transport runs in this process.
         wrap: makes of the simulator the one that runs, where the transport runs in this process.
         timeout: how long the controller may take for an answer [s of wall time]; to be made and
@@ -41,6 +43,7 @@ class RunRequest:
     engine: str
     bag: Path
     controller: str = ""
+    inputs: Inputs = NO_INPUTS
     observers: tuple[Observer, ...] = ()
     wrap: Callable[[Simulator], Simulator] = lambda simulator: simulator
     timeout: float = TIMEOUT
@@ -84,6 +87,7 @@ def run_direct(request: RunRequest) -> RunResult:
             duration=scenario.duration,
             control_period=scenario.control_period,
             seed=scenario.seed,
+            inputs=Announced(request.inputs, bag.write_target),
             observers=(bag, *seen, *request.observers),
             timeout=request.timeout,
         )

@@ -57,6 +57,8 @@ class Robot:
             it is; they make `Target.effort`.
         velocity_topic: teleoperation: the topic `/R/NAME` with velocities of some of the joints,
             `joint_velocity_command`, or ""; it makes `Target.velocity`.
+        position_topic: the same for positions, `joint_position_command`, or ""; it makes
+            `Target.position`.
         switches: names of what commands can switch, a magnet say, with the state to start from.
         cli: commands that `accord ROBOT` has, by name: `module:function`, returning a
             `roboaccord.cli.command.Result`.
@@ -71,6 +73,7 @@ class Robot:
     contacts: Mapping[str, Callable[..., Contact]] = NOTHING
     effort_topics: Mapping[str, str] = NOTHING
     velocity_topic: str = ""
+    position_topic: str = ""
     switches: Mapping[str, bool] = NOTHING
     cli: Mapping[str, str] = NOTHING
 

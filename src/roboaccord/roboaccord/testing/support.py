@@ -13,6 +13,7 @@ from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, Ro
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.factory import available
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
@@ -75,7 +76,7 @@ def run_of(
         duration=TICKS * period,
         control_period=period,
         seed=SEED,
-        target=target,
+        inputs=Hold(target),
         observers=(keeper,) if keeper else (),
     )
 

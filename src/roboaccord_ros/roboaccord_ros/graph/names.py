@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -17,7 +18,12 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from roboaccord.bag.topics import CMD_VEL as CMD_VEL
+from roboaccord.bag.topics import TARGET_JOINTS as TARGET_JOINTS
+from roboaccord.bag.topics import TARGET_TWIST as TARGET_TWIST
+from roboaccord.bag.topics import input_topics
 from roboaccord.contract.errors import AccordError
+from roboaccord.scenario.setup import Robot
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, String
@@ -36,7 +42,7 @@ NEWEST = QoSProfile(depth=1)
 HAND = QoSProfile(depth=20)
 
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
-EVENTS, TARGET, WRENCH, TWIST = "events", "cmd_vel", "wrench", "twist"
+EVENTS, WRENCH, TWIST = "events", "wrench", "twist"
 CONTACTS, SURROUNDINGS = "contacts", "surroundings"
 DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
 ERROR = "crosscheck/error"
@@ -51,7 +57,8 @@ TYPES: dict[str, Any] = {
     ODOMETRY: Odometry,
     EFFORTS: JointTrajectory,
     EVENTS: DiagnosticArray,
-    TARGET: Twist,
+    TARGET_TWIST: TwistStamped,
+    TARGET_JOINTS: JointState,
     CONTACTS: MarkerArray,
     SURROUNDINGS: MarkerArray,
     WRENCH: WrenchStamped,
@@ -63,6 +70,11 @@ TYPES: dict[str, Any] = {
     GZ_STATES: JointState,
     GZ_ODOMETRY: Odometry,
     GZ_EFFORTS: JointTrajectory,
+}
+INPUT_TYPES: dict[str, Any] = {
+    "geometry_msgs/msg/Twist": Twist,
+    "sensor_msgs/msg/JointState": JointState,
+    "std_msgs/msg/Float64": Float64,
 }
 ALL_LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS, RESULT)
 
@@ -135,19 +147,31 @@ def advertise_switch(node: Node, robot: str, switch: str) -> tuple[Publisher, Se
     return publisher, publisher.handle.publish_raw
 
 
-def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> None:
+def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> Any:
     """Subscribe to the bytes of the state of a switch."""
-    node.create_subscription(Bool, f"{robot}/{switch}/state", take, LATCHED, raw=True)
+    return node.create_subscription(Bool, f"{robot}/{switch}/state", take, LATCHED, raw=True)
 
 
-def subscribe_number(node: Node, robot: str, name: str, take: Callable[[Float64], None]) -> None:
-    """Subscribe to a number from teleoperation."""
-    node.create_subscription(Float64, f"{robot}/{name}", take, NEWEST)
+def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Any], None]) -> None:
+    """Subscribe to the topics on which people drive a robot.
+
+    Best effort takes messages from publishers of either kind.
+
+    Args:
+        node: where the subscriptions live.
+        robot: is driven.
+        take: is given the name of a topic, and the message.
+    """
+    for name, kind in input_topics(robot).items():
+        topic, taken = f"{robot.name}/{name}", partial(take, name)
+        node.create_subscription(INPUT_TYPES[kind], topic, taken, LIVE)
 
 
-def subscribe_joints(node: Node, robot: str, name: str, take: Callable[[JointState], None]) -> None:
-    """Subscribe to joint commands of teleoperation, from several publishers."""
-    node.create_subscription(JointState, f"{robot}/{name}", take, HAND)
+def advertise_input(node: Node, robot: Robot, name: str) -> Publisher:
+    """Make the publisher of a topic on which people drive a robot."""
+    return node.create_publisher(
+        INPUT_TYPES[input_topics(robot)[name]], f"{robot.name}/{name}", HAND
+    )
 
 
 def missing_peers(

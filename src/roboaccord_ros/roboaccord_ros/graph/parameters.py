@@ -22,6 +22,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
     "controller": ("", "package.module:Class instead of the scenario's controller"),
     "world": ("", "world for Gazebo: a name of worlds/, or a path that ends in .sdf"),
     "bag": ("", "folder of the bag to write; must not exist"),
+    "inputs": ("", "bag of a driven run to repeat, instead of what people send"),
     "lockstep": (True, "wait for the command that answers each state; else run in real time"),
     "pace": (0.0, "simulated seconds a second of wall time; 0: in lockstep as fast as can be"),
     "duration": (0.0, "length of the run [s]; 0: the scenario's; .inf: no end"),

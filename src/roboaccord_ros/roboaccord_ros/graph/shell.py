@@ -48,6 +48,8 @@ class Run:
         self.error: AccordError | None = None
         self.interrupt: Callable[[], None] = self.stop
         """What a signal to end does."""
+        self.nodes: list[Node] = []
+        """The nodes of this process, which are spun."""
         self._parts = parts
 
     def expect(self) -> None:
@@ -147,6 +149,7 @@ def main_of(
         with session(context, args=arguments) as nodes:
             node = Node(name, context=context)
             nodes.append(node)
+            run.nodes = nodes
             node.create_timer(POLL, partial(_look_around, os.getppid(), run))
             shell = build(node, run)  # a signal while libraries load or compile ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import RobotState
-from roboaccord.run.loop import ask_controller, reset_controller
+from roboaccord.run.loop import answer, ask_controller, reset_controller
+from roboaccord.run.repeat import RecordedInputs
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Watch
@@ -21,7 +23,7 @@ from roboaccord_ros.graph.extras import ExtraOutputs
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import POLL, Run, main_of
-from roboaccord_ros.graph.targets import Targets
+from roboaccord_ros.nodes.inputs import PublishedInputs, subscribed_inputs
 
 
 class ControllerShell:
@@ -32,6 +34,7 @@ class ControllerShell:
         setup: robot and scenario.
         custom: `package.module:Class` instead of the scenario's controller, or "".
         peers: nodes that must receive the commands before the first one is sent.
+        inputs: targets of the controller, and switches.
         lockstep: whether the simulator waits; if not, zero efforts are sent at the end.
         timeout: how long the controller may take for an answer [s of wall time].
         start_timeout: how long it may take to be made, and to be reset [s of wall time].
@@ -45,6 +48,7 @@ class ControllerShell:
         run: Run,
         peers: Sequence[str] = ("simulator",),
         *,
+        inputs: PublishedInputs,
         lockstep: bool = True,
         timeout: float = TIMEOUT,
         start_timeout: float = START_TIMEOUT,
@@ -61,7 +65,7 @@ class ControllerShell:
         self.watch = Watch(timeout)
         self._inlet, self._efforts = Inlet(joints), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
-        self._targets = Targets(node, setup, run)
+        self._inputs = inputs
         self._last = -1.0
         self._waiting: RobotState | None = None
         self._ready = False
@@ -90,12 +94,12 @@ class ControllerShell:
         self.watch.stop()
         if not self._lockstep:
             self._send(self._efforts.encode(max(self._last, 0.0), np.zeros(len(self._joints))))
-        graph.deliver(self._publisher)
+        graph.deliver(*self._inputs.publishers, self._publisher)
 
     def _look(self) -> None:
         """Answer the first state as soon as everybody listens."""
         self._extras.look()
-        if self._ready or self._extras.missing():
+        if self._ready or self._extras.missing() or self._inputs.missing():
             return
         if not graph.missing_peers(self._node, self._publisher, self._peers):
             self._ready = True
@@ -118,12 +122,11 @@ class ControllerShell:
             return
         if state.time <= self._last:  # the simulation was reset
             reset_controller(self._controller, self._seed, self._start_timeout)
-            self._targets.reset()
+            self._inputs.reset()
             self._inlet.switches = self._initial
             state = replace(state, switches=self._initial)
         self._last = state.time
-        target = self._targets.at(state.time)
-        command = ask_controller(self._controller, state, target, self._joints, self.watch)
+        command = answer(self._controller, state, self._inputs, self._joints, self.watch)
         self._extras.send(
             state.time,
             command,
@@ -134,10 +137,16 @@ class ControllerShell:
 def build(node: Node, run: Run) -> ControllerShell:
     """Make the controller that the parameters of a node ask for."""
     options = ("lockstep", "timeout", "start_timeout")
-    values = declare(node, "robot", "scenario", "set", "duration", "controller", "peers", *options)
+    names = ("robot", "scenario", "set", "duration", "controller", "peers", "inputs", *options)
+    values = declare(node, *names)
     given = {name: values[name] for name in options}
     setup, peers = setup_of(values), values["peers"]
-    return ControllerShell(node, setup, values["controller"], run, peers, **given)
+    if values["inputs"]:
+        inputs = PublishedInputs(node, setup, RecordedInputs(Path(values["inputs"])))
+    else:
+        run.nodes.append(Node("input", context=node.context))
+        inputs = subscribed_inputs(run.nodes[-1], setup, run)
+    return ControllerShell(node, setup, values["controller"], run, peers, inputs=inputs, **given)
 
 
 def main() -> None:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Twist
 from rclpy.node import Node
-from roboaccord.bag.topics import TF, Topic, optional_topics, switch_topic
+from roboaccord.bag.topics import TF, Topic, input_topics, optional_topics, switch_topic
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import TF_PERIOD, BagWriter
 from roboaccord.cdr import decode_events, decode_string
@@ -24,7 +23,6 @@ from roboaccord.contract.timing import NANOSECONDS
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Robot, Setup
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
@@ -35,7 +33,8 @@ from roboaccord_ros.graph.shell import POLL, Run, main_of
 STAMP = struct.Struct("<4xiI")
 # /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
 # The states come last: a run starts when somebody listens to them.
-OTHERS = (graph.EVENTS, graph.CONTACTS, graph.WRENCH, graph.TWIST, graph.EFFORTS)
+TARGETS = (graph.TARGET_TWIST, graph.TARGET_JOINTS)
+OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, graph.WRENCH, graph.TWIST, graph.EFFORTS)
 STAMPED = (*OTHERS, graph.ODOMETRY, graph.STATES)
 FIRST_STAMP = struct.Struct("<8xiI")  # of an array of messages that have stamps
 PATIENCE = 6.0  # s that the last messages may come after the result, or after a signal to end
@@ -60,11 +59,12 @@ class Beside(NamedTuple):
 
 def topics_beside(robot: Robot) -> list[Beside]:
     """Return the topics recorded beside those of the simulator and the controller."""
-    velocities = [robot.velocity_topic] if robot.velocity_topic else []
+    inputs = input_topics(robot).items()
     return [
-        Beside(f"{robot.name}/{graph.TARGET}", Twist),
-        *(Beside(f"{robot.name}/{name}", Float64) for name in robot.effort_topics),
-        *(Beside(f"{robot.name}/{name}", JointState) for name in velocities),
+        *(
+            Beside(f"{robot.name}/{n}", graph.INPUT_TYPES[kind], qos=graph.LIVE)
+            for n, kind in inputs
+        ),
         Beside(f"{robot.name}/{graph.ERROR}", JointState, stamped=True, qos=graph.DEEP),
         Beside(graph.DIAGNOSTICS, DiagnosticArray),
     ]

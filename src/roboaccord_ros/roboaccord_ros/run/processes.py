@@ -18,6 +18,9 @@ from typing import Any
 import yaml
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Inputs
+from roboaccord.run.loop import NO_INPUTS
+from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import RunRequest, RunResult
 
 from roboaccord_ros.graph.shell import PARENT
@@ -91,6 +94,7 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
         "controller": {
             **common,
             "controller": request.controller,
+            "inputs": _bag_of(request.inputs),
             "peers": ["simulator", "recorder"],
         },
         "recorder": {"robot": robot, "bag": str(request.bag.absolute())},
@@ -99,6 +103,15 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     nodes = {name: {"ros__parameters": values} for name, values in parameters.items()}
     file.write_text(yaml.safe_dump(nodes), encoding="utf-8")
     return file
+
+
+def _bag_of(inputs: Inputs) -> str:
+    """Return the bag that inputs come from, which is all of them that a process can be told."""
+    if isinstance(inputs, RecordedInputs):
+        return str(inputs.bag.absolute())
+    if inputs is not NO_INPUTS:
+        raise AccordError("the transport ros_processes takes inputs from a bag alone")
+    return ""
 
 
 def _wait(processes: Mapping[str, subprocess.Popen[str]]) -> str:

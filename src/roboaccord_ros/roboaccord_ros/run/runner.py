@@ -12,6 +12,7 @@ from roboaccord.run.runner import RunRequest, RunResult
 
 from roboaccord_ros.graph.shell import Run, session, spin
 from roboaccord_ros.nodes.controller import ControllerShell
+from roboaccord_ros.nodes.inputs import PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulation import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell
@@ -52,6 +53,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
                 request.controller,
                 run,
                 peers,
+                inputs=PublishedInputs(nodes[1], setup, request.inputs),
                 timeout=request.timeout,
                 start_timeout=request.start_timeout,
             )

@@ -137,7 +137,9 @@ def _driving(setup: Setup) -> dict[str, Any]:
     keys = {"up": ("linear-x", 0.3), "down": ("linear-x", -0.3)}
     keys |= {"left": ("angular-z", 0.3), "right": ("angular-z", -0.3)}
     buttons = {f"{key}Button": {"field": f, "value": v} for key, (f, v) in keys.items()}
-    return {"Teleop!drive": {"topic": f"/{robot.name}/cmd_vel", "publishRate": 10, **buttons}}
+    return {
+        "Teleop!drive": {"topic": f"/{robot.name}/{names.CMD_VEL}", "publishRate": 10, **buttons}
+    }
 
 
 def _publish(setup: Setup, topic: str, kind: str, message: dict[str, Any]) -> dict[str, Any]:

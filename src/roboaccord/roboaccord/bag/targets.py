@@ -1,0 +1,76 @@
+"""Targets of a controller as messages, stamped with the tick from which on they are in force."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from roboaccord.bag.content import Content
+from roboaccord.bag.topics import TARGET_JOINTS, TARGET_TWIST
+from roboaccord.cdr import CdrWriter, decode_wrench, encode_wrench, read_joint_state
+from roboaccord.cdr.wire import by_name
+from roboaccord.contract.state import Array, Target
+
+_JOINTS = ("position", "velocity", "effort")
+
+
+def encode_target(
+    time: float, target: Target, before: Target | None, joints: Sequence[str]
+) -> dict[str, bytes]:
+    """Return, by topic, what changed in a target at the tick of a time [s].
+
+    Args:
+        time: of the tick.
+        target: in force from then on.
+        before: that was in force.
+        joints: joint names, in the order of the target's arrays.
+    """
+    before = before or Target()
+    found = {}
+    parts = [(getattr(target, name), getattr(before, name)) for name in _JOINTS]
+    if not all(_same(*pair) for pair in parts):
+        writer = CdrWriter(time)
+        writer.string("")
+        writer.strings(joints)
+        for values, _ in parts:
+            writer.count(0 if values is None else len(values))
+            if values is not None:
+                writer.numbers(values)
+        found[TARGET_JOINTS] = bytes(writer.data)
+    if not found or not _same(target.twist, before.twist):
+        # TwistStamped is on the wire as WrenchStamped: a header and six numbers.
+        found[TARGET_TWIST] = encode_wrench(time, target.twist, "base_link")
+    return found
+
+
+def read_targets(content: Content, joints: Sequence[str]) -> list[tuple[float, Target]]:
+    """Return the targets of a bag with the times of the ticks from which on they are in force [s].
+
+    Raises:
+        AccordError: for a message that is not what it should be.
+    """
+    changes: list[tuple[float, dict[str, Any]]] = []
+    for data in content.since_reset(TARGET_TWIST):
+        time, twist = decode_wrench(data)
+        changes.append((time, {"twist": twist}))
+    for data in content.since_reset(TARGET_JOINTS):
+        time, names, *columns = read_joint_state(data)
+        order = by_name(names, joints, "JointState")
+        values = (column[order] if len(column) else None for column in columns)
+        changes.append((time, dict(zip(_JOINTS, values, strict=True))))
+    targets: list[tuple[float, Target]] = []
+    for time, change in sorted(changes, key=lambda pair: pair[0]):
+        last = targets[-1] if targets else (-1.0, Target())
+        if last[0] == time:
+            targets.pop()
+        targets.append((time, replace(last[1], **change)))
+    return targets
+
+
+def _same(a: Array | None, b: Array | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b, equal_nan=True)

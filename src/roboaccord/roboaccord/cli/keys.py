@@ -1,0 +1,203 @@
+"""Driving by keys: the key map of `config/teleop/keyboard.yaml`, the terminal, and its targets."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import termios
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, Field, StrictBool, ValidationError
+
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
+from roboaccord.description.resources import share
+from roboaccord.description.yaml_files import read_yaml
+from roboaccord.run.inputs import EFFORT, VELOCITY, LiveInputs
+from roboaccord.scenario.setup import Setup
+
+STDIN = 0
+AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
+ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
+FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}
+FACTOR = 1.1  # by which + and - change what is asked for
+_KEYS = re.compile(r"\x1b[\[O]([A-D])|.", re.DOTALL)
+_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+Read = Callable[[], list[str]]
+
+
+class KeyMap(BaseModel, extra="forbid", frozen=True):
+    """Key map as a file has it; see the comment at the top of `keyboard.yaml`."""
+
+    silence: float = Field(0.5, gt=0, lt=float("inf"))
+    robots: dict[str, dict[str, dict[str, StrictBool | float]]]
+
+
+@dataclass(frozen=True)
+class Action:
+    """What a key asks for: a twist (6,), values by joint index, switches by name."""
+
+    twist: Array | None
+    joints: Mapping[int, float]
+    switches: Mapping[str, bool]
+
+
+def read_key_map(path: Path | None = None) -> KeyMap:
+    """Read a key map; the shipped one where no path is given.
+
+    Raises:
+        AccordError: if it cannot be read, naming the first wrong key.
+    """
+    path = path or share("roboaccord") / "config" / "teleop" / "keyboard.yaml"
+    data = read_yaml(path)
+    try:
+        return KeyMap(**data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise AccordError(f"{path}: {place}: {first['msg'].lower()}") from None
+
+
+class Keyboard(LiveInputs):
+    """Inputs of a run from keys: a held key asks for what the key map says, until a silence.
+
+    Args:
+        setup: robot and scenario.
+        key_map: keys of the robot.
+        read: returns the keys since the last call.
+
+    Raises:
+        AccordError: for a robot without keys, or a key that asks for what the robot has not.
+    """
+
+    def __init__(self, setup: Setup, key_map: KeyMap, read: Read) -> None:
+        super().__init__(setup.joints, key_map.silence)
+        robot = setup.robot.name
+        if robot not in key_map.robots:
+            raise AccordError(
+                f"the key map has no keys for {robot}{did_you_mean(robot, key_map.robots)}"
+            )
+        self.words = {
+            key: ", ".join(f"{_short(n)} {_text(v)}" for n, v in asked.items())
+            for key, asked in key_map.robots[robot].items()
+        }
+        self._actions = {k: _action(setup, k, a) for k, a in key_map.robots[robot].items()}
+        self._kind = EFFORT if setup.robot.effort_topics else VELOCITY
+        self._read, self._asked = read, dict[str, bool]()
+        self.factor, self.over = 1.0, False
+
+    def target(self, state: RobotState) -> Target | None:
+        for key in self._read():
+            self._press(key)
+        return super().target(state)
+
+    def switches(self, state: RobotState) -> Mapping[str, bool]:
+        asked, self._asked = self._asked, {}
+        return asked or NO_SWITCHES
+
+    def _press(self, key: str) -> None:
+        if key == "q":
+            self.over = True
+        elif key == " ":
+            self.stop()
+        elif key in "+-":
+            self.factor *= FACTOR if key == "+" else 1.0 / FACTOR
+        elif key in self._actions:
+            action = self._actions[key]
+            if action.twist is not None:
+                self.ask_twist(self.factor * action.twist)
+            for joint, value in action.joints.items():
+                self.ask_joint(joint, self._kind, self.factor * value)
+            self._asked.update(action.switches)
+
+
+def _action(setup: Setup, key: str, asked: Mapping[str, bool | float]) -> Action:
+    joints, switches = setup.joints, setup.initial.switches
+    twist, turns, sets = np.zeros(len(AXES)), dict[int, float](), dict[str, bool]()
+    for name, value in asked.items():
+        if name in switches and isinstance(value, bool):
+            sets[name] = value
+        elif name in AXES and not isinstance(value, bool):
+            twist[AXES.index(name)] = value
+        elif name in joints and not isinstance(value, bool):
+            turns[joints.index(name)] = value
+        else:
+            hint = did_you_mean(name, [*AXES, *joints, *switches])
+            raise AccordError(f"key {key} of {setup.robot.name}: no {name} takes {value}{hint}")
+    return Action(twist if twist.any() else None, turns, sets)
+
+
+def _short(name: str) -> str:
+    return name.replace("linear.", "").replace("angular.z", "turn")
+
+
+def _text(value: bool | float) -> str:
+    return ("off", "on")[value] if isinstance(value, bool) else f"{value:g}"
+
+
+@contextmanager
+def terminal_keys() -> Iterator[Read]:
+    """Read keys from stdin as they are typed, without echo; a pipe is read too.
+
+    The terminal is as before at the end, whatever ends it. A signal to end is the key q; a second
+    one that comes before that is read is an interrupt.
+    """
+    told: list[str] = []
+    is_open = True
+
+    def read() -> list[str]:
+        nonlocal is_open
+        keys, told[:] = list(told), []
+        while is_open and (data := _typed()) is not None:
+            is_open = bool(data)
+            text = data.decode(errors="ignore")
+            keys += [ARROWS.get(m[1] or "", m[0]) for m in _KEYS.finditer(text)]
+        return keys
+
+    def end(*_: object) -> None:
+        if told:  # nobody reads any more
+            raise KeyboardInterrupt
+        told.append("q")
+
+    before = {number: signal.signal(number, end) for number in _ENDS}
+    try:
+        with _raw():
+            yield read
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _typed() -> bytes | None:
+    """Return what is typed, None where that is nothing yet, and no bytes at the end."""
+    try:
+        return os.read(STDIN, 1024) if select.select([STDIN], [], [], 0.0)[0] else None
+    except OSError:  # a terminal that is gone
+        return b""
+
+
+@contextmanager
+def _raw() -> Iterator[None]:
+    """Give each character as it is typed, without echo and without Ctrl-Z."""
+    if not os.isatty(STDIN):
+        yield
+        return
+    saved = termios.tcgetattr(STDIN)
+    changed: list[Any] = termios.tcgetattr(STDIN)
+    changed[3] &= ~(termios.ICANON | termios.ECHO)
+    changed[6] = [*changed[6]]
+    changed[6][termios.VSUSP] = b"\0"
+    termios.tcsetattr(STDIN, termios.TCSADRAIN, changed)
+    try:
+        yield
+    finally:
+        with suppress(termios.error):
+            termios.tcsetattr(STDIN, termios.TCSAFLUSH, saved)

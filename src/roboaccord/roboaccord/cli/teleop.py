@@ -1,0 +1,226 @@
+"""`accord teleop`: drive a robot by the keys of a terminal, embedded or over ROS."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import AbstractContextManager, nullcontext
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import numpy as np
+import typer
+from rich.live import Live
+from rich.table import Table
+
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import log, make_table, note
+from roboaccord.cli.folder import results
+from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map, terminal_keys
+from roboaccord.cli.options import Changes, Engine, Force, Out, RobotName, load_setup
+from roboaccord.cli.run import shown_of, summarise
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.contract.trajectory import Event
+from roboaccord.engines import check_engine
+from roboaccord.run.output import fresh
+from roboaccord.run.runner import RunRequest, run_direct
+from roboaccord.scenario.controllers import check_controller
+from roboaccord.scenario.setup import Setup
+
+GROUP = "roboaccord.teleop"
+LONGEST = 600.0  # s that a drive lasts unless --duration says more: a motion is kept in memory
+RATE = 20.0  # Hz, of messages and of the screen
+LATE = 0.2  # s of wall time that a simulator may make up for
+
+
+class Link(Protocol):
+    """Connection to a robot that runs elsewhere."""
+
+    def exchange(
+        self, target: Target | None, switches: dict[str, bool], seconds: float
+    ) -> RobotState:
+        """Send a target and switches, wait for some time, and return the last state heard of."""
+
+
+def teleop_command(
+    robot: RobotName,
+    engine: Engine = "reference",
+    scenario: Annotated[str, typer.Option(metavar="NAME", help="What is driven.")] = "teleop",
+    changes: Changes = None,
+    duration: Annotated[
+        float, typer.Option(metavar="S", min=0.0, help="Ends it after so long, in s.")
+    ] = LONGEST,
+    keys: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A key map of your own, in YAML.")
+    ] = None,
+    ros: Annotated[
+        bool, typer.Option("--ros", help="Drive what `ros2 launch` started, over its topics.")
+    ] = False,
+    namespace: Annotated[str, typer.Option(metavar="NAME", help="Of the launch, for --ros.")] = "",
+    folder: Out = None,
+    force: Force = False,
+) -> Result:
+    """Drive a robot by keys, in real time, and record it.
+
+    A held key asks for a velocity or an effort; 0.5 s without a key stops. Keys are shown as it
+    runs, and can come through a pipe. `accord run ROBOT SCENARIO --inputs BAG` repeats the drive.
+
+    Examples:
+
+      accord teleop snake
+
+      accord teleop monkeybot --engine dart --duration 30 --out runs/drive
+
+      accord teleop packbot --ros
+    """
+    setup = load_setup(robot, scenario, [*(changes or []), f"duration={duration!r}"])
+    check_controller(setup)
+    key_map = read_key_map(keys)
+    with terminal_keys() as read:
+        keyboard = Keyboard(setup, key_map, read)
+        if ros:
+            return drive_over_ros(setup, keyboard, namespace)
+        check_engine(engine)
+        screen = Screen(setup, keyboard, f"{setup.robot.name} {setup.scenario.name} in {engine}")
+        default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
+        with results(folder, default, force=force) as place, shown(screen):
+            bag = fresh(place / "bag")
+            pace = RealTime(screen)
+            result = run_direct(
+                RunRequest(setup=setup, engine=engine, bag=bag, inputs=keyboard, observers=(pace,))
+            )
+    summary = summarise(setup, engine, result)
+    return Result(summary, shown_of(summary), used={**used_by(setup), "duration": None})
+
+
+def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
+    """Send what the keys ask for to a robot that runs elsewhere."""
+    screen = Screen(setup, keyboard, f"{setup.robot.name} over ROS")
+    started, state = time.monotonic(), setup.initial
+    with connection(setup, namespace) as link, shown(screen):
+        while not keyboard.over and time.monotonic() - started < setup.scenario.duration:
+            target = keyboard.target(state)
+            state = link.exchange(target, dict(keyboard.switches(state)), 1.0 / RATE)
+            screen.show(state, math.nan)
+        keyboard.stop()
+        link.exchange(keyboard.target(state), {}, 1.0 / RATE)
+    wall = time.monotonic() - started
+    return Result({"robot": setup.robot.name, "wall_time": wall}, [f"drove for {wall:.1f} s"])
+
+
+def connection(setup: Setup, namespace: str) -> AbstractContextManager[Link]:
+    """Connect over ROS, by the entry point that roboaccord_ros has for it.
+
+    Raises:
+        AccordError: where ROS is not installed.
+    """
+    for entry in entry_points(group=GROUP, name="ros"):
+        try:
+            connect = entry.load()
+        except ImportError as error:
+            raise AccordError(f"--ros needs {error.name}, which is not installed") from None
+        made: AbstractContextManager[Link] = connect(setup, namespace)
+        return made
+    raise AccordError("--ros needs the package roboaccord_ros, which is not installed")
+
+
+class RealTime(Observer):
+    """Keep a run at real time, and show it; what a simulator is late by is let go."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen, self._start, self._factor = screen, 0.0, 1.0
+        self._seen = (0.0, 0.0)  # simulated and wall time when the factor was last computed [s]
+
+    def on_state(self, state: RobotState) -> None:
+        """Wait until the time of the state has come."""
+        now = time.monotonic()
+        if state.time == 0.0 or not self._seen[0]:  # the first tick compiles
+            self._start, self._seen = now - state.time, (state.time, now)
+        self._start = max(self._start, now - state.time - LATE)
+        time.sleep(max(self._start + state.time - now, 0.0))
+        if now - self._seen[1] > 1.0:
+            self._factor = (state.time - self._seen[0]) / (now - self._seen[1])
+            self._seen = (state.time, now)
+        self._screen.show(state, self._factor)
+
+    def on_command(self, state: RobotState, command: Command) -> None:
+        """Take no notice."""
+
+    def on_event(self, event: Event) -> None:
+        """Take no notice."""
+
+
+def shown(screen: Screen) -> AbstractContextManager[Any]:
+    """Show a screen on stderr while a person looks on; else the keys, once."""
+    if log.is_terminal:
+        return Live(get_renderable=screen.table, console=log, refresh_per_second=8, transient=True)
+    note("keys: " + "; ".join(f"{k} {w}" for k, w in (screen.keyboard.words | FIXED).items()))
+    return nullcontext()
+
+
+class Screen:
+    """What a driver sees: time, what is asked for, motion, limits and keys.
+
+    Args:
+        setup: robot and scenario.
+        keyboard: whose keys and target are shown.
+        title: above it.
+    """
+
+    def __init__(self, setup: Setup, keyboard: Keyboard, title: str) -> None:
+        self.keyboard, self._title = keyboard, title
+        self._joints, self._efforts = setup.joints, setup.effort_limits
+        limits = {joint.name: (joint.lower, joint.upper) for joint in setup.tree.moving}
+        self._limits = [limits.get(name, (-math.inf, math.inf)) for name in setup.joints]
+        self._shown: tuple[RobotState, float] = (setup.initial, 1.0)
+
+    def show(self, state: RobotState, factor: float) -> None:
+        """Take the state to show, and the factor of real time; nan where it is not known."""
+        self._shown = state, factor
+
+    def table(self) -> Table:
+        """Return all that is shown."""
+        state, factor = self._shown
+        table = make_table("", "", title=self._title, words=[""])
+        table.show_header = False
+        pace = "" if math.isnan(factor) else f"   real time x {factor:.2f}"
+        table.add_row("time", f"{state.time:.1f} s{pace}")
+        table.add_row("asked for", self._asked(state))
+        x, y, z = state.position
+        speed = float(np.linalg.norm(state.twist[:3]))
+        table.add_row("base", f"{speed:.2f} m/s at {x:.2f} {y:.2f} {z:.2f} m")
+        for name, value in state.switches.items():
+            table.add_row(name, "on" if value else "off")
+        for i in self._nearest(state):
+            low, high = (f"{math.degrees(limit):.0f}" for limit in self._limits[i])
+            room = f"   limits {low} {high}" if math.isfinite(self._limits[i][0]) else ""
+            effort = f"   {state.effort[i]:.2f} of {self._efforts[i]:g} N m"
+            table.add_row(self._joints[i], f"{math.degrees(state.q[i]):.1f} deg{room}{effort}")
+        keys = [f"{key:<6}{word:<20}" for key, word in self.keyboard.words.items()]
+        for i in range(0, len(keys), 2):
+            table.add_row("" if i else "hold", "".join(keys[i : i + 2]).rstrip())
+        fixed = ", ".join(f"{key} {word}" for key, word in FIXED.items())
+        table.add_row("", f"{fixed}; {self.keyboard.silence:g} s without a key stops")
+        return table
+
+    def _nearest(self, state: RobotState) -> list[int]:
+        """Return the joints to show: all, or of many the one nearest to a limit."""
+        if len(self._joints) <= 8:
+            return list(range(len(self._joints)))
+        room = [
+            min(q - low, high - q) for q, (low, high) in zip(state.q, self._limits, strict=True)
+        ]
+        return [int(np.argmin(room))]
+
+    def _asked(self, state: RobotState) -> str:
+        target = self.keyboard.now
+        if target is None:
+            return "nothing yet"
+        values = dict(zip(AXES, target.twist, strict=True))
+        for row in (target.velocity, target.effort):
+            values |= dict(zip(self._joints, row if row is not None else (), strict=False))
+        asked = ", ".join(f"{name} {value:.2f}" for name, value in values.items() if value)
+        return (asked or "rest") + f"   (x {self.keyboard.factor:.2f})"

@@ -1,0 +1,152 @@
+"""Teleoperation over ROS: targets to the topics of a robot that runs, switches to its services."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from geometry_msgs.msg import Twist, Vector3
+from rclpy.context import Context
+from rclpy.node import Node
+from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import RobotState, Target
+from roboaccord.scenario.setup import Setup
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
+from std_srvs.srv import SetBool
+
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.shell import session
+
+PATIENCE = 10.0  # s of wall time that a robot may take to be found
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def connect(setup: Setup, namespace: str = "") -> Iterator[RosLink]:
+    """Connect to a robot in the user's ROS domain, in a namespace or none.
+
+    Raises:
+        AccordError: if none is there.
+    """
+    context = Context()
+    with session(context) as nodes:
+        options = {"context": context, "namespace": namespace, "use_global_arguments": False}
+        nodes.append(Node("teleop", **options))
+        link = RosLink(nodes[0], setup)
+        link.wait()
+        yield link
+
+
+class RosLink:
+    """Send what a person asks for, and follow the state.
+
+    What is zero is sent once, and then nothing, so that others can drive too.
+
+    Args:
+        node: where it lives.
+        setup: robot and scenario.
+    """
+
+    def __init__(self, node: Node, setup: Setup) -> None:
+        robot, switches = setup.robot, setup.initial.switches
+        self._name = robot.package
+        self._joints, self._efforts = setup.joints, robot.effort_topics
+        self._velocities = robot.velocity_topic
+        driven = [*self._efforts, *([self._velocities] if self._velocities else [])]
+        self._publishers = {
+            name: graph.advertise_input(node, robot, name) for name in driven or [graph.CMD_VEL]
+        }
+        self._moving: set[str] = set()
+        self._state = setup.initial
+        self._joint_states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
+        self._subscriptions = {
+            name: graph.subscribe(node, robot.name, name, print, qos=graph.LIVE)
+            for name in (graph.ODOMETRY, graph.STATES)
+        }
+        self._switches = {
+            name: graph.subscribe_switch(node, robot.name, name, print) for name in switches
+        }
+        self._clients = {
+            name: node.create_client(SetBool, f"{robot.name}/{name}/set") for name in switches
+        }
+
+    def wait(self) -> None:
+        """Wait for a robot.
+
+        Raises:
+            AccordError: if none is there within `PATIENCE`.
+        """
+        states = self._subscriptions[graph.STATES]
+        deadline = time.monotonic() + PATIENCE
+        while not states.get_publisher_count():
+            if time.monotonic() > deadline:
+                raise AccordError(
+                    f"nobody publishes {states.topic_name} in this ROS domain: start the robot "
+                    f"first, by ros2 launch {self._name} teleop.launch.py"
+                )
+            time.sleep(0.05)
+
+    def exchange(
+        self, target: Target | None, switches: dict[str, bool], seconds: float
+    ) -> RobotState:
+        """Send a target and switches, wait for some time, and return the newest state."""
+        if target is not None:
+            self._send(target)
+        for name, value in switches.items():
+            if self._clients[name].service_is_ready():
+                self._clients[name].call_async(SetBool.Request(data=value))
+            else:
+                _log.warning("no robot offers %s", self._clients[name].srv_name)
+        time.sleep(seconds)
+        self._take()
+        return self._state
+
+    def _send(self, target: Target) -> None:
+        twist = target.twist.tolist()
+        if graph.CMD_VEL in self._publishers and self._is_due("", any(twist)):
+            linear, angular = (Vector3(x=x, y=y, z=z) for x, y, z in (twist[:3], twist[3:]))
+            self._publishers[graph.CMD_VEL].publish(Twist(linear=linear, angular=angular))
+        efforts = dict(zip(self._joints, () if target.effort is None else target.effort.tolist()))
+        for topic, joint in self._efforts.items():
+            value = efforts.get(joint, 0.0)
+            if self._is_due(joint, bool(value)):
+                self._publishers[topic].publish(Float64(data=value))
+        if target.velocity is not None:
+            rates = dict(zip(self._joints, target.velocity.tolist(), strict=True))
+            due = {name: rate for name, rate in rates.items() if self._is_due(name, bool(rate))}
+            if due:
+                message = JointState(name=list(due), velocity=list(due.values()))
+                self._publishers[self._velocities].publish(message)
+
+    def _is_due(self, name: str, moving: bool) -> bool:
+        """Return whether to send: while it moves, and once when it is to stop."""
+        due = moving or name in self._moving
+        (self._moving.add if moving else self._moving.discard)(name)
+        return due
+
+    def _take(self) -> None:
+        """Take the newest state without an executor, which would handle a thousand a second."""
+        base, joints = (_newest(self._subscriptions[n]) for n in (graph.ODOMETRY, graph.STATES))
+        told = {name: _newest(subscription) for name, subscription in self._switches.items()}
+        changed = {name: decode_bool(data) for name, data in told.items() if data}
+        state = replace(self._state, switches={**self._state.switches, **changed})
+        if base:
+            _, position, orientation, twist = self._odometry.decode(base)
+            state = replace(state, position=position, orientation=orientation, twist=twist)
+        if joints:
+            now, q, qd, effort = self._joint_states.decode(joints)
+            state = replace(state, time=now, q=q, qd=qd, effort=effort)
+        self._state = state
+
+
+def _newest(subscription: Any) -> bytes | None:
+    data = None
+    while found := subscription.handle.take_message(subscription.msg_type, True):
+        data = found[0]
+    return data

@@ -1,0 +1,235 @@
+"""Robots driven by keys through a pseudo-terminal: path, limits, stop on silence, repeated."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pytest
+from roboaccord.bag.content import Content
+from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.bag.targets import read_targets
+from roboaccord.cli.keys import Keyboard, read_key_map
+from roboaccord.contract.state import Array
+from roboaccord.run.repeat import RecordedInputs
+from roboaccord.run.runner import RunRequest, run_direct
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from terminal import Terminal, drive
+from workspace import ROOT
+
+pytestmark = pytest.mark.thorough
+
+SILENCE, LATE = 0.5, 0.3  # s of wall time; what a loaded machine may add
+SCREEN = 0.15  # s between two pictures of the screen
+ROBOTS = ("snake", "roller_sphere", "voxel_sphere", "monkeybot", "packbot")
+# Held keys and seconds; "" is silence. All are at rest at the end.
+SCRIPT = {
+    "snake": [("i", 3.0), ("u", 2.0), ("", 4.5)],
+    "roller_sphere": [("i", 2.0), ("j", 2.0), ("", 2.0)],
+    "voxel_sphere": [("i", 1.0), ("j", 0.8), ("", 2.5)],  # its ground is 1 m wide
+    "monkeybot": [("j", 0.5), ("", 1.0), ("b", 0.1), ("", 1.0)],  # both hands, so it rests
+    "packbot": [("w", 2.0), ("dk", 2.0), ("", 2.0)],
+}
+MINUTE = {
+    "snake": [("i", 12), ("u", 10), ("", 3), ("o", 10), ("i", 6), (",", 10), ("o", 4), ("", 5)],
+    "roller_sphere": [("i", 10), ("j", 10), ("", 3), ("u", 10), (",", 12), (".", 12), ("", 3)],
+    "voxel_sphere": [("around", 25), ("", 3), ("around", 25), ("", 5)],
+    "monkeybot": [
+        *[("j", 0.7), ("l", 0.7)] * 16, ("b", 0.1), ("", 2.0), ("A", 0.1), ("", 3.0),
+        *[("j", 0.7), ("l", 0.7)] * 16, ("", 3.0), ("a", 0.1), ("", 3.0),
+    ],
+    "packbot": [
+        ("w", 8), ("d", 6), ("wd", 8), ("", 3), ("r", 6), ("f", 3), ("ti", 8), ("y", 5), ("u", 5),
+        ("k", 5), ("s", 5), ("", 3),
+    ],
+}  # fmt: skip
+
+
+def installed(robot: str) -> bool:
+    return importlib.util.find_spec(robot) is not None
+
+
+def accord(words: Sequence[str], **options: str) -> subprocess.CompletedProcess[str]:
+    """Run a command, and return what it said."""
+    command = [sys.executable, "-m", "roboaccord.cli.main", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def path_of(run: BagRun) -> Array:
+    """Return how far the base or the joints went, whatever moves more, over time (k,)."""
+    motion = run.trajectory
+    columns = np.column_stack([motion.position, motion.q])
+    way: Array = np.abs(np.diff(columns, axis=0)).max(axis=1).cumsum()
+    return way
+
+
+def check(robot: str, engine: str, folder: Path, script: list[tuple[str, float]]) -> None:
+    """Drive, and judge the bag: it moved, kept its limits, stopped, and can be repeated."""
+    told = drive(robot, engine, script, folder / "drive")
+    bag = folder / "drive" / "bag"
+    run = read_run(bag)
+    motion = run.trajectory
+    assert told["trajectory_sha256"] == motion.sha256() == run.sha256
+    assert motion.time[-1] == pytest.approx(told["wall_time"], rel=0.5)  # no faster than real time
+    assert told["real_time_factor"] < 1.05
+    setup = Setup.of(load_scenario(robot, robot, "teleop"))
+    targets = read_targets(Content.of(bag), setup.joints)
+    parts = [(t.twist, *(p for p in (t.velocity, t.effort) if p is not None)) for _, t in targets]
+    asked = np.array([np.concatenate(part) for part in parts])
+    stops = [time for (time, _), row in zip(targets, asked, strict=True) if not row.any()]
+    assert stops
+    assert path_of(run)[-1] > 0.2
+    rates = np.concatenate([motion.twist[-1], motion.qd[-1]])
+    assert np.abs(rates).max() < 0.1  # m/s, rad/s
+    limits = {joint.name: (joint.lower, joint.upper) for joint in setup.tree.moving}
+    for name, column in zip(motion.joints, motion.q.T, strict=True):
+        assert limits[name][0] <= column.min() <= column.max() <= limits[name][1]
+    assert (np.abs(motion.effort) <= setup.effort_limits + 1e-9).all()
+    words = ["run", robot, "teleop", "--engine", engine, "--inputs", str(bag), "--json"]
+    words += ["--transport", "direct", "--out", str(folder / "again")]
+    again = json.loads(accord(words).stdout)
+    assert again["trajectory_sha256"] == told["trajectory_sha256"]
+    assert again["events"] == told["events"]
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_a_robot_is_driven_by_keys_and_repeated(robot: str, tmp_path: Path) -> None:
+    pytest.importorskip(robot)
+    check(robot, "reference", tmp_path, SCRIPT[robot])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_a_robot_is_driven_for_a_minute_in_dart(robot: str, tmp_path: Path) -> None:
+    pytest.importorskip(robot)
+    pytest.importorskip("dartpy")
+    check(robot, "dart", tmp_path, MINUTE[robot])
+
+
+def test_a_pause_of_the_keys_stops_within_half_a_second_of_wall_time(tmp_path: Path) -> None:
+    """The wall time is measured here, by the screen; the bag says what was asked for."""
+    pytest.importorskip("roller_sphere")
+    terminal = Terminal("teleop", "roller-sphere", "--out", str(tmp_path / "drive"), "--json")
+    terminal.wait_for(r"time +0\.[1-9] s")
+    terminal.hold("i", 1.0)
+    released = time.monotonic()
+    terminal.screen = ""
+    terminal.wait_for("asked for +rest")
+    assert SILENCE - 0.05 < time.monotonic() - released < SILENCE + LATE + SCREEN
+    terminal.hold("i", 1.0)
+    terminal.press(" ")  # at once
+    terminal.hold("", 0.3)
+    terminal.press("q")
+    terminal.end()
+    setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "teleop"))
+    targets = read_targets(Content.of(tmp_path / "drive" / "bag"), setup.joints)
+    assert [target.twist[0] for _, target in targets] == [0.3, 0.0, 0.3, 0.0]
+    times = [time for time, _ in targets]
+    assert 1.0 + SILENCE - 0.1 < times[1] - times[0] < 1.0 + SILENCE + LATE
+    assert times[3] - times[2] < 1.0 + LATE
+
+
+@pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "Ctrl-C"])
+def test_the_terminal_is_as_before(key: str, tmp_path: Path) -> None:
+    pytest.importorskip("snake")
+    terminal = Terminal("teleop", "snake", "--out", str(tmp_path / "drive"), "--json")
+    terminal.wait_for(r"time +0\.[1-9] s")
+    assert "x 0.8, turn 0.3" in terminal.screen
+    assert terminal.echoes() is False
+    terminal.press(key)
+    told = terminal.end()  # which compares the terminal's settings with those before
+    assert told["steps"] > 50
+    assert read_run(tmp_path / "drive" / "bag").complete
+
+
+def test_keys_come_through_a_pipe_too(tmp_path: Path) -> None:
+    pytest.importorskip("packbot")
+    words = ["teleop", "packbot", "--duration", "2", "--json", "--out", str(tmp_path / "drive")]
+    told = json.loads(accord(words, input="k").stdout)
+    assert told["duration"] == 2.0
+    assert told["final"]["q"]["wrist"] < -0.01  # what is left of 0.5 s once all is compiled
+    assert told["final"]["qd"]["wrist"] == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("robots: {snake: {i: {linear.y: fast}}}", "robots.snake.i.linear.y"),
+        ("robots: {snake: {i: {elbow: 1.0}}}", "key i of snake: no elbow takes 1.0"),
+        ("robots: {packbot: {i: {wrist: 1.0}}}", "no keys for snake; there is packbot"),
+        ("silence: 0.0\nrobots: {}", "silence"),
+        ("robots: [", "cannot read"),
+    ],
+)
+def test_a_wrong_key_map_is_refused_in_one_line(text: str, said: str, tmp_path: Path) -> None:
+    pytest.importorskip("snake")
+    (tmp_path / "keys.yaml").write_text(text)
+    found = accord(["teleop", "snake", "--keys", str(tmp_path / "keys.yaml")])
+    assert found.returncode == 2
+    assert not found.stdout
+    assert len(found.stderr.splitlines()) == 1
+    assert said in found.stderr
+
+
+def test_every_robot_can_be_driven_by_keys() -> None:
+    """The shipped map fits every robot's scenario, which is marked as driven and starts at rest."""
+    key_map = read_key_map()
+    assert {*key_map.robots} == {*ROBOTS}
+    for name in filter(installed, ROBOTS):
+        setup = Setup.of(load_scenario(name, name, "teleop"))
+        assert Keyboard(setup, key_map, list).words
+        assert setup.scenario.driven
+        assert not setup.initial.qd.any()
+        assert (ROOT / "src" / name / "launch" / "teleop.launch.py").is_file()
+
+
+def test_keys_drive_the_nodes_over_ros(tmp_path: Path) -> None:
+    """The MonkeyBot in three processes: effort and magnet by keys, repeated from their bag."""
+    pytest.importorskip("rclpy")
+    pytest.importorskip("monkeybot")
+    from roboaccord_ros.run.domain import private_domain
+
+    common = ["-p", "robot:=monkeybot", "-p", "scenario:=teleop", "-p", "duration:=40.0"]
+    given = {
+        "recorder": ["-p", "robot:=monkeybot", "-p", f"bag:={tmp_path / 'bag'}"],
+        "controller": [*common, "-p", "peers:=[simulator, recorder]"],
+        "simulator": [*common, "-p", "peers:=[controller, recorder]"],
+    }
+    with private_domain(), ExitStack() as stack:
+        nodes = {}
+        for name, words in given.items():
+            command = [sys.executable, "-m", f"roboaccord_ros.nodes.{name}", "--ros-args", *words]
+            nodes[name] = subprocess.Popen(command, stdout=subprocess.PIPE)
+            stack.callback(nodes[name].kill)
+        terminal = Terminal("teleop", "monkeybot", "--ros", "--json")
+        terminal.wait_for(r"time +0\.[1-9] s|time +[1-9]")
+        terminal.hold("j", 1.0)
+        terminal.press("b")
+        terminal.hold("", 1.0)
+        terminal.press("q")
+        terminal.end()
+        told = json.loads(nodes["simulator"].communicate(timeout=120)[0])
+        for node in nodes.values():
+            assert node.wait(timeout=60) == 0
+    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "teleop", ["duration=40.0"]))
+    targets = read_targets(Content.of(tmp_path / "bag"), setup.joints)
+    efforts = [None if t.effort is None else t.effort[0] for _, t in targets]
+    assert efforts == [2.0, 0.0]
+    again = run_direct(
+        RunRequest(
+            setup=setup,
+            engine="reference",
+            bag=tmp_path / "again",
+            inputs=RecordedInputs(tmp_path / "bag"),
+        )
+    )
+    assert again.trajectory.sha256() == told["trajectory_sha256"]
+    assert [(e.kind, e.subject) for e in again.trajectory.events] == [("magnet_on", "magnet_b")]
