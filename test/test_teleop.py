@@ -133,7 +133,8 @@ def test_a_pause_of_the_keys_stops_within_half_a_second_of_wall_time(tmp_path: P
     targets = read_targets(Content.of(tmp_path / "drive" / "bag"), setup.joints)
     assert [target.twist[0] for _, target in targets] == [0.3, 0.0, 0.3, 0.0]
     times = [time for time, _ in targets]
-    assert 1.0 + SILENCE - 0.1 < times[1] - times[0] < 1.0 + SILENCE + LATE
+    # Simulated time falls behind the wall's on a loaded machine, and never runs ahead of it.
+    assert times[1] - times[0] < 1.0 + SILENCE + LATE
     assert times[3] - times[2] < 1.0 + LATE
 
 

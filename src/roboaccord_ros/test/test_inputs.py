@@ -185,7 +185,7 @@ def test_a_drive_by_topics_is_repeated_from_its_bag(drive, graph, request_for, t
     assert not to_come
     assert f"/{name}/{topic}" in Content.of(bag).kinds
     targets = read_targets(Content.of(bag), setup.joints)
-    assert len(targets) == 2
+    assert 2 <= len(targets) <= 4  # the two, and what 0.5 s of wall time of a slow machine add
     assert 0.2 <= targets[0][0] < targets[1][0] < 0.8
     events = [(e.kind, e.subject) for e in driven.events]
     assert events == ([("magnet_on", "magnet_b")] if name == "monkeybot" else [])
