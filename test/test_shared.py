@@ -185,7 +185,8 @@ def test_the_recorder_knows_the_topics_of_the_nodes() -> None:
     given = yaml.safe_load((ROOT / "config" / "recorder.yaml").read_text(encoding="utf-8"))
     always = (
         names.STATES, names.ODOMETRY, names.EFFORTS, names.EVENTS, names.CONTACTS, names.WRENCH,
-        names.TWIST, names.DESCRIPTION, names.SCENARIO, names.RESULT, names.ERROR,
+        names.TWIST, names.DESCRIPTION, names.SCENARIO, names.SURROUNDINGS, names.RESULT,
+        names.ERROR,
     )  # fmt: skip
     for robot in ROBOTS:
         switches = [f"{switch}/state" for switch in show(robot).setup.initial.switches]
@@ -200,7 +201,7 @@ def test_the_recorder_knows_the_topics_of_the_nodes() -> None:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_layouts_name_topics_of_the_robot(name: str) -> None:
     """In RViz, Foxglove and PlotJuggler alike; and every panel of Foxglove has its place."""
-    joints, topics = show(name).setup.joints, {*names.TYPES, "surroundings", "cmd_vel"}
+    joints, topics = show(name).setup.joints, {*names.TYPES, "cmd_vel"}
     robot = show(name).setup.robot
     topics |= {robot.velocity_topic, *robot.effort_topics}
     rviz = yaml.safe_load((ROOT / "config/rviz" / f"{name}.rviz").read_text(encoding="utf-8"))

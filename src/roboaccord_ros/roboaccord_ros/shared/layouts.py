@@ -40,7 +40,7 @@ Visualization Manager:
   - {{Class: rviz_default_plugins/MarkerArray, Name: Contacts, Enabled: true, Value: true,
      Topic: {{Value: /ROBOT/{names.CONTACTS}, Depth: 5, Durability Policy: Volatile, {POLICIES}}}}}
   - {{Class: rviz_default_plugins/MarkerArray, Name: Surroundings, Enabled: true, Value: true,
-     Topic: {{Value: /ROBOT/surroundings, Depth: 1,
+     Topic: {{Value: /ROBOT/{names.SURROUNDINGS}, Depth: 1,
              Durability Policy: Transient Local, {POLICIES}}}}}
   - {{Class: rviz_default_plugins/TF, Name: TF, Enabled: false, Value: false}}
   Enabled: true
@@ -95,7 +95,7 @@ def foxglove(show: Show) -> str:
         "grid": {"layerId": "foxglove.Grid", "frameId": "odom", "size": 10, "visible": True},
         "robot": {**urdf, "topic": f"{robot}/{names.DESCRIPTION}"},
     }
-    shown = (names.CONTACTS, "surroundings", names.ODOMETRY)
+    shown = (names.CONTACTS, names.SURROUNDINGS, names.ODOMETRY)
     panels: dict[str, Any] = {
         "3D!scene": {
             "followMode": "follow-none",
