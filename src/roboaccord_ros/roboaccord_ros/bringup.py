@@ -140,7 +140,7 @@ class BringUp:
             executable=self._python if own else process["executable"],
             arguments=["-m", process["module"]] if own else arguments,
             output="screen" if own else "log",
-            name=process["name"],
+            name=None if own else process["name"],  # ours have theirs; a process may have two
             exec_name=process["name"],
             namespace=self._plan["namespace"] or None,
             parameters=[{k: _parameter(v) for k, v in process["parameters"].items()}],

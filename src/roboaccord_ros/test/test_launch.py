@@ -160,9 +160,9 @@ def test_ctrl_c_is_a_good_end_of_a_driven_run(tmp_path):
         time.sleep(2.0)
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(60) == 0
-    bag = read_run(tmp_path / "bag").trajectory
-    assert bag.sha256() == hash_in(log.read_text())
-    assert 0.5 < bag.time[-1] < 10.0
+    bag = read_run(tmp_path / "bag")
+    assert bag.trajectory.sha256() == bag.sha256 == hash_in(log.read_text())
+    assert 0.5 < bag.trajectory.time[-1] < 10.0
 
 
 @needs_ros2

@@ -237,10 +237,12 @@ class GazeboShell:
 
     def _finish(self, error: str = "") -> None:
         over = not error and self._begun
+        wall = time.monotonic() - self._started
         self.result = {
             "trajectory_sha256": self._motion.sha256 if over else "",
             "steps": round(self.trajectory.time[-1] * NANOSECONDS / self._period_ns) if over else 0,
-            "wall_time": time.monotonic() - self._started,
+            "wall_time": wall,
+            "real_time_factor": self._seen / wall,
             "command_delay": float(np.mean(self._delays)) if self._delays else 0.0,
             "error": error,
         }

@@ -227,7 +227,8 @@ class RecorderShell:
         waits = self._draining or ended or self._is_alone()
         self._looks = self._looks + 1 if waits else 0
         late = self._looks * POLL > PATIENCE
-        if self._draining and (quiet or late):
+        result_comes = self._listening and not ended and not self._is_alone()
+        if self._draining and ((quiet and not result_comes) or late):
             self._run.stop()
         elif self._over:
             self._finish(late=late)
