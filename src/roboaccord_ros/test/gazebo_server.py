@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -25,7 +25,7 @@ from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo.bridge import World
-from roboaccord_ros.gazebo.link import message
+from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.run.domain import private_domain
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,14 +33,13 @@ START = 60.0  # s
 
 
 @contextmanager
-def gazebo(world: Path) -> Iterator[Any]:
+def gazebo(world: Path, models: Sequence[Path] = (ROOT / "models",)) -> Iterator[Any]:
     """Run a server with a paused world, in a partition of its own; give a transport node."""
     from gz.transport13 import Node
 
     # The node and the command line tool both read it from the environment.
     os.environ["GZ_PARTITION"] = uuid.uuid4().hex
-    own = world.resolve().parents[1] / "models"
-    os.environ["GZ_SIM_RESOURCE_PATH"] = f"{ROOT / 'models'}{os.pathsep}{own}"
+    os.environ["GZ_SIM_RESOURCE_PATH"] = os.pathsep.join(str(folder) for folder in models)
     server = subprocess.Popen(["gz", "sim", "-s", "-v", "1", str(world)], start_new_session=True)
     try:
         node = Node()
@@ -64,10 +63,10 @@ def step(world: str, count: int) -> None:
     subprocess.run([*command, "--req", f"pause: true, multi_step: {count}"], check=True)
 
 
-def put_in(node: Any, world: str, setup: Setup) -> None:
+def put_in(node: Any, world: str, setup: Setup, contacts: str = "") -> None:
     """Put a robot where it starts; the node must not have subscriptions yet."""
     factory, boolean = message("EntityFactory"), message("Boolean")
-    start, urdf = setup.initial, expand_for_gazebo(setup)
+    start, urdf = setup.initial, expand_for_gazebo(setup, contacts)
     pose = {
         "position": dict(zip("xyz", start.position.tolist(), strict=True)),
         "orientation": dict(zip("xyzw", start.orientation.tolist(), strict=True)),
@@ -77,11 +76,11 @@ def put_in(node: Any, world: str, setup: Setup) -> None:
     assert done and answer.data
 
 
-def crawl(scenario: Scenario, folder: Path, lockstep: str = "true") -> BagRun:
+def crawl(scenario: Scenario, folder: Path, lockstep: str = "true", contacts: str = "") -> BagRun:
     """Let a robot run in its world with the nodes of a launch, each a process; return its bag."""
     folder.mkdir(exist_ok=True)
     setup = Setup.of(scenario)
-    world = World.of(setup)
+    world = World.of(setup, lockstep=lockstep == "true")
     file, bag = folder / "scenario.yaml", folder / "bag"
     file.write_text(yaml.safe_dump(json.loads(json.dumps(scenario.data()))), encoding="utf-8")
     run = ["-p", f"robot:={scenario.robot}", "-p", f"scenario:={file}"]
@@ -100,12 +99,13 @@ def crawl(scenario: Scenario, folder: Path, lockstep: str = "true") -> BagRun:
             f"lockstep:={lockstep}",
             "-p",
             f"world:={world.path}",
+            *(["-p", f"contacts:={contacts}"] if contacts else []),
             "-p",
             "peers:=[recorder, controller]",
         ],
     }
-    with private_domain() as domain, gazebo(world.path) as node, ExitStack() as stack:
-        put_in(node, world.name, setup)
+    with private_domain() as domain, gazebo(world.path, world.models) as node, ExitStack() as stack:
+        put_in(node, world.name, setup, contacts)
         stack.enter_context(relayed(domain, setup, node))
         processes = [
             subprocess.Popen(
@@ -115,7 +115,12 @@ def crawl(scenario: Scenario, folder: Path, lockstep: str = "true") -> BagRun:
             for name, given in parameters.items()
         ]
         try:
-            assert [process.wait(600) for process in processes] == [0, 0, 0]
+            end = time.monotonic() + 600.0
+            while any(process.poll() is None for process in processes):
+                assert not any(process.returncode for process in processes), "a node has failed"
+                assert time.monotonic() < end, "the nodes do not end"
+                time.sleep(0.05)
+            assert not any(process.returncode for process in processes), "a node has failed"
         finally:
             for process in processes:
                 process.kill()

@@ -18,8 +18,11 @@ if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import ROOT, crawl, gazebo, step
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
 from roboaccord.run.metrics import metrics_of
-from roboaccord_ros.gazebo.link import message
+from roboaccord.scenario.controllers import make_controller
+from roboaccord_ros.gazebo.transport import message
 
 STEP = 0.001  # s, of the worlds that ship
 THETA, RATE = 2.0, math.sqrt(1.5 * 9.81)  # start [rad]; small oscillations of the rod [rad/s]
@@ -88,12 +91,29 @@ def test_an_effort_on_the_topic_turns_the_pendulum(states):
     assert qd[0] / STEP == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_snake_crawls_in_gazebo_as_fast_as_it_should(setup_for, tmp_path):
-    setup = setup_for(duration=3.0)
-    run = crawl(setup.scenario, tmp_path)
-    # 1.09 m/s: the same gait in Gazebo with joints moved exactly along it (the contact friction is
-    # a pyramid; the ellipse gives 1.066).
-    assert metrics_of(setup, run.trajectory)["speed"] == pytest.approx(1.09, rel=0.05)
+LAW = ("friction.law=pyramid", "friction.loads=rigid", "friction.slip_speed=0.001")
+
+
+@pytest.mark.parametrize(("contacts", "points"), [("spheres", "centre"), ("boxes", "corners")])
+def test_the_snake_crawls_by_the_law_of_its_contacts(setup_for, tmp_path, contacts, points):
+    """The law is written from the contacts' geometry; the ellipse is 0.15 m/s away here."""
+    ground = ("friction.mu_along=1.0", "friction.mu_across=0.1")
+    setup = setup_for(*ground, duration=3.0)
+    law = setup_for(*ground, *LAW, f"friction.points={points}", "physics_step=0.0001", duration=3.0)
+    run = crawl(setup.scenario, tmp_path, contacts=contacts)
+    speed = metrics_of(setup, run.trajectory)["speed"]
+    assert speed == pytest.approx(metrics_of(law, reference(law))["speed"], abs=0.05)
+    assert abs(speed - metrics_of(setup, reference(setup))["speed"]) > 0.1
+
+
+def reference(setup):
+    return simulate(
+        simulator=make_simulator(setup),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=setup.scenario.duration,
+        control_period=setup.scenario.control_period,
+    )
 
 
 def test_in_lockstep_a_run_in_gazebo_repeats_bit_for_bit(setup_for, tmp_path):

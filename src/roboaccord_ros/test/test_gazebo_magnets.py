@@ -162,3 +162,22 @@ def test_free_the_services_work_over_the_bridge(tmp_path):
 def test_a_swing_in_lockstep_repeats_bit_for_bit(gazebo_run, tmp_path):
     again = crawl(swing().scenario, tmp_path / "again").trajectory
     assert again.sha256() == gazebo_run.sha256()
+
+
+def test_it_starts_with_rates(tmp_path):
+    """Half of the gait's step on hand A, which starts at 0.35 and 0.62 rad/s."""
+    given = load_scenario("monkeybot", "monkeybot", "clocked", ["duration=0.4"])
+    setup, motion = Setup.of(given), crawl(given, tmp_path / "rates").trajectory
+    reference = simulate(
+        simulator=make_simulator(setup),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=given.duration,
+        control_period=given.control_period,
+    )
+    found, exact = angles(motion), angles(reference)
+    assert found[0] == pytest.approx(exact[0], abs=1e-12)
+    assert abs(exact[0, 3]) > 0.5
+    # A semi-implicit Euler step is half a step off, h/2 of the largest rate.
+    rate = np.maximum.accumulate(np.abs(exact[:, 2:]).max(axis=1))
+    assert (np.abs(found - exact)[:, :2].max(axis=1) <= 0.6 * STEP * rate).all()

@@ -22,7 +22,7 @@ from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_ros.gazebo.link import message
+from roboaccord_ros.gazebo.transport import message
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.simulators.metrics import ball_spin
 

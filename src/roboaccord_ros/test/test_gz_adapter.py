@@ -19,7 +19,7 @@ from roboaccord.contract.state import RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo import switches as gz_switches
-from roboaccord_ros.gazebo.bridge import World, body_twist, refuse_rates
+from roboaccord_ros.gazebo.bridge import World, body_twist, moved, refuse_start
 from roboaccord_ros.gazebo.gz_adapter import GazeboShell
 from roboaccord_ros.gazebo.link import FreeLink
 from roboaccord_ros.gazebo.switches import GazeboSwitches
@@ -39,6 +39,11 @@ def test_the_twist_is_the_one_by_which_the_body_moved(position, turn, linear, an
     assert body_twist(before, after, step) == pytest.approx(expected, abs=1e-9 / step)
     after[3:] *= -1.0  # the same orientation
     assert body_twist(before, after, step) == pytest.approx(expected, abs=1e-9 / step)
+    none = np.zeros(0)
+    state = RobotState(0.0, none, none, none, position, start.as_quat(), expected)
+    gone = moved(state, step)
+    pose = np.array([*gone.position, *gone.orientation])
+    assert body_twist(before, pose, step) == pytest.approx(expected, abs=1e-9 / step)
 
 
 def test_the_world_that_ships_is_found_with_its_name_and_step():
@@ -82,26 +87,22 @@ def test_without_a_bridge_it_says_so(graph, setup_for):
     assert "no bridge" in shell.result["error"]
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["initial.qd={joint_03: 1.0}", "initial.twist=[0, 1, 0, 0, 0, 0]"],
-)
-def test_a_start_that_gazebo_cannot_make_is_refused(change, setup_for):
-    refuse_rates(setup_for())
-    key = change.partition("=")[0]
-    with pytest.raises(
-        AccordError, match=rf"serpenoid has {key}; Gazebo starts every robot at rest"
-    ):
-        refuse_rates(setup_for(change))
+def test_a_base_that_is_held_cannot_start_with_rates(setup_for):
+    pytest.importorskip("packbot", reason="the Packbot is not installed")
+    refuse_start(setup_for("initial.qd={joint_03: 1.0}", "initial.twist=[0, 1, 0, 0, 0, 0]"))
+    packbot = partial(load_scenario, "packbot", "packbot", "collapse")
+    refuse_start(Setup.of(packbot([])))
+    with pytest.raises(AccordError, match=r"collapse has initial.twist; in Gazebo a base that is"):
+        refuse_start(Setup.of(packbot(["initial.twist=[0, 1, 0, 0, 0, 0]"])))
 
 
 def test_a_ball_that_starts_turned_in_what_carries_it_is_refused(setup_for):
     pytest.importorskip("roller_sphere", reason="the roller sphere is not installed")
     ball = partial(load_scenario, "roller_sphere", "roller_sphere", "headings")
-    refuse_rates(Setup.of(ball([])))
-    refuse_rates(setup_for("initial.yaw=0.5"))  # a robot as a whole may be
+    refuse_start(Setup.of(ball([])))
+    refuse_start(setup_for("initial.yaw=0.5"))  # a robot as a whole may be
     with pytest.raises(AccordError, match="headings turns the ball at the start; Gazebo would"):
-        refuse_rates(Setup.of(ball(["initial.yaw=0.5"])))
+        refuse_start(Setup.of(ball(["initial.yaw=0.5"])))
 
 
 class StandIn:
@@ -118,6 +119,9 @@ class StandIn:
     def missing(self):
         heard = all(publisher.get_subscription_count() for publisher in self._publishers)
         return "" if heard else "nobody hears the stand-in"
+
+    def start(self):
+        pass
 
     def force(self, effort):
         pass

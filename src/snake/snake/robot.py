@@ -12,7 +12,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.scenario.setup import Robot, Setup
 
 from snake.controllers.serpenoid import SerpenoidController
-from snake.model.friction import ellipse
+from snake.model.friction import ellipse, pyramid
 from snake.model.parameters import SnakeParameters
 from snake.search.adaptive import AdaptiveController
 from snake.simulators.metrics import metrics
@@ -34,7 +34,8 @@ class Snake(Robot):
         "as_described": AsDescribed,
         "as_coded": AsCoded,
     }
-    friction_laws = {"ellipse": ellipse}
+    friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
+    contact_shapes = ("spheres", "boxes")
     cli = {
         "gait": "snake.cli.gait:gait_command",
         "optimise": "snake.cli.optimise:optimise_command",

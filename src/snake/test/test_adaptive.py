@@ -283,7 +283,7 @@ def test_a_change_of_ground_is_noticed_measured_and_answered(engine):
     assert measured.kind == "measured"
     assert measured.mu == pytest.approx((0.5, 1.0), rel=0.03)
     friction, points = friction_of(setup)
-    friction[:2] = friction[5:]
+    friction[:2] = friction[8:]
     kept = IdealModel(p, friction, points).evaluate(noticed.gait)
     after = steady_figures(setup, trajectory, 6.0, 1.5)
     assert after.speed > 2.0 * kept.speed

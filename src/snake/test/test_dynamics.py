@@ -18,7 +18,7 @@ def forward(setup, y, tau):
     dynamics.accelerations(
         PlanarSnake(setup.parameters).body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], y[n + 4 :],
         tau,
-        np.zeros(4), np.zeros((0, 2)), c, s, factor, acc,
+        np.zeros(7), np.zeros((0, 2)), c, s, factor, acc,
     )  # fmt: skip
     return acc
 
@@ -47,7 +47,7 @@ def test_friction_enters_as_the_dense_equations_say(setup_with):
     y, tau = rng.normal(size=2 * n + 4), rng.normal(size=n - 1)
     body = PlanarSnake(setup.parameters).body
     law = setup.force_law
-    friction = np.array([*law.mu, law.load, law.slip_speed])
+    friction = np.array([*law.mu, law.load, law.slip_speed, 0.0, 0.0, 0.0])
     th, w = y[2 : n + 2], y[n + 4 :]
     fx, fy, moment, c, s = np.empty((5, n))
     acc, factor = np.empty(n + 2), np.empty((n - 1, 3))

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord import AccordError, make_controller, make_simulator, simulate
-from roboaccord.contract.friction import EllipseFriction, ellipse_force
+from roboaccord.contract.friction import (
+    CFM,
+    EllipseFriction,
+    ellipse_force,
+    pyramid_force,
+    rigid_loads,
+)
 from roboaccord.contract.interfaces import LinkMotion
 from snake.model import dynamics
 from snake.model.coordinates import PlanarSnake, friction_of
@@ -43,9 +49,10 @@ def test_maximum_dissipation():
 
 @pytest.mark.parametrize("points", ["centre", "corners"])
 @pytest.mark.parametrize("beyond", ["null", "{x: 0.3, mu_along: 0.7, mu_across: 0.2}"])
-def test_planar_and_spatial_forms_agree(setup_with, random_state, points, beyond):
+@pytest.mark.parametrize("law", ["ellipse", "pyramid, loads: rigid"])
+def test_planar_and_spatial_forms_agree(setup_with, random_state, points, beyond, law):
     """The engines' form of the law gives what the reference's gives, also on changing ground."""
-    setup = setup_with(f"friction.points={points}", f"friction.beyond={beyond}")
+    setup = setup_with(f"friction={{law: {law}, points: {points}, beyond: {beyond}}}")
     law: EllipseFriction = setup.force_law
     state, _ = random_state(setup, np.random.default_rng(2))
     chain = PlanarSnake(setup.parameters)
@@ -145,3 +152,39 @@ def test_a_sliding_robot_stops_after_the_distance_of_coulomb(setup_with):
     expected = 0.5**2 / (2 * 0.1 * setup.parameters.gravity)
     assert state.position[0] == pytest.approx(expected, rel=2e-3)
     assert np.abs(state.twist).max() < 1e-3
+
+
+@given(speeds, speeds, st.floats(0.01, 2), st.floats(0.01, 2))
+@settings(max_examples=100, deadline=None)
+def test_the_pyramid_is_the_ellipse_on_each_axis_alone(along, across, mu_a, mu_c):
+    """One axis does not know of the other's slip, and alone it is the ellipse's."""
+    both = pyramid_force(along, across, mu_a, mu_c, 2.0, 1e-3)
+    alone = pyramid_force(along, 0.0, mu_a, mu_c, 2.0, 1e-3)[0]
+    assert both == (alone, pyramid_force(0.0, across, mu_a, mu_c, 2.0, 1e-3)[1])
+    assert alone == pytest.approx(ellipse_force(along, 0.0, mu_a, 0.0, 2.0, 1e-3)[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rigid_loads_are_those_of_the_solvers_matrix(seed):
+    """(A + CFM diag A) N = b for all contacts at once, with A = J M^-1 J' of heave and tilt."""
+    rng = np.random.default_rng(seed)
+    n, mass, gyration = 9, 0.15, np.array([2e-3, 3e-3])
+    points = rng.uniform(-0.05, 0.05, (4, 2))
+    x, y, heading = rng.uniform(-1, 1, (3, n))
+    c, s = np.cos(heading), np.sin(heading)
+    loads = np.empty((n, 4))
+    rigid_loads(x, y, c, s, points, mass * 9.81, gyration, loads)
+    place = np.stack([x - x.mean(), y - y.mean()], axis=1)
+    turn = np.stack([np.stack([c, -s], axis=1), np.stack([s, c], axis=1)], axis=1)
+    own = mass * np.einsum("nij,j,nkj->ik", turn, gyration[::-1], turn)
+    inertia = np.zeros((3, 3))
+    inertia[0, 0], inertia[1:, 1:] = n * mass, mass * place.T @ place + own
+    arms = (place[:, None] + np.einsum("nij,kj->nki", turn, points)).reshape(-1, 2)
+    jacobian = np.column_stack([np.ones(len(arms)), arms])
+    a = jacobian @ np.linalg.inv(inertia) @ jacobian.T
+    weight = jacobian @ np.array([9.81, 0.0, 0.0])
+    expected = np.linalg.solve(a + CFM * np.diag(np.diag(a)), weight)
+    assert loads.ravel() == pytest.approx(expected, rel=1e-7)
+    assert loads.sum() == pytest.approx(n * mass * 9.81, rel=CFM)
+    assert loads.min() > 0.0
+    assert loads.max() > 1.5 * loads.min()

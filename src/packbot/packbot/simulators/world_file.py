@@ -7,9 +7,8 @@ from pathlib import Path
 
 from roboaccord.contract.contact import Fixture, MeshFixture
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
 from roboaccord.gazebo.meshes import cache, write_faceted
-from roboaccord.gazebo.world import world_text
+from roboaccord.gazebo.world import box, static_model, world_text
 from roboaccord.run.output import make_folder
 from roboaccord.scenario.setup import Setup
 
@@ -19,38 +18,11 @@ from packbot.simulators.start import refuse_bad_start
 NAME = "packbot"  # of the world
 # Which links can touch the ground, and everything else: urdf/gazebo.xacro has the links' masks.
 GROUND_MASK, MASK = 0x00F, 0x10F
-# Gazebo takes the smaller friction of two surfaces: the links' own is the one that counts.
-FRICTION = 100.0
 COMMENT = """What stands around the Packbot in a scenario: physics alone, without sensors.
 
      gz sim -s -r worlds/{name}.sdf
 
      Physics: DART, steps of the scenario, at most real time."""
-MODEL = """
-    <model name="{name}">
-      <static>true</static>
-      <pose>{place} 0 0 0</pose>
-      <link name="{name}_link">
-        <collision name="collision">
-          <geometry>{geometry}</geometry>
-          <surface>
-            <contact>
-              <collide_bitmask>{mask}</collide_bitmask>
-            </contact>
-            <friction>
-              <ode>
-                <mu>{friction:g}</mu>
-                <mu2>{friction:g}</mu2>
-              </ode>
-            </friction>
-          </surface>
-        </collision>
-        <visual name="visual">
-          <geometry>{geometry}</geometry>
-        </visual>
-      </link>
-    </model>
-"""
 
 
 def make_world(setup: Setup) -> Path:
@@ -86,15 +58,6 @@ def _model(fixture: Fixture | MeshFixture) -> str:
     """Return a fixed obstacle as a model of a world."""
     geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
     if isinstance(fixture, Fixture):
-        geometry = f"<box><size>{_text(fixture.size)}</size></box>"
-    return MODEL.format(
-        name=fixture.name,
-        place=_text(fixture.position),
-        geometry=geometry,
-        mask=GROUND_MASK if fixture.name == "ground" else MASK,
-        friction=FRICTION,
-    )
-
-
-def _text(numbers: Array) -> str:
-    return " ".join(repr(number) for number in numbers.tolist())
+        geometry = box(fixture.size)
+    mask = GROUND_MASK if fixture.name == "ground" else MASK
+    return static_model(fixture.name, fixture.position, geometry, mask=mask)

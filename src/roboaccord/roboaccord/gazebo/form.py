@@ -12,6 +12,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.friction import EllipseFriction
+from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.description.meshes import local_files
 from roboaccord.gazebo.meshes import with_normals
@@ -22,11 +25,41 @@ from roboaccord.scenario.setup import Setup
 ET.register_namespace("gz", "http://gazebosim.org/schema")  # attributes keep the prefix they have
 
 
-def expand_for_gazebo(setup: Setup) -> str:
-    """Return the URDF of a setup as Gazebo takes it, its joints where the setup starts."""
-    urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more={"gazebo": "true"})
+def expand_for_gazebo(setup: Setup, contacts: str = "") -> str:
+    """Return the URDF of a setup as Gazebo takes it, its joints where the setup starts.
+
+    Args:
+        setup: robot and scenario.
+        contacts: one of the robot's `contact_shapes`; the first if empty.
+
+    Raises:
+        AccordError: for another one.
+    """
+    more = {"gazebo": "true", **contact_shapes(setup, contacts), **_grip(setup.force_law)}
+    urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=more)
     start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
     return with_normals(local_files(own_collisions(start_at(urdf, start))))
+
+
+def contact_shapes(setup: Setup, contacts: str) -> dict[str, str]:
+    """Return the xacro's argument for shapes of contact, where the robot has a choice.
+
+    Raises:
+        AccordError: for a shape that is none of the robot's.
+    """
+    known = setup.robot.contact_shapes
+    if contacts and contacts not in known:
+        choice = f"one of {', '.join(known)}" if known else f"no choice for {setup.robot.name}"
+        raise AccordError(f"contacts is {contacts}; in Gazebo there is {choice}")
+    return {"contacts": contacts or known[0]} if known else {}
+
+
+def _grip(law: ForceLaw | None) -> dict[str, str]:
+    """Return the larger coefficients where the ground changes; its parts have their own."""
+    if not isinstance(law, EllipseFriction) or not law.beyond.size:
+        return {}
+    along, across = np.maximum(law.mu, law.beyond[1:]).tolist()
+    return {"mu_along": repr(along), "mu_across": repr(across)}
 
 
 def base_in_gazebo(scenario: Scenario) -> str:

@@ -72,6 +72,8 @@ SYSTEMS = {
             detach_topic=("gz.msgs.Empty", TO_GZ),
             output_topic=("gz.msgs.StringMsg", TO_ROS),
         ),
+        # Of a world that is written for a run: gazebo/world.py.
+        "TriggeredPublisher": _system("triggered-publisher", "input output"),
     }.items()
 }
 # Parts of Gazebo's window, by library.

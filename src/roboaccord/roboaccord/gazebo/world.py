@@ -1,8 +1,25 @@
-"""Worlds for Gazebo that a robot makes of its terrain: physics, systems and light."""
+"""Worlds for Gazebo: made of a terrain, and any world written anew for a run.
+
+A run has a world of its own: the scenario's physics step and gravity, ground that changes where the
+friction law does, the real-time factor that its pace needs, and a barrier, by which a client knows
+that the server has handled all messages sent before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.friction import EllipseFriction
+from roboaccord.contract.timing import NANOSECONDS
+from roboaccord.description.meshes import FILE
+from roboaccord.gazebo.meshes import cache
+from roboaccord.run.output import make_folder
+from roboaccord.scenario.setup import Setup
 
 WORLD = """<?xml version="1.0"?>
 <!-- {comment} -->
@@ -30,6 +47,35 @@ DETECTOR = """
         <collision_detector>{}</collision_detector>
       </dart>"""
 PLUGIN = '    <plugin filename="gz-sim-{}-system" name="gz::sim::systems::{}"/>\n'
+# Contacts have the smaller friction of both surfaces: this leaves the choice to the robot's.
+GRIP = 100.0
+STATIC_MODEL = """
+    <model name="{name}">
+      <static>true</static>
+      <pose>{place} 0 0 0</pose>
+      <link name="{name}_link">
+        <collision name="collision">
+          <geometry>{geometry}</geometry>
+          <surface>{mask}
+            <friction>
+              <ode>
+                <mu>{mu!r}</mu>
+                <mu2>{mu2!r}</mu2>
+              </ode>
+            </friction>
+          </surface>
+        </collision>
+        <visual name="visual">
+          <geometry>{geometry}</geometry>
+        </visual>
+      </link>
+    </model>
+"""
+MASK = """
+            <contact>
+              <collide_bitmask>{}</collide_bitmask>
+            </contact>"""
+GROUND_SIZE = 200.0  # m, of models/ground
 SYSTEMS: Mapping[str, str] = {
     "physics": "Physics",
     "user-commands": "UserCommands",
@@ -68,3 +114,158 @@ def world_text(
         plugins=plugins,
         contents=contents,
     )
+
+
+def static_model(
+    name: str,
+    position: Iterable[float],
+    geometry: str,
+    *,
+    mu: float = GRIP,
+    mu2: float = GRIP,
+    mask: int | None = None,
+) -> str:
+    """Return a body that stands still, as a model of a world.
+
+    Args:
+        name: of the model.
+        position: (3,) [m].
+        geometry: the content of the SDF element.
+        mu, mu2: coefficients of friction, along and across the direction of what touches it.
+        mask: for which bodies can touch it; all if None.
+    """
+    return STATIC_MODEL.format(
+        name=name,
+        place=text_of(position),
+        geometry=geometry,
+        mu=float(mu),
+        mu2=float(mu2),
+        mask="" if mask is None else MASK.format(mask),
+    )
+
+
+def box(size: Iterable[float]) -> str:
+    """Return the SDF geometry of a box (3,) [m]."""
+    return f"<box><size>{text_of(size)}</size></box>"
+
+
+def text_of(numbers: Iterable[float]) -> str:
+    """Return numbers as SDF has them, with all their digits."""
+    return " ".join(repr(float(number)) for number in numbers)
+
+
+def barrier_topics(world: str) -> tuple[str, str]:
+    """Return the topic of a world's barrier, and the one on which it answers."""
+    return f"/world/{world}/barrier", f"/world/{world}/barrier/passed"
+
+
+def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
+    """Write a world for a run of a setup, in a cache folder, and return its file.
+
+    The file's own physics step is the largest that is good for it: where the scenario's is larger,
+    that is divided. A world without weight stays so.
+
+    Args:
+        source: SDF file of the world.
+        setup: robot and scenario.
+        factor: largest simulated time over wall time; 0 for no limit.
+
+    Raises:
+        AccordError: if the file is no world, or cannot be what the scenario asks for.
+    """
+    root, world = _read(source)
+    step = _number(world, "physics/max_step_size", source)
+    parts = math.ceil(setup.scenario.physics_step / step - 1e-9)
+    _set(world, "physics/max_step_size", repr(_whole(setup.scenario.physics_step / parts)))
+    _set(world, "physics/real_time_factor", repr(float(factor)))
+    weight = (world.findtext("gravity") or "0 0 -9.8").split()
+    if any(float(word) for word in weight):
+        _set(world, "gravity", text_of((0.0, 0.0, -float(setup.parameters.gravity))))
+    for uri in world.iter("uri"):  # they are relative to the file
+        if uri.text and "://" not in uri.text:
+            uri.text = f"{FILE}{(source.parent / uri.text).resolve()}"
+    if isinstance(setup.force_law, EllipseFriction) and setup.force_law.beyond.size:
+        _split_ground(world, setup.force_law, source)
+    world.append(_barrier(*barrier_topics(world.attrib["name"])))
+    text = ET.tostring(root, encoding="unicode") + "\n"
+    folder = cache("worlds") / hashlib.sha256(text.encode()).hexdigest()[:12]
+    path = make_folder(folder) / f"{source.stem}.sdf"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _read(path: Path) -> tuple[ET.Element, ET.Element]:
+    """Return the root of an SDF file, and its world."""
+    try:
+        root = ET.parse(path).getroot()
+    except (OSError, ET.ParseError) as error:
+        raise AccordError(f"{path.name} is no world: {error}") from None
+    world = root.find("world")
+    if world is None or "name" not in world.attrib:
+        raise AccordError(f"{path.name} is no world: it has no element world with a name")
+    return root, world
+
+
+def physics_of(path: Path) -> tuple[str, float]:
+    """Return the name and the physics step [s] of a world.
+
+    Raises:
+        AccordError: if it is no world, or states no step.
+    """
+    _, world = _read(path)
+    return world.attrib["name"], _number(world, "physics/max_step_size", path)
+
+
+def _number(world: ET.Element, place: str, path: Path) -> float:
+    try:
+        value = float(world.findtext(place, "nan"))
+    except ValueError:
+        value = math.nan
+    if not value > 0:
+        raise AccordError(f"{path.name} states no {place}")
+    return value
+
+
+def _whole(step: float) -> float:
+    """Return a step that Gazebo, which cuts to nanoseconds, takes as a whole number of them."""
+    count = round(step * NANOSECONDS)
+    if abs(count / NANOSECONDS - step) > 1e-6 * step:
+        raise AccordError(f"physics_step: {step!r} s is no whole number of nanoseconds")
+    return count / NANOSECONDS if int(count / NANOSECONDS * 1e9) == count else (count + 0.5) * 1e-9
+
+
+def _set(world: ET.Element, place: str, text: str) -> None:
+    element = world
+    for tag in place.split("/"):
+        found = element.find(tag)
+        element = ET.SubElement(element, tag) if found is None else found
+    element.text = text
+
+
+def _split_ground(world: ET.Element, law: EllipseFriction, source: Path) -> None:
+    """Put two grounds in the place of one, with the friction of a law before and beyond a line.
+
+    A contact has the smaller coefficient of both surfaces along the direction of the robot's link,
+    and again across it; the robot's own are the larger ones of both grounds: gazebo/form.py.
+    """
+    line, *beyond = law.beyond.tolist()
+    ground = world.find("include[uri='model://ground']")
+    half = 0.5 * GROUND_SIZE
+    if ground is None or not -half < line < half:
+        raise AccordError(
+            f"friction.beyond: Gazebo's world {source.stem} has no ground that changes there"
+        )
+    world.remove(ground)
+    plates = (("ground", -half, line, law.mu.tolist()), ("ground_beyond", line, half, beyond))
+    for name, start, end, (mu, mu2) in plates:
+        place = (0.5 * (start + end), 0.0, -0.5)
+        size = box((end - start, GROUND_SIZE, 1.0))
+        world.append(ET.fromstring(static_model(name, place, size, mu=mu, mu2=mu2)))
+
+
+def _barrier(topic: str, passed: str) -> ET.Element:
+    """Return the system that answers every message on one topic by one on another."""
+    plugin = ET.fromstring(PLUGIN.format("triggered-publisher", "TriggeredPublisher"))
+    for tag, name in (("input", topic), ("output", passed)):
+        ET.SubElement(plugin, tag, {"type": "gz.msgs.Empty", "topic": name})
+    return plugin

@@ -60,6 +60,8 @@ class Robot:
         position_topic: the same for positions, `joint_position_command`, or ""; it makes
             `Target.position`.
         switches: names of what commands can switch, a magnet say, with the state to start from.
+        contact_shapes: in Gazebo: values of the xacro's argument `contacts`, by which links touch
+            the ground with other shapes than they have; the first is the default there.
         cli: commands that `accord ROBOT` has, by name: `module:function`, returning a
             `roboaccord.cli.command.Result`.
     """
@@ -75,6 +77,7 @@ class Robot:
     velocity_topic: str = ""
     position_topic: str = ""
     switches: Mapping[str, bool] = NOTHING
+    contact_shapes: tuple[str, ...] = ()
     cli: Mapping[str, str] = NOTHING
 
     def __init__(self) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
-import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen
@@ -14,8 +14,9 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
-from roboaccord.gazebo.form import expand_for_gazebo
-from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
+from roboaccord.gazebo.world import physics_of, world_for_run
+from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 from roboaccord.scenario.setup import Setup
 
 GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
@@ -23,11 +24,12 @@ GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
 
 @dataclass(frozen=True)
 class World:
-    """Hold the name of a world and its physics step [s], as read from its file."""
+    """Hold a world's file, its name, its physics step [s], and folders of models it includes."""
 
     path: Path
     name: str
     physics_step: float
+    models: tuple[Path, ...] = ()
 
     @classmethod
     def find(cls, name: str) -> World:
@@ -41,33 +43,27 @@ class World:
         if not path.is_file():
             known = [p.stem for p in folder.glob("*.sdf")]
             raise AccordError(f"no world {name}{did_you_mean(name, known)}")
-        try:
-            world = ET.parse(path).getroot().find("world")
-            step = float(world.findtext("physics/max_step_size", "nan"))  # type: ignore[union-attr]
-            title = world.attrib["name"]  # type: ignore[union-attr]
-        except (ET.ParseError, AttributeError, KeyError, ValueError) as error:
-            raise AccordError(f"{path.name} is no world: {error}") from None
-        if not step > 0:
-            raise AccordError(f"{path.name} states no physics/max_step_size")
-        return cls(path, title, step)
+        models = (share("roboaccord_ros") / "models", path.resolve().parents[1] / "models")
+        return cls(path, *physics_of(path), tuple(dict.fromkeys(models)))
 
     @classmethod
-    def of(cls, setup: Setup, name: str = "") -> World:
-        """Read the world that is named, or else the one that a scenario is run in.
+    def of(cls, setup: Setup, name: str = "", *, lockstep: bool = True, pace: float = 0.0) -> World:
+        """Write the world of a run: the one that is named, or else the scenario's or terrain's.
+
+        Args:
+            setup: robot and scenario.
+            name: of a world, as `find` takes it.
+            lockstep: whether it waits for its commands; then it has no pace of its own.
+            pace: simulated seconds per second of a free world; 1 if 0, lest it outruns what
+                commands it.
 
         Raises:
-            AccordError: as `find`; or if a world cannot be made of the terrain.
+            AccordError: as `find`; or if the world cannot be what the scenario asks for.
         """
         made = None if name else setup.robot.world(setup)
-        if made is not None:
-            return cls.find(str(made))
-        return cls.find(name or setup.scenario.world)
-
-    @property
-    def models(self) -> list[Path]:
-        """Folders with the models that it includes: those that ship, and its own."""
-        own = self.path.resolve().parents[1] / "models"
-        return list(dict.fromkeys([share("roboaccord_ros") / "models", own]))
+        source = cls.find(str(made) if made else name or setup.scenario.world)
+        path = world_for_run(source.path, setup, factor=0.0 if lockstep else pace or 1.0)
+        return cls(path, *physics_of(path), source.models)
 
     def check_period(self, control_period: float) -> None:
         """Refuse a control period [s] that is no whole multiple of the world's step.
@@ -79,26 +75,24 @@ class World:
         count_steps(control_period, self.physics_step, what)
 
 
-def refuse_rates(setup: Setup) -> None:
-    """Refuse a scenario with initial rates, which Gazebo cannot set.
+def refuse_start(setup: Setup) -> None:
+    """Refuse a start that Gazebo cannot make.
 
-    Nor can it be told to turn a ball alone: a model is put in place as a whole.
+    It cannot be told to turn a ball alone, for a model is put in place as a whole; and a base has
+    rates of its own only where it is free.
 
     Raises:
         AccordError: naming the key.
     """
-    given = setup.scenario.initial
-    starts = {"qd": setup.initial.qd, "twist": setup.initial.twist}
-    for key, values in starts.items():
-        if any(values):
-            raise AccordError(
-                f"scenario {setup.scenario.name} has initial.{key}; Gazebo starts every robot "
-                "at rest: try another simulator"
-            )
+    given, name = setup.scenario.initial, setup.scenario.name
+    if any(setup.initial.twist) and base_in_gazebo(setup.scenario) != "free":
+        raise AccordError(
+            f"scenario {name} has initial.twist; in Gazebo a base that is held cannot start so"
+        )
     turned = any((given.roll, given.pitch, given.yaw))
     if turned and Tree.parse(expand_for_gazebo(setup)).frame:
         raise AccordError(
-            f"scenario {setup.scenario.name} turns the ball at the start; Gazebo would turn what "
+            f"scenario {name} turns the ball at the start; Gazebo would turn what "
             "carries it, too: leave out initial.roll, pitch and yaw"
         )
 
@@ -149,6 +143,16 @@ def body_twist(before: Array, after: Array, step: float) -> Array:
     spin = vector * (angle / size if size > 0 else 0.0)
     move = quaternion_matrix(before[3:]).T @ (after[:3] - before[:3])
     return np.asarray(np.concatenate([move, spin]) / step)
+
+
+def moved(state: RobotState, step: float) -> RobotState:
+    """Return a state whose base has gone on with its twist for a time [s]."""
+    turn = quaternion_matrix(state.orientation)
+    after = quaternion_product(state.orientation, turn_quaternion(state.twist[3:] * step))
+    place = state.position + turn @ state.twist[:3] * step
+    return dataclasses.replace(
+        state, time=state.time + step, position=place, orientation=after / np.linalg.norm(after)
+    )
 
 
 class BaseTwist:

@@ -22,9 +22,11 @@ from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.gazebo.form import contact_shapes
 from roboaccord.scenario.setup import Setup
 
-from roboaccord_ros.gazebo.bridge import BaseTwist, World, gazebo_version, refuse_rates
+from roboaccord_ros.gazebo.bridge import BaseTwist, World, gazebo_version, moved, refuse_start
+from roboaccord_ros.gazebo.lateness import Lateness
 from roboaccord_ros.gazebo.link import FreeLink, Link, LockstepLink
 from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph import names as graph
@@ -49,6 +51,8 @@ class GazeboShell:
         timeout: how long Gazebo may be silent [s of wall time].
         pace: of the commands in lockstep, as the simulator's.
         endless: whether it runs until it is interrupted.
+        max_delay: how late a command may act [control periods]; 0 for no bound.
+        contacts: with what the robot touches the ground, of the description that Gazebo has.
     """
 
     def __init__(
@@ -63,6 +67,8 @@ class GazeboShell:
         pace: float = 0.0,
         *,
         endless: bool = False,
+        max_delay: int = 0,
+        contacts: str = "",
     ) -> None:
         self._node, self._setup, self._world, self._run = node, setup, world, run
         self._link = link
@@ -72,7 +78,8 @@ class GazeboShell:
         self._ticks = 0 if endless else count_steps(setup.scenario.duration, period, "duration")
         self._period_ns = round(period * NANOSECONDS)
         self._robot, self._joints = setup.robot.name, setup.joints
-        self._outlet = Outlet(node, setup, "gz", gazebo_version(), "ros_gz", clock=False)
+        transport = ", ".join(["ros_gz", *contact_shapes(setup, contacts).values()])
+        self._outlet = Outlet(node, setup, "gz", gazebo_version(), transport, clock=False)
         self._markers = contact_markers(node, setup)
         self._codec, self._inlet = EffortCodec(setup.joints), Inlet(setup.joints)
         self._effort = np.zeros(len(setup.joints))
@@ -82,10 +89,10 @@ class GazeboShell:
         self._motion = Motion(setup.joints, endless=endless)
         self._begun, self._endless = False, endless
         self._events: list[Event] = []  # since the last state
-        self._delays: list[int] = []
+        self._lateness = Lateness(node, run, world.physics_step, period, max_delay)
         self._started = self._heard = time.monotonic()
         self.result: dict[str, object] = {}
-        refuse_rates(setup)
+        refuse_start(setup)
         names = setup.initial.switches
         self._asked = SwitchServices(node, self._robot, names)
         self._switches = GazeboSwitches(node, self._robot, run, names, link, self._on_settled)
@@ -95,8 +102,11 @@ class GazeboShell:
             graph.GZ_ODOMETRY: lambda data: self._on_state(self._inlet.take_odometry(data)),
             graph.GZ_STATES: lambda data: self._on_state(self._inlet.take_joint_states(data)),
         }
+        newest = {graph.EFFORTS: graph.NEWEST} if max_delay else {}  # an old command is no help
         subscribed = {
-            name: graph.subscribe(node, self._robot, name, run.guard(take))
+            name: graph.subscribe(
+                node, self._robot, name, run.guard(take), qos=newest.get(name, graph.RELIABLE)
+            )
             for name, take in takes.items()
         }
         self._wrenches = subscribed[graph.WRENCH]
@@ -159,13 +169,11 @@ class GazeboShell:
         initial = self._setup.initial
         if self._odometry:
             self._odometry.reset(initial)
-        zeros = np.zeros(len(self._joints))  # Gazebo has no way to start with rates
-        state = RobotState(
-            0.0, initial.q, zeros, zeros, initial.position, initial.orientation,
-            switches=self._switches.now,
-        )  # fmt: skip
-        # Gazebo gives no odometry of the first step: until the second, the base is where it was.
-        first = dataclasses.replace(state, time=self._world.physics_step)
+        self._link.start()
+        effort, switches = np.zeros(len(self._joints)), self._switches.now
+        state = dataclasses.replace(initial, time=0.0, effort=effort, switches=switches)
+        # Gazebo gives no odometry of the first step: there the base has gone on as it started.
+        first = moved(state, self._world.physics_step)
         self._inlet.take_odometry(OdometryCodec().encode(first))
         self._heard = self._started = time.monotonic()
         self._pace.restart()
@@ -186,7 +194,7 @@ class GazeboShell:
         if self.result or not self._begun:
             return
         self._effort = clip_efforts(effort, self._setup.effort_limits)
-        self._delays.append(round((self._seen - stamp) / self._world.physics_step))
+        self._lateness.see(stamp, self._seen)
         for name, on in self._switches.bring(self._asked.take()).items():
             kind = name.rpartition("_")[0] + ("_on" if on else "_off")
             self._events.append(Event(self._seen, kind, name))
@@ -243,7 +251,7 @@ class GazeboShell:
             "steps": round(self.trajectory.time[-1] * NANOSECONDS / self._period_ns) if over else 0,
             "wall_time": wall,
             "real_time_factor": self._seen / wall,
-            "command_delay": float(np.mean(self._delays)) if self._delays else 0.0,
+            "command_delay": self._lateness.mean,
             "error": error,
         }
         self._outlet.result(self.result)
@@ -259,14 +267,22 @@ class GazeboShell:
 def build(node: Node, run: Run) -> GazeboShell:
     """Make the adapter that the parameters of a node ask for."""
     names = ("scenario", "set", "duration", "world", "lockstep", "pace", "peers", "start_timeout")
-    values = declare(node, "robot", *names)
-    setup = setup_of(values)
-    world = World.of(setup, values["world"])
-    link = LockstepLink(setup, world) if values["lockstep"] else FreeLink(node, setup, world)
-    pace = values["pace"] if values["lockstep"] else 0.0  # free, the world's own rate counts
-    peers, patience = values["peers"], values["start_timeout"]
-    endless = math.isinf(values["duration"])
-    return GazeboShell(node, setup, world, link, run, peers, patience, pace, endless=endless)
+    values = declare(node, "robot", *names, "max_delay", "contacts")
+    setup, lockstep, name = setup_of(values), values["lockstep"], values["world"]
+    world = World.find(name) if name.endswith(".sdf") else World.of(setup, name, lockstep=lockstep)
+    return GazeboShell(
+        node,
+        setup,
+        world,
+        LockstepLink(setup, world) if lockstep else FreeLink(node, setup, world),
+        run,
+        values["peers"],
+        values["start_timeout"],
+        values["pace"] if lockstep else 0.0,  # free, the world's own rate counts
+        endless=math.isinf(values["duration"]),
+        max_delay=0 if lockstep else values["max_delay"],
+        contacts=values["contacts"],
+    )
 
 
 def main() -> None:

@@ -1,15 +1,15 @@
 """Transport of efforts and step requests to Gazebo: in lockstep or free-running.
 
 In lockstep the world is paused, and each command steps it by one control period; it goes over
-Gazebo's own transport, for which Python bindings are needed. Free, the world runs as fast as it
-may, efforts go over the bridge, and act when they arrive.
+Gazebo's own transport, for which Python bindings are needed. Free, the world runs by itself,
+efforts go over the bridge, and act when they arrive.
 """
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from subprocess import Popen
 from typing import Any, Protocol
 
@@ -23,14 +23,13 @@ from roboaccord.scenario.setup import Setup
 from std_msgs.msg import Empty
 
 from roboaccord_ros.gazebo.bridge import World, set_running
+from roboaccord_ros.gazebo.rates import set_rates
+from roboaccord_ros.gazebo.transport import Server, message
 from roboaccord_ros.graph import names as graph
 
 SETTLE = 0.5  # s from connection to first message; one sent at once can be lost
-PATIENCE = 10_000  # ms that Gazebo has to take a request
-AT_THE_END = 500  # ms that it has to take the last message
-# Messages whose file is not named as all others' are.
-MODULES = {"StringMsg": "stringmsg", "StringMsg_V": "stringmsg_v"}
-QUERY = "/gazebo/worlds"  # a service that every server has, and that changes nothing
+CONNECTING = 10.0  # s that Gazebo has to hear a topic for the first time
+AT_THE_END = 0.5  # s that it has to take the last message
 
 
 class Link(Protocol):
@@ -38,6 +37,9 @@ class Link(Protocol):
 
     def missing(self) -> str:
         """Return the first missing topic or service, or ""."""
+
+    def start(self) -> None:
+        """Give the robot in the paused world its rates at the start."""
 
     def force(self, effort: Array) -> None:
         """Put efforts (n,) [N m] in force."""
@@ -59,7 +61,7 @@ class FreeLink:
     """Send efforts over the bridge, to a world that runs from the first command on."""
 
     def __init__(self, node: Node, setup: Setup, world: World) -> None:
-        self._world, self._codec = world, EffortCodec(setup.joints)
+        self._setup, self._world, self._codec = setup, world, EffortCodec(setup.joints)
         self._jointed = bool(setup.joints)
         self._publisher, self._send = graph.advertise(node, setup.robot.name, graph.GZ_EFFORTS)
         self._switches = {
@@ -74,6 +76,10 @@ class FreeLink:
             if not publisher.get_subscription_count():
                 return f"no bridge has subscribed to {publisher.topic_name}"
         return ""
+
+    def start(self) -> None:
+        if any(self._setup.initial.qd) or any(self._setup.initial.twist):
+            set_rates(Server(self._world.name), self._setup)
 
     def force(self, effort: Array) -> None:
         if self._jointed:
@@ -96,23 +102,23 @@ class FreeLink:
 class LockstepLink:
     """Send efforts over Gazebo's transport, and step the paused world by control periods.
 
+    Efforts, wrenches and switches are messages; the step is asked for when the server has handled
+    them all. So a run is the same on a busy machine.
+
     Raises:
         AccordError: without the Python bindings of gz-transport 13.
     """
 
     def __init__(self, setup: Setup, world: World) -> None:
+        self._setup, self._server = setup, Server(world.name)
         self._wrenches = f"/world/{world.name}/wrench"
         self._base = f"{setup.robot.name}::base_link"
-        self._control = f"/world/{world.name}/control"
         self._steps = round(setup.scenario.control_period / world.physics_step)
         self._trajectory, self._joints = message("JointTrajectory"), setup.joints
-        self._request, self._answer = message("WorldControl"), message("Boolean")
-        self._query, self._worlds = message("Empty")(), message("StringMsg_V")
-        self._node = _import("gz.transport13").Node()
         kinds = {graph.GZ_EFFORTS: self._trajectory} if setup.joints else {}
         kinds |= dict.fromkeys(_switch_topics(setup), message("Empty"))
         topics = _gazebo_topics(setup, kinds)
-        self._publishers = {n: self._node.advertise(topics[n], kinds[n]) for n in kinds}
+        self._publishers = {n: self._server.node.advertise(topics[n], kinds[n]) for n in kinds}
         self._topics = topics
         self._connected = 0.0
 
@@ -122,7 +128,10 @@ class LockstepLink:
                 return f"nothing in Gazebo listens to {self._topics[name]}"
         self._connected = self._connected or time.monotonic()
         settled = time.monotonic() > self._connected + SETTLE
-        return "" if settled else "Gazebo was connected only now"
+        return self._server.missing() if settled else "Gazebo was connected only now"
+
+    def start(self) -> None:
+        set_rates(self._server, self._setup)
 
     def force(self, effort: Array) -> None:
         if not self._joints:
@@ -139,8 +148,8 @@ class LockstepLink:
             )
         kind = message("EntityWrench")
         if self._wrenches not in self._publishers:
-            publisher = self._node.advertise(self._wrenches, kind)
-            end = time.monotonic() + PATIENCE / 1000
+            publisher = self._server.node.advertise(self._wrenches, kind)
+            end = time.monotonic() + CONNECTING
             while not publisher.has_connections():
                 if time.monotonic() > end:
                     raise LockstepError(f"nothing in Gazebo listens to {self._wrenches}")
@@ -157,15 +166,12 @@ class LockstepLink:
         self._publishers[f"gz/{name}/{graph.GZ_SWITCH[on]}"].publish(message("Empty")())
 
     def go_on(self) -> None:
-        ask = self._request(pause=True, multi_step=self._steps)
-        done, answer = self._node.request(self._control, ask, self._request, self._answer, PATIENCE)
-        if not (done and answer.data):
-            raise LockstepError(f"Gazebo does not take a step by {self._control}")
+        self._server.wait()
+        self._server.control(steps=self._steps)
 
     def deliver(self) -> None:
-        # Once the server has answered, it has taken what was sent before. One that has ended does
-        # not answer, and needs nothing more.
-        self._node.request(QUERY, self._query, type(self._query), self._worlds, AT_THE_END)
+        with suppress(LockstepError):  # a server that has ended needs nothing more
+            self._server.wait(AT_THE_END)
 
 
 def _switch_topics(setup: Setup) -> list[str]:
@@ -179,20 +185,3 @@ def _gazebo_topics(setup: Setup, names: Iterable[str]) -> dict[str, str]:
     entries: Sequence[dict[str, Any]] = yaml.safe_load(file.read_text(encoding="utf-8"))
     bridged = {entry["ros_topic_name"]: str(entry["gz_topic_name"]) for entry in entries}
     return {name: bridged[f"/{setup.robot.name}/{name}"] for name in names}
-
-
-def message(kind: str) -> Any:
-    """Return the class of a message of Gazebo, `JointTrajectory` say."""
-    module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
-    module = MODULES.get(kind, module)
-    return getattr(_import(f"gz.msgs10.{module}_pb2"), kind)
-
-
-def _import(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise AccordError(
-            "lockstep with Gazebo needs the Python bindings of gz-transport 13 "
-            "(ros-jazzy-gz-transport-vendor from 0.0.9 on); or let it run free: lockstep:=false"
-        ) from None

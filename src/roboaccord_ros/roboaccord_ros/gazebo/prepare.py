@@ -11,19 +11,19 @@ from typing import Any
 import yaml
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
-from roboaccord.gazebo.form import expand_for_gazebo
+from roboaccord.gazebo.form import contact_shapes, expand_for_gazebo
 from roboaccord.numerics.rotations import quaternion_rpy
 from roboaccord.scenario.setup import Setup
 
-from roboaccord_ros.gazebo.bridge import World, refuse_rates
-from roboaccord_ros.gazebo.link import message
+from roboaccord_ros.gazebo.bridge import World, refuse_start
+from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.process import Process
 
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 STEP_TIME = {
-    "snake": 10e-3,
+    "snake": 3.8e-3,
     "monkeybot": 1.5e-3,
     "packbot": 1.8e-3,
     "roller_sphere": 5e-3,
@@ -40,7 +40,7 @@ def is_installed(package: str) -> bool:
     return any(prefix and (Path(prefix) / marker).exists() for prefix in prefixes)
 
 
-def check_gazebo(setup: Setup, world: str, *, lockstep: bool) -> World:
+def check_gazebo(setup: Setup, world: str, *, lockstep: bool, contacts: str) -> World:
     """Return the world of a run that Gazebo can do here.
 
     Raises:
@@ -50,9 +50,10 @@ def check_gazebo(setup: Setup, world: str, *, lockstep: bool) -> World:
     if missing or not shutil.which("gz"):
         what = f"package {missing[0]}" if missing else "command gz"
         raise AccordError(f"Gazebo Sim ({what}) is not installed; try sim:=dart")
-    found = World.of(setup, world)
+    contact_shapes(setup, contacts)
+    found = World.of(setup, world, lockstep=lockstep)
     found.check_period(setup.scenario.control_period)
-    refuse_rates(setup)
+    refuse_start(setup)
     if lockstep:
         message("WorldControl")  # of the Python bindings
     return found
@@ -88,7 +89,8 @@ def gazebo_processes(
     x, y, z = (float(value) for value in setup.initial.position)
     roll, pitch, yaw = (float(value) for value in quaternion_rpy(setup.initial.orientation))
     place = {"x": x, "y": y, "z": z, "R": roll, "P": pitch, "Y": yaw}
-    model = {"world": world.name, "name": setup.robot.name, "string": expand_for_gazebo(setup)}
+    urdf = expand_for_gazebo(setup, adapter.get("contacts", ""))
+    model = {"world": world.name, "name": setup.robot.name, "string": urdf}
     return [
         Process(
             name="gazebo",

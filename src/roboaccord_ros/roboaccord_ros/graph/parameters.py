@@ -32,6 +32,8 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
         "how long peers may take to start, and a controller to be made or reset [s of wall time]",
     ),
     "peers": ([""], "names of the nodes that must receive before the first message is sent"),
+    "contacts": ("", "in Gazebo: with what links touch the ground; empty: the robot's default"),
+    "max_delay": (200, "free, Gazebo: how late a command may act [control periods]; 0: none"),
     "transport": ("ros", "what the bag says about the transport"),
     "tolerance": (0.0, "velocity error over its change, beside the time step's; 0: the scenario's"),
     "log": ("warning", "least level of the log lines on stderr"),

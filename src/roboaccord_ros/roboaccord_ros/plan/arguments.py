@@ -21,6 +21,7 @@ ARGUMENTS: dict[str, tuple[Any, str]] = {
     "rviz": ("auto", "show the robot in RViz; auto: where Gazebo shows no window"),
     "foxglove": ("false", "serve the topics to Foxglove by foxglove_bridge"),
     "world": ("", "for Gazebo: a world of worlds/, or a path that ends in .sdf"),
+    "contacts": ("", "in Gazebo: with what links touch the ground; empty: the robot's default"),
     "headless": ("false", "without any window"),
     "namespace": ("", "of all nodes and topics, so that several robots run side by side"),
     "log_level": ("warning", "debug, info, warning or error"),

@@ -57,7 +57,9 @@ def _check(request: Request, sim: str) -> World | None:
     """Refuse what a simulator cannot run; return Gazebo's world."""
     setup, lockstep = request.setup, request.on("lockstep")
     if sim == GAZEBO:
-        return check_gazebo(setup, request["world"], lockstep=lockstep)
+        return check_gazebo(
+            setup, request["world"], lockstep=lockstep, contacts=request["contacts"]
+        )
     if request["world"]:
         World.find(request["world"])
     simulator = make_simulator(setup, sim)

@@ -97,8 +97,9 @@ def _nodes(
     peers = [*controller, *beside]
     simulator = {**run, "pace": pace, **({"peers": peers} if peers else {})}
     if choice.world is not None:
+        shapes = {"contacts": request["contacts"]} if request["contacts"] else {}
         processes = gazebo_processes(
-            request.setup, choice.world, simulator, env, window=sight.gazebo
+            request.setup, choice.world, {**simulator, **shapes}, env, window=sight.gazebo
         )
     else:
         processes = [_node("simulator", "ends", {**simulator, "engine": choice.sim})]

@@ -133,10 +133,10 @@ def friction_of(setup: Setup) -> tuple[Array, Array]:
     """Return the setup's friction as the kernels take it; without friction there are no points.
 
     Returns:
-        (mu_along, mu_across, load [N], slip speed [m/s]), where the ground changes also (x [m],
-        mu_along, mu_across) beyond, and the contact points (k, 2) [m].
+        the law as `ground_forces` has it, and the contact points (k, 2) [m].
     """
     law = setup.force_law
     if not isinstance(law, EllipseFriction):
-        return np.zeros(4), np.zeros((0, 2))
-    return np.array([*law.mu, law.load, law.slip_speed, *law.beyond]), law.points
+        return np.zeros(7), np.zeros((0, 2))
+    head = [*law.mu, law.load, law.slip_speed, float(law.pyramid), *law.gyration]
+    return np.array([*head, *law.beyond]), law.points

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.contract.friction import ellipse_force
+from roboaccord.contract.friction import rigid_loads, sliding_force
 from roboaccord.numerics.jit import kernel
 
 
@@ -44,39 +44,46 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):
 
 
 @kernel
-def link_places(body, c, x, places):
-    """Fill the x of the links' centres (N,) [m], for the centre of mass at x."""
+def link_places(body, c, s, x, y, px, py):
+    """Fill the places of the links' centres (N,) [m], for the centre of mass at (x, y)."""
     a, b = body[0], body[1]
     n = c.shape[0]
-    places[n - 1] = 0.0
+    px[n - 1] = 0.0
+    py[n - 1] = 0.0
     for j in range(n - 2, -1, -1):
-        places[j] = places[j + 1] + a * c[j] + b * c[j + 1]
-    places += x - places.sum() / n
+        px[j] = px[j + 1] + a * c[j] + b * c[j + 1]
+        py[j] = py[j + 1] + a * s[j] + b * s[j + 1]
+    px += x - px.sum() / n
+    py += y - py.sum() / n
 
 
 @kernel
 def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
     """Fill the ground's force (fx, fy) [N] and moment [N m] on every link (N,).
 
-    `friction` is (mu_along, mu_across, load, slip_speed); where the ground changes, three more
-    say beyond which x [m] and to which coefficients. `x` is the centre of mass's. `points` (k, 2)
-    [m] are the contact points of a link, which share the load equally.
+    `friction` is (mu_along, mu_across, load, slip_speed, pyramid, gyration about x, about y):
+    pyramid is 1 where each axis is bounded by itself, and else 0; the squared radii of gyration of
+    a link [m^2] are 0 where all links have the same load. Where the ground changes, three more say
+    beyond which x [m] and to which coefficients. `x` is the centre of mass's. `points` (k, 2) [m]
+    are the contact points of a link, which share its load equally where all have the same.
     """
-    count = points.shape[0]
+    n, count = c.shape[0], points.shape[0]
     if count == 0:
         fx[:] = 0.0
         fy[:] = 0.0
         moment[:] = 0.0
         return
-    link_velocities(body, c, s, vx, vy, w, fx, fy)
-    load = friction[2] / count
     mu_along, mu_across = friction[0], friction[1]
-    changes = friction.shape[0] > 4
-    if changes:
-        link_places(body, c, x, moment)  # each is read before its link's moment is written
-    for i in range(c.shape[0]):
+    pyramid, rigid, changes = friction[4] > 0.0, friction[6] > 0.0, friction.shape[0] > 7
+    loads = np.full((n, count), friction[2] / count)
+    if rigid or changes:
+        link_places(body, c, s, x, 0.0, moment, fy)  # x is read before the moment is written
+    if rigid:
+        rigid_loads(moment, fy, c, s, points, friction[2], friction[5:7], loads)
+    link_velocities(body, c, s, vx, vy, w, fx, fy)
+    for i in range(n):
         if changes:
-            first = 5 if moment[i] > friction[4] else 0
+            first = 8 if moment[i] > friction[7] else 0
             mu_along, mu_across = friction[first], friction[first + 1]
         along = c[i] * fx[i] + s[i] * fy[i]
         across = c[i] * fy[i] - s[i] * fx[i]
@@ -86,9 +93,10 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
         for k in range(count):
             px = points[k, 0]
             py = points[k, 1]
-            fa, fc = ellipse_force(
-                along - w[i] * py, across + w[i] * px, mu_along, mu_across, load, friction[3]
-            )
+            fa, fc = sliding_force(
+                pyramid, along - w[i] * py, across + w[i] * px, mu_along, mu_across, loads[i, k],
+                friction[3],
+            )  # fmt: skip
             sum_a += fa
             sum_c += fc
             sum_m += px * fc - py * fa

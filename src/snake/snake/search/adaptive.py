@@ -157,7 +157,7 @@ class AdaptiveController:
 
     def _friction(self) -> Array:
         p = self._chain.parameters
-        return np.array([*self.believed, p.link_mass * p.gravity, self._slip])
+        return np.array([*self.believed, p.link_mass * p.gravity, self._slip, 0.0, 0.0, 0.0])
 
     def _judge(self, time: float) -> None:
         """Compare the estimate with the assumed friction, and react to a change of ground."""

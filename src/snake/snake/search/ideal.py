@@ -137,13 +137,13 @@ class IdealModel:
 
     Args:
         parameters: of the snake.
-        friction: (mu_along, mu_across, load [N], slip speed [m/s]).
+        friction: the law as `ground_forces` has it, of which a change of ground is left out.
         points: contact points of a link (k, 2) [m].
     """
 
     def __init__(self, parameters: SnakeParameters, friction: Array, points: Array) -> None:
         self.parameters = parameters
-        self.friction = np.array(friction[:4])
+        self.friction = np.array(friction[:7])
         self.points = points
         self._body = PlanarSnake(parameters).body
 

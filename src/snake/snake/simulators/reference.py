@@ -114,7 +114,7 @@ class SnakeReference:
         w = y[n + 4 :]
         dynamics.accelerations(
             self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
-            np.zeros(4), np.zeros((0, 2)), c, s, factor, acc,
+            np.zeros(7), np.zeros((0, 2)), c, s, factor, acc,
         )  # fmt: skip
         tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
         base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, acc[-1]])
