@@ -153,10 +153,9 @@ def test_what_takes_no_push_says_so_and_a_run_that_is_not_pushed_is_the_same() -
 
 @pytest.mark.parametrize("speed", [0.5, 2.0])
 def test_a_run_in_view_is_paced_and_the_same(speed: float, tmp_path: Path) -> None:
-    """0.4 s take 0.8 s or 0.2 s of wall time at least, but for the 2 ms a run may be early."""
+    """0.4 s take 0.8 s or 0.2 s of wall time at least."""
     pytest.importorskip("viser", reason="viser is not installed")
-    pytest.importorskip("yourdfpy", reason="yourdfpy is not installed")
-    from roboaccord.view.live import AHEAD, LiveView, open_stage
+    from roboaccord.view.live import LiveView, open_stage
 
     setup = setup_of("snake", "serpenoid", "duration=0.4")
     ask = {"setup": setup, "engine": "reference"}
@@ -167,7 +166,7 @@ def test_a_run_in_view_is_paced_and_the_same(speed: float, tmp_path: Path) -> No
         start = time.monotonic()
         seen = RunRequest(**ask, bag=tmp_path / "seen", observers=(live,), wrap=live.wrap)
         paced = run_direct(seen)
-        assert time.monotonic() - start > 0.4 / speed - 2.0 * AHEAD
+        assert time.monotonic() - start > 0.4 / speed
         player = live.replay(paced.trajectory)
         player.play(0.1)
         assert player._now > 0.0

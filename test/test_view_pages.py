@@ -27,7 +27,6 @@ from roboaccord.view.player import Player
 from roboaccord.view.raster import Canvas, Mesh
 
 pytest.importorskip("viser", reason="viser is not installed")
-pytest.importorskip("yourdfpy", reason="yourdfpy is not installed")
 
 from browser import Page, browser
 from roboaccord.view.live import LiveView, open_stage
@@ -235,7 +234,7 @@ def test_a_link_is_pushed_from_the_page(tmp_path: Path) -> None:
     thread = threading.Thread(target=run)
     with page_of(stage, tmp_path) as page:
         thread.start()
-        wait_until(page, lambda: live._due > 0.0)
+        wait_until(page, lambda: live._pace.pace > 0.0)
         click(page, "push")
         wait_until(page, lambda: len(simulator._asked) == 1)
         click(page, "▶")

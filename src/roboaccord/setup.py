@@ -40,7 +40,7 @@ setup(
     ],
     extras_require={
         "engines": ["dartpy>=6.16", "mujoco>=3.2"],
-        "view": ["viser>=1.0", "yourdfpy>=0.0.56"],
+        "view": ["viser>=1.0"],
     },
     entry_points={
         "console_scripts": ["accord = roboaccord.cli.main:main"],

@@ -1,6 +1,6 @@
 """Let the MonkeyBot travel along the wall, hand over hand, by the report's gait.
 
-ros2 launch monkeybot brachiate.launch.py sim:=dart record:=true
+ros2 launch monkeybot brachiate.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

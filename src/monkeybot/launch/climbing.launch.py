@@ -1,6 +1,6 @@
 """Let the MonkeyBot climb the wall, 12 mm a step.
 
-ros2 launch monkeybot climbing.launch.py sim:=dart record:=true
+ros2 launch monkeybot climbing.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

@@ -1,6 +1,6 @@
 """Let the MonkeyBot walk along the wall by the clock, stable without feedback.
 
-ros2 launch monkeybot clocked.launch.py sim:=dart record:=true
+ros2 launch monkeybot clocked.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

@@ -1,6 +1,6 @@
 """Let the MonkeyBot swing out of rest into its stable gait, which Gazebo can do too.
 
-ros2 launch monkeybot clocked_from_rest.launch.py sim:=gz record:=true
+ros2 launch monkeybot clocked_from_rest.launch.py sim:=gz
 """
 
 from launch import LaunchDescription

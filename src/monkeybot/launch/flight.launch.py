@@ -1,6 +1,6 @@
 """Let the MonkeyBot let go of the wall, and fly.
 
-ros2 launch monkeybot flight.launch.py sim:=dart record:=true
+ros2 launch monkeybot flight.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

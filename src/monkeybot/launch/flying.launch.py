@@ -1,6 +1,6 @@
 """Let the MonkeyBot walk along the wall with a short free flight between the hands.
 
-ros2 launch monkeybot flying.launch.py sim:=dart record:=true
+ros2 launch monkeybot flying.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

@@ -1,6 +1,6 @@
 """Let the MonkeyBot walk along the wall, its hands changed where the free one sinks to the line.
 
-ros2 launch monkeybot level.launch.py sim:=dart record:=true
+ros2 launch monkeybot level.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

@@ -1,6 +1,6 @@
 """Let the MonkeyBot walk along the wall without motor and without impacts.
 
-ros2 launch monkeybot passive.launch.py sim:=dart record:=true
+ros2 launch monkeybot passive.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

@@ -1,6 +1,6 @@
 """Let the MonkeyBot walk by the report's gait, held by feedback on the time of the change.
 
-ros2 launch monkeybot report_lqr.launch.py sim:=dart record:=true
+ros2 launch monkeybot report_lqr.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

@@ -1,6 +1,6 @@
 """Let the MonkeyBot swing down on hand A, and on by hand B.
 
-ros2 launch monkeybot swing.launch.py sim:=dart record:=true
+ros2 launch monkeybot swing.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

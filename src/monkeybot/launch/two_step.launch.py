@@ -1,6 +1,6 @@
 """Let the MonkeyBot walk along the wall in two unequal steps.
 
-ros2 launch monkeybot two_step.launch.py sim:=dart record:=true
+ros2 launch monkeybot two_step.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

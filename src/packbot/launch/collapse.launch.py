@@ -1,6 +1,6 @@
 """Let the Packbot's arm fall onto its own hulls, all joints without torque.
 
-ros2 launch packbot collapse.launch.py sim:=dart record:=true
+ros2 launch packbot collapse.launch.py sim:=dart
 ros2 launch packbot collapse.launch.py sim:=gz headless:=true
 ros2 topic echo /packbot/contacts
 """

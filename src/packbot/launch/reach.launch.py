@@ -1,6 +1,6 @@
 """Let the Packbot's finger tips reach a point in front, on a planned way.
 
-ros2 launch packbot reach.launch.py sim:=mujoco record:=true
+ros2 launch packbot reach.launch.py sim:=mujoco
 ros2 launch packbot reach.launch.py sim:=gz headless:=true
 """
 

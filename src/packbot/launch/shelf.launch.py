@@ -1,6 +1,6 @@
 """Let the Packbot's hand reach between two boards, past a bracket, in sight of its camera.
 
-ros2 launch packbot shelf.launch.py sim:=mujoco record:=true
+ros2 launch packbot shelf.launch.py sim:=mujoco
 ros2 launch packbot shelf.launch.py sim:=gz headless:=true
 """
 

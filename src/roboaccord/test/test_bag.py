@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import struct
 import subprocess
@@ -273,6 +274,20 @@ def test_raw_messages_are_recorded_as_they_are(tmp_path: Path) -> None:
         with pytest.raises(AccordError, match="/other is no topic"):
             writer.write_raw("/other", 0, data)
     np.testing.assert_array_equal(read_run(tmp_path / "bag").trajectory.q, [state.q])
+
+
+def test_a_full_disk_is_one_line_when_the_bag_is_closed(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the disk; noise does not compress."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    bag = BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros").__enter__()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        topic = "/toy/robot_description"
+        bag.write_raw(topic, 0, os.urandom(300_000))
+        with pytest.raises(AccordError, match=r"^cannot write .*/bag: File too large$"):
+            bag.__exit__(None, None, None)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def test_existing_and_unwritable_paths_are_refused(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from roboaccord.description.solids import box, cylinder, facets, sphere
 from roboaccord.report import space
 from roboaccord.report.drawing import picture
 from roboaccord.view.camera import Camera
-from roboaccord.view.figure import rooted_at_base
 from roboaccord.view.film import Film, parse_size
 from roboaccord.view.gif import write_gif
 from roboaccord.view.ground import draw_ground
@@ -299,7 +298,7 @@ def test_the_speed_shown_is_that_of_the_centre_of_mass_and_0_at_rest() -> None:
     )  # fmt: skip
     moved = URDF.replace('<axis xyz="0 0 1"/>', '<origin xyz="0 0.5 0"/><axis xyz="0 0 1"/>')
     # v + omega x r = (0.3 - 2 * 0.5, 0, 0.4)
-    rates = speeds(Scene.parse(rooted_at_base(moved)), motion)
+    rates = speeds(Scene.parse(moved), motion)
     assert rates[0] == 0.0
     assert rates[1] == pytest.approx(math.hypot(0.7, 0.4), rel=1e-6)
 
@@ -381,7 +380,7 @@ def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AccordError) as caught:
         Stage(URDF)
     message = str(caught.value)
-    assert "pip install viser yourdfpy" in message
+    assert "pip install viser" in message
     assert "viser" in message
     assert "\n" not in message
 
@@ -395,7 +394,6 @@ def reached(address: str, port: int) -> bool:
 @pytest.mark.parametrize(("host", "others"), [({}, False), ({"host": "0.0.0.0"}, True)])
 def test_a_view_is_for_one_address_unless_asked(host: dict[str, str], others: bool) -> None:
     pytest.importorskip("viser")
-    pytest.importorskip("yourdfpy")
     stage = Stage(URDF, 18080, **host)
     try:
         port = int(stage.url.rpartition(":")[2])
@@ -408,7 +406,6 @@ def test_a_view_is_for_one_address_unless_asked(host: dict[str, str], others: bo
 
 def test_an_address_that_cannot_be_had_is_one_line() -> None:
     pytest.importorskip("viser")
-    pytest.importorskip("yourdfpy")
     with pytest.raises(AccordError, match=r"^cannot listen on 192\.0\.2\.1: Cannot assign"):
         Stage(URDF, host="192.0.2.1")  # of no machine: RFC 5737
 
@@ -418,13 +415,6 @@ def test_who_lets_others_in_is_warned(capsys: pytest.CaptureFixture[str]) -> Non
     assert "warning" not in capsys.readouterr().err
     tell("http://0.0.0.0:8080", "0.0.0.0")
     assert "warning: whoever reaches 0.0.0.0 on port 8080" in capsys.readouterr().err
-
-
-def test_the_view_moves_the_base_itself() -> None:
-    text = rooted_at_base(URDF)
-    assert "world" not in text
-    assert "base_joint" not in text
-    assert "elbow" in text
 
 
 def test_a_film_has_the_ending_of_its_format(tmp_path: Path) -> None:

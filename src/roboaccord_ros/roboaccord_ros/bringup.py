@@ -71,7 +71,12 @@ def start_planned(context: LaunchContext) -> list[Any]:
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     words = [f"{name}:={value}" for name, value in given.items()]
     command = [python, "-m", "roboaccord_ros.plan", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PLANNING, check=False)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PLANNING, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"the planner of the launch took more than {PLANNING:g} s") from None
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it says nothing"]
         raise RuntimeError(lines[-1].removeprefix("error: "))

@@ -55,7 +55,7 @@ def test_without_gazebo_an_engine_is_chosen_and_the_reason_said():
     plan = plan_of()
     assert plan["by_name"]["simulator"]["parameters"]["engine"] == "dart"
     assert "not gz: Gazebo Sim (package ros_gz_sim) is not installed" in plan["messages"][0]
-    assert set(plan["by_name"]) == {"simulator", "controller"}
+    assert set(plan["by_name"]) == {"simulator", "controller", "recorder"}
 
 
 def test_what_no_engine_runs_goes_to_the_reference():
@@ -120,11 +120,21 @@ def test_a_person_who_drives_has_time_that_is_real_and_has_no_end():
 
 def test_changes_reach_simulator_and_controller_as_they_are():
     text = "set:=seed=3 'controller={name: none}'"
-    names = plan_of("sim:=reference", text, "record:=true")["by_name"]
+    names = plan_of("sim:=reference", text)["by_name"]
     for name in ("simulator", "controller"):
         assert names[name]["parameters"]["set"] == ["seed=3", "controller={name: none}"]
     assert names["simulator"]["parameters"]["peers"] == ["controller", "recorder"]
-    assert names["recorder"]["parameters"]["bag"].startswith("runs/snake_serpenoid_reference_")
+
+
+def test_a_launch_records_and_says_where():
+    for sent in (), ("record:=True",):
+        plan = plan_of("sim:=reference", *sent)
+        bag = plan["by_name"]["recorder"]["parameters"]["bag"]
+        assert bag.startswith("runs/snake_serpenoid_reference_")
+        assert f"bag: {bag}" in plan["messages"][0]
+    plan = plan_of("sim:=reference", "record:=false")
+    assert "recorder" not in plan["by_name"]
+    assert "no bag" in plan["messages"][0]
 
 
 @pytest.mark.parametrize(
@@ -146,6 +156,8 @@ def test_changes_reach_simulator_and_controller_as_they_are():
         (("record:=.",), ". exists already"),
         (("pace:=fast", "lockstep:=false"), "pace:=fast needs lockstep:=true"),
         (("namespace:=2nd",), "namespace:=2nd is no name of ROS"),
+        (("namespace:=säge",), "namespace:=säge is no name of ROS"),
+        (("record:=/dev/null/bag",), "no bag can be written into /dev/null"),
         (("simm:=dart",), "unknown argument simm:=dart; did you mean sim?"),
     ],
 )
@@ -172,6 +184,7 @@ def test_the_command_prints_json_or_one_line():
     with private_domain():
         done = subprocess.run([*command, "sim:=reference"], capture_output=True, text=True)
         failed = subprocess.run([*command, "sim:=gz"], capture_output=True, text=True)
-    assert [p["name"] for p in json.loads(done.stdout)["processes"]] == ["simulator", "controller"]
+    names = [process["name"] for process in json.loads(done.stdout)["processes"]]
+    assert names == ["simulator", "controller", "recorder"]
     assert (done.returncode, failed.returncode, failed.stdout) == (0, 2, "")
     assert failed.stderr.count("\n") == 1

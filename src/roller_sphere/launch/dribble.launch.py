@@ -1,6 +1,6 @@
 """Let a carrier drive over the ground, and its rollers dribble a ball ahead of it.
 
-ros2 launch roller_sphere dribble.launch.py sim:=dart record:=true
+ros2 launch roller_sphere dribble.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

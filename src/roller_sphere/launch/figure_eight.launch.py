@@ -1,6 +1,6 @@
 """Drive the ball between its rollers along a figure of eight.
 
-ros2 launch roller_sphere figure_eight.launch.py sim:=dart record:=true
+ros2 launch roller_sphere figure_eight.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

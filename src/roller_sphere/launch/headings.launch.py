@@ -1,6 +1,6 @@
 """Drive the ball between its rollers in twelve headings, each from rest to rest.
 
-ros2 launch roller_sphere headings.launch.py sim:=dart record:=true
+ros2 launch roller_sphere headings.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

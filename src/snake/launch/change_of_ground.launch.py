@@ -1,6 +1,6 @@
 """Let the snake come to another ground, notice it, and change its gait.
 
-ros2 launch snake change_of_ground.launch.py sim:=dart record:=true
+ros2 launch snake change_of_ground.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

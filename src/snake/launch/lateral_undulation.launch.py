@@ -1,6 +1,6 @@
 """Let the snake move by the post's eight configurations.
 
-ros2 launch snake lateral_undulation.launch.py sim:=dart record:=true
+ros2 launch snake lateral_undulation.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

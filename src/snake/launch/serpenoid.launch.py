@@ -1,6 +1,6 @@
 """Let the snake crawl by lateral undulation.
 
-ros2 launch snake serpenoid.launch.py sim:=dart record:=true
+ros2 launch snake serpenoid.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

@@ -1,6 +1,6 @@
 """Let the snake crawl to four waypoints, one after the other.
 
-ros2 launch snake waypoints.launch.py sim:=mujoco record:=true
+ros2 launch snake waypoints.launch.py sim:=mujoco
 """
 
 from launch import LaunchDescription

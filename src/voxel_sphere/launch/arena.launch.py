@@ -1,6 +1,6 @@
 """Roll the kinematic ball between four walls.
 
-ros2 launch voxel_sphere arena.launch.py sim:=reference record:=true
+ros2 launch voxel_sphere arena.launch.py sim:=reference
 """
 
 from launch import LaunchDescription

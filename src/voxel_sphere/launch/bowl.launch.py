@@ -1,6 +1,6 @@
 """Release the heavy ball in a bowl.
 
-ros2 launch voxel_sphere bowl.launch.py sim:=dart record:=true
+ros2 launch voxel_sphere bowl.launch.py sim:=dart
 """
 
 from launch import LaunchDescription

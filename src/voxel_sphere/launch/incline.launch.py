@@ -1,6 +1,6 @@
 """Roll the kinematic ball up an incline, askew.
 
-ros2 launch voxel_sphere incline.launch.py sim:=reference record:=true
+ros2 launch voxel_sphere incline.launch.py sim:=reference
 """
 
 from launch import LaunchDescription

@@ -1,6 +1,6 @@
 """Roll the kinematic ball across waves.
 
-ros2 launch voxel_sphere sinusoid.launch.py sim:=reference record:=true
+ros2 launch voxel_sphere sinusoid.launch.py sim:=reference
 """
 
 from launch import LaunchDescription

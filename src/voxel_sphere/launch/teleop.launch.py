@@ -1,6 +1,6 @@
 """Drive the heavy ball over waves by /voxel_sphere/cmd_vel.
 
-ros2 launch voxel_sphere teleop.launch.py sim:=dart record:=true
+ros2 launch voxel_sphere teleop.launch.py sim:=dart
 accord teleop voxel_sphere --ros
 It stops when nobody has told it anything for 0.5 s.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 from types import TracebackType
@@ -118,7 +119,8 @@ class BagWriter:
         try:
             self._writer.close()
         except OSError as failure:
-            self._writer.abort()
+            with contextlib.suppress(OSError):  # what is left in buffers has no place either
+                self._writer.abort()
             if error is None:
                 raise AccordError(f"cannot write {self.path}: {_reason(failure)}") from None
         if self._failure and error is None:

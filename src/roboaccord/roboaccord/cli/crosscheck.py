@@ -23,6 +23,7 @@ from roboaccord.cli.options import (
     complete_robot,
     complete_scenario,
     load_setup,
+    refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import describe_verdict
@@ -101,6 +102,7 @@ def crosscheck_command(
     """
     if robot.replace("-", "_") not in robot_names() and Path(robot).exists():
         return check_recorded(Path(robot), scenario, changes or [])
+    refuse_missing_bag(robot)
     if not scenario:
         raise AccordError(f"name a scenario of {find_robot(robot).name}: accord list")
     setup = load_setup(robot, scenario, changes or [])

@@ -6,6 +6,7 @@ import os
 import re
 import select
 import signal
+import sys
 import termios
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -151,7 +152,7 @@ def terminal_keys() -> Iterator[Read]:
     one that comes before that is read is an interrupt.
     """
     told: list[str] = []
-    is_open = True
+    is_open = sys.stdin is not None  # else the next file that is opened has its number
 
     def read() -> list[str]:
         nonlocal is_open

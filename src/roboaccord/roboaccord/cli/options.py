@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.engines import ENGINES
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, package_of, robot_names
@@ -93,3 +94,13 @@ def load_setup(robot: str, scenario: str, changes: list[str] | None = None) -> S
     """Return the setup of a robot's scenario with changes."""
     found = find_robot(robot)
     return Setup.of(load_scenario(found.package, found.name, scenario, changes or []))
+
+
+def refuse_missing_bag(name: str) -> None:
+    """Refuse the name of a bag that does not exist.
+
+    Raises:
+        AccordError: if it is no name of a robot.
+    """
+    if "/" in name or name.endswith((".mcap", ".db3")):
+        raise AccordError(f"no bag {name}")

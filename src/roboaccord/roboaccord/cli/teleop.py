@@ -26,6 +26,7 @@ from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines import check_engine
 from roboaccord.run.output import fresh
+from roboaccord.run.pace import Pace
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
@@ -33,7 +34,6 @@ from roboaccord.scenario.setup import Setup
 GROUP = "roboaccord.teleop"
 LONGEST = 600.0  # s that a drive lasts unless --duration says more: a motion is kept in memory
 RATE = 20.0  # Hz, of messages and of the screen
-LATE = 0.2  # s of wall time that a simulator may make up for
 
 
 class Link(Protocol):
@@ -88,7 +88,7 @@ def teleop_command(
         default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
         with results(folder, default, force=force) as place, shown(screen):
             bag = fresh(place / "bag")
-            pace = RealTime(screen)
+            pace = RealTime(screen, setup.scenario.control_period)
             result = run_direct(
                 RunRequest(setup=setup, engine=engine, bag=bag, inputs=keyboard, observers=(pace,))
             )
@@ -130,17 +130,18 @@ def connection(setup: Setup, namespace: str) -> AbstractContextManager[Link]:
 class RealTime(Observer):
     """Keep a run at real time, and show it; what a simulator is late by is let go."""
 
-    def __init__(self, screen: Screen) -> None:
-        self._screen, self._start, self._factor = screen, 0.0, 1.0
+    def __init__(self, screen: Screen, period: float) -> None:
+        self._screen, self._pace, self._factor = screen, Pace(period, 1.0), 1.0
         self._seen = (0.0, 0.0)  # simulated and wall time when the factor was last computed [s]
 
     def on_state(self, state: RobotState) -> None:
         """Wait until the time of the state has come."""
         now = time.monotonic()
-        if state.time == 0.0 or not self._seen[0]:  # the first tick compiles
-            self._start, self._seen = now - state.time, (state.time, now)
-        self._start = max(self._start, now - state.time - LATE)
-        time.sleep(max(self._start + state.time - now, 0.0))
+        if not self._seen[0]:  # the first tick compiles
+            self._seen = (state.time, now)
+            self._pace.restart()
+        else:
+            self._pace.wait()
         if now - self._seen[1] > 1.0:
             self._factor = (state.time - self._seen[0]) / (now - self._seen[1])
             self._seen = (state.time, now)

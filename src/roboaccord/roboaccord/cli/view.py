@@ -13,7 +13,7 @@ import typer
 from rich import filesize
 
 from roboaccord.cli.console import log, progress
-from roboaccord.cli.options import Changes, Engine, Speed, Stay, load_setup
+from roboaccord.cli.options import Changes, Engine, Speed, Stay, load_setup, refuse_missing_bag
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.surface import BACKDROPS, TERRAIN, Surface
 from roboaccord.engines import check_engine
@@ -86,7 +86,7 @@ def view_command(
         write_files(path, gif=gif, mp4=mp4, fps=fps, size=size, speed=speed)
     elif gif or mp4:
         option = "--gif" if gif else "--mp4"
-        _no_bag(what)
+        refuse_missing_bag(what)
         robot = find_robot(what)
         raise AccordError(f"{option} needs a bag; make one with: accord run {robot.name} SCENARIO")
     elif fps is not None or size is not None:
@@ -97,23 +97,13 @@ def view_command(
             raise AccordError(f"no bag {second}")
         view_run(path, beside, speed=speed, port=port, host=host, stay=stay)
     elif second:
-        _no_bag(what)
+        refuse_missing_bag(what)
         check_engine(engine)
         setup = load_setup(what, second, changes)
         simulate_in_view(setup, engine, speed=speed, port=port, host=host, stay=stay)
     else:
-        _no_bag(what)
+        refuse_missing_bag(what)
         show_robot(what, port=port, host=host, stay=stay)
-
-
-def _no_bag(what: str) -> None:
-    """Refuse the name of a bag that does not exist.
-
-    Raises:
-        AccordError: if it is no name of a robot.
-    """
-    if "/" in what or what.endswith(".mcap"):
-        raise AccordError(f"no bag {what}")
 
 
 def write_files(

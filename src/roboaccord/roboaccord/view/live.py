@@ -15,14 +15,13 @@ from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.push import PushedSimulator
+from roboaccord.run.pace import Pace
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
 from roboaccord.view.player import FASTEST, RATE, SLOWEST, Player, told
 from roboaccord.view.scene import Scene
 from roboaccord.view.stage import HOST, PORT, Stage
 
-AHEAD = 2e-3  # s of wall time that a run may be early before it waits
-BEHIND = 0.1  # s of wall time that a run may be late, and make up for
 PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
 STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s; at least one control period
 _ROUND_OFF = 1e-9  # s
@@ -58,7 +57,7 @@ class LiveView:
         self._latest = setup.initial
         self._find: Any = None
         self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
-        self._due, self._until = 0.0, 0.0
+        self._pace, self._until = Pace(setup.scenario.control_period, speed), 0.0
         self._folder = stage.server.gui.add_folder("simulation")
         with self._folder:
             self._add_controls(min(max(speed, SLOWEST), FASTEST))
@@ -76,20 +75,18 @@ class LiveView:
 
     def on_state(self, state: RobotState) -> None:
         """Leave the state to be shown, and wait until it is due."""
-        period, self._latest = state.time - self._latest.time, state
+        self._latest = state
         if self._find and (not self._times or state.time >= self._times[-1] + PERIOD - _ROUND_OFF):
             found = [contact_arrow(contact) for contact in self._find(state)]
             self._arrows.append(np.array(found).reshape(-1, 2, 3))
             self._times.append(state.time)
-        self._due += period / float(self._speed.value) if period > 0.0 else time.monotonic()
+        self._pace.pace = float(self._speed.value)
+        if not state.time:
+            self._pace.restart()
         while not self._play.value and state.time > self._until - _ROUND_OFF:
             time.sleep(0.5 / RATE)
-            self._due = time.monotonic()
-        late = time.monotonic() - self._due
-        if late > BEHIND:
-            self._due += late - BEHIND
-        elif late < -AHEAD:
-            time.sleep(-late)
+            self._pace.restart()
+        self._pace.wait()
 
     def on_command(self, state: RobotState, command: Command) -> None:
         """Do nothing: a command is not seen."""

@@ -1,11 +1,12 @@
 """Scene graph: the visual shapes of a URDF as convex solids.
 
-Boxes, cylinders, spheres and convex meshes are drawn. Where a link's visual is a mesh that is not
-convex, or whose file is not there, its collision shapes stand in for it.
+Boxes, cylinders, spheres and convex meshes are drawn, in the browser other meshes too. Where a
+link's visual is a mesh that is not drawn, or not there, its collision shapes stand in for it.
 """
 
 from __future__ import annotations
 
+import logging
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from roboaccord.description.tree import Tree
 
 GREY = (0.55, 0.60, 0.66)
 FLAT = 1e-5  # of a mesh's size: how far a vertex may be outside a face of a convex one
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,12 @@ class Scene:
     shapes: tuple[Shape, ...]
 
     @classmethod
-    def parse(cls, urdf: str) -> Scene:
+    def parse(cls, urdf: str, *, convex: bool = True) -> Scene:
         """Read the tree and the shapes of a URDF.
+
+        Args:
+            urdf: description of the robot.
+            convex: leave out meshes that are not convex.
 
         Raises:
             AccordError: if the URDF is broken, or has nothing that can be drawn.
@@ -64,10 +70,11 @@ class Scene:
         elements = {e.get("name"): e for e in root.findall("link")}
         shapes: list[Shape] = []
         for index, link in enumerate(tree.links):
-            shapes += _link_shapes(elements[link.name], index, palette)
+            shapes += _link_shapes(elements[link.name], index, palette, convex)
         name = root.get("name", "robot")
         if not shapes:
-            raise AccordError(f"{name} has no box, cylinder, sphere or convex mesh to draw")
+            mesh = "convex mesh" if convex else "mesh"
+            raise AccordError(f"{name} has no box, cylinder, sphere or {mesh} to draw")
         return cls(name, tree, tuple(shapes))
 
     def motion(self, trajectory: Trajectory) -> tuple[Array, Array]:
@@ -91,16 +98,18 @@ class Scene:
         return np.asarray(np.einsum("k,...ki->...i", weights, where))
 
 
-def _link_shapes(element: ET.Element, link: int, palette: Mapping[str, Array]) -> list[Shape]:
+def _link_shapes(
+    element: ET.Element, link: int, palette: Mapping[str, Array], convex: bool
+) -> list[Shape]:
     visuals = element.findall("visual")
     colour = next((_colour(v.find("material"), palette) for v in visuals), np.array(GREY))
-    shapes = [_shape(v, link, _colour(v.find("material"), palette)) for v in visuals]
+    shapes = [_shape(v, link, _colour(v.find("material"), palette), convex) for v in visuals]
     if None in shapes:
-        shapes += [_shape(c, link, colour) for c in element.findall("collision")]
+        shapes += [_shape(c, link, colour, convex) for c in element.findall("collision")]
     return [shape for shape in shapes if shape is not None]
 
 
-def _shape(element: ET.Element, link: int, colour: Array) -> Shape | None:
+def _shape(element: ET.Element, link: int, colour: Array, convex: bool) -> Shape | None:
     """Return what can be drawn of an element, None where nothing can."""
     try:
         form = read_geometry(element)
@@ -113,20 +122,23 @@ def _shape(element: ET.Element, link: int, colour: Array) -> Shape | None:
     elif form.form == "sphere":
         vertices, faces = sphere(form.radius)
     else:
-        mesh = _convex_mesh(form) if form.form == "mesh" else None
+        mesh = _mesh(form, convex) if form.form == "mesh" else None
         if mesh is None:
             return None
         vertices, faces = mesh
     return Shape(link, form.placed(vertices), faces, colour)
 
 
-def _convex_mesh(form: Geometry) -> tuple[Array, Faces] | None:
-    """Return a mesh that is convex and at hand, else None."""
+def _mesh(form: Geometry, convex: bool) -> tuple[Array, Faces] | None:
+    """Return a mesh that is at hand, and convex where that is asked for; else None."""
     try:
         vertices, triangles = _read(form.file)
-    except AccordError:
+    except AccordError as error:
+        _log.warning("a mesh is left out: %s", error)
         return None
     vertices = vertices * form.scale
+    if not convex:
+        return vertices, tuple(map(tuple, triangles.tolist()))
     corners = vertices[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     heights = (vertices - corners[:, :1]) @ normals[:, :, None]

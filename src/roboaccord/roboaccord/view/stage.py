@@ -1,6 +1,6 @@
 """A robot in its surroundings, served to browsers.
 
-Needs viser and yourdfpy, the extra `view`; they are imported when a stage is opened.
+Needs viser, the extra `view`, which is imported when a stage is opened.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import IDENTITY, ORIGIN, Array
 from roboaccord.contract.surface import BACKDROPS, GROUND, TERRAIN, WALL, Surface
-from roboaccord.view.figure import Figure, Ghost
+from roboaccord.view.figure import Figure, Ghost, add_surface
 from roboaccord.view.ground import GROUND as GROUND_COLOUR
 from roboaccord.view.ground import LINE, TRACE
 from roboaccord.view.stance import ASIDE, AZIMUTH, ELEVATION, STEEP, VIEW
@@ -30,7 +30,7 @@ FOLLOW = 0.08  # of the way to the robot, a picture: the view glides after it
 NEAREST = 1e-3  # of the distance to what is looked at: nothing nearer is drawn
 BEFORE_WALL = np.array([1.0, -0.35, 0.25])  # from the robot to the camera
 DIM = 0.5  # of the light from all around: more washes the colours out
-INSTALL = "the browser view needs {name}; run: pip install viser yourdfpy"
+INSTALL = "the browser view needs viser; run: pip install viser"
 NO_ARROWS = np.zeros((1, 2, 3))  # viser draws no empty list
 
 
@@ -57,9 +57,8 @@ class Stage:
     ) -> None:
         try:
             viser: Any = import_module("viser")
-            self._yourdfpy: Any = import_module("yourdfpy")
-        except ImportError as error:
-            raise AccordError(INSTALL.format(name=error.name)) from None
+        except ImportError:
+            raise AccordError(INSTALL) from None
         _check_host(host)
         with contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
             self.server: Any = viser.ViserServer(host=host, port=port, verbose=False)
@@ -98,7 +97,7 @@ class Stage:
     def add_robot(self, urdf: str, ghost: Ghost | None = None) -> Figure:
         """Add a robot; with `ghost`, in one colour that is translucent."""
         path = "/world/ghost" if ghost else "/world/robot"
-        return Figure(self.server.scene, path, urdf, self._yourdfpy, ghost)
+        return Figure(self.server.scene, path, urdf, ghost)
 
     def aim(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
         """Point the camera of pages that open at the robot in a pose, or at all of the terrain."""
@@ -168,10 +167,7 @@ class Stage:
         if name == WALL:
             self._add_grid("yz", np.array([float(surface.vertices[:, 0].max()) + 1e-3, 0.0, 0.0]))
         if name != GROUND:  # that is the grid's plane
-            self.nodes[name] = self.server.scene.add_mesh_simple(
-                f"/world/{name}", surface.vertices, surface.triangles,
-                color=tuple(round(255 * part) for part in surface.colour), flat_shading=True,
-            )  # fmt: skip
+            self.nodes[name] = add_surface(self.server.scene, f"/world/{name}", surface)
 
     def _add_grid(self, plane: str, position: Array) -> None:
         self.nodes["grid"] = self.server.scene.add_grid(

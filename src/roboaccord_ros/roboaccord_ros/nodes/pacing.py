@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import time
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ from roboaccord.cdr import EffortCodec
 from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.contract.state import Array
 from roboaccord.run.loop import no_command
+from roboaccord.run.pace import Pace as Pace
 from roboaccord.scenario.setup import Setup
 from std_srvs.srv import SetBool, Trigger
 
@@ -21,49 +20,7 @@ from roboaccord_ros.graph.shell import POLL, Run
 from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions
 
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
-FINEST = 1e-3  # s between looks at the wall clock
-SLACK = 0.2  # s of delay that is made up for; a longer one moves the schedule
 RIVAL = 3.0  # s that another simulator may take to be gone
-_log = logging.getLogger(__name__)
-
-
-class Pace:
-    """Schedule of the control ticks by the wall clock; no tick is skipped.
-
-    Args:
-        period: control period [s].
-        pace: simulated seconds a second of wall time; 0: every tick is due at once.
-    """
-
-    def __init__(self, period: float, pace: float) -> None:
-        self._interval = period / pace if pace else 0.0
-        self._due = 0.0
-        self._said = False
-
-    @property
-    def look_period(self) -> float:
-        """How often to look whether a tick is due [s]; 0 where it always is."""
-        return max(self._interval, FINEST) if self._interval else 0.0
-
-    def restart(self) -> None:
-        """Count from now on."""
-        self._due = time.monotonic() + self._interval
-
-    def due(self) -> bool:
-        """Return whether the next tick may be taken."""
-        return not self._interval or time.monotonic() >= self._due
-
-    def advance(self) -> None:
-        """Note that a tick is taken, and say once if ticks are due faster than that can be."""
-        if not self._interval:
-            return
-        self._due += self._interval
-        late = time.monotonic() - self._due
-        if late > SLACK:
-            self._due += late
-            if not self._said:
-                _log.warning("the simulation falls behind the wall clock; no step is left out")
-            self._said = True
 
 
 class Pacing:

@@ -16,7 +16,7 @@ ARGUMENTS: dict[str, tuple[Any, str]] = {
     "duration": ("0", "length of the run [s]; 0: the scenario's, or no end where a person drives"),
     "pace": ("auto", "real (time), fast, or auto: real with a window or a person who drives"),
     "lockstep": ("true", "wait for the command that answers each state; false: run free"),
-    "record": ("false", "true: record a bag into ./runs; or the folder of the bag"),
+    "record": ("true", "true: a bag in ./runs; or the folder of the bag; false: none"),
     "crosscheck": ("auto", "compare each step with the reference, live; auto: in Gazebo"),
     "rviz": ("auto", "show the robot in RViz; auto: where Gazebo shows no window"),
     "foxglove": ("false", "serve the topics to Foxglove by foxglove_bridge"),

@@ -69,6 +69,9 @@ def _bag(request: Request, sim: str) -> str:
     bag = Path("runs", "_".join([*words, started])) if asked == "true" else Path(asked)
     if bag.exists():
         raise AccordError(f"{bag} exists already; choose another name for the bag")
+    there = next(folder for folder in bag.absolute().parents if folder.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        raise AccordError(f"no bag can be written into {there}; see record:=FOLDER, record:=false")
     return str(bag)
 
 
@@ -143,7 +146,7 @@ def _messages(
         f"{setup.robot.name} {setup.scenario.name} in sim:={choice.sim}{reason}",
         "in real time" if pace else "as fast as can be",
         f"look: {sight.where(bag) or 'ros2 topic echo, or rviz:=true, foxglove:=true'}",
-        f"bag: {bag}" if bag else "no bag (record:=true)",
+        f"bag: {bag}" if bag else "no bag (record:=false)",
     ]
     if request.duration == float("inf"):
         words.append("until Ctrl-C")

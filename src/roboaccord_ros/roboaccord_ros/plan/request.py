@@ -16,7 +16,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord_ros.graph.parameters import setup_of
 from roboaccord_ros.plan.arguments import ARGUMENTS, CHOICES
 
-NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*")
+NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class Request:
             name, sign, value = word.partition(":=")
             if not sign or name not in ARGUMENTS:
                 raise AccordError(f"unknown argument {word}{did_you_mean(name, list(ARGUMENTS))}")
+            if value in ("True", "False"):  # as Python writes them
+                value = value.lower()
             if name in CHOICES and value not in CHOICES[name]:
                 raise AccordError(f"{name}:={value}: there is {', '.join(CHOICES[name])}")
             given[name] = value
