@@ -276,15 +276,20 @@ def test_raw_messages_are_recorded_as_they_are(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_run(tmp_path / "bag").trajectory.q, [state.q])
 
 
+FULL = r"^cannot write .*/bag: File too large$"
+
+
 def test_a_full_disk_is_one_line_when_the_bag_is_closed(tmp_path: Path) -> None:
     """A limit on the size of files stands for the disk; noise does not compress."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     bag = BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros").__enter__()
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
     try:
-        topic = "/toy/robot_description"
-        bag.write_raw(topic, 0, os.urandom(300_000))
-        with pytest.raises(AccordError, match=r"^cannot write .*/bag: File too large$"):
+        with pytest.raises(AccordError, match=FULL):
+            for _ in range(1000):
+                bag.write_raw("/toy/robot_description", 0, os.urandom(1000))
+                bag.flush()
+        with pytest.raises(AccordError, match=FULL):
             bag.__exit__(None, None, None)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
