@@ -283,12 +283,16 @@ def test_a_full_disk_is_one_line_when_the_bag_is_closed(tmp_path: Path) -> None:
     """A limit on the size of files stands for the disk; noise does not compress."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     bag = BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros").__enter__()
+
+    def fill() -> None:
+        for _ in range(1000):
+            bag.write_raw("/toy/robot_description", 0, os.urandom(1000))
+            bag.flush()
+
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
     try:
         with pytest.raises(AccordError, match=FULL):
-            for _ in range(1000):
-                bag.write_raw("/toy/robot_description", 0, os.urandom(1000))
-                bag.flush()
+            fill()
         with pytest.raises(AccordError, match=FULL):
             bag.__exit__(None, None, None)
     finally:

@@ -18,7 +18,7 @@ from roboaccord.scenario.setup import robot_names
 
 OPTIONAL = {
     "rclpy": "transport ros; from ROS 2 Jazzy, or make",
-    "viser": "accord view in the browser; pip install viser yourdfpy",
+    "viser": "accord view in the browser; pip install viser",
     "pinocchio": "the Packbot's reference and controllers; pip install pin coal",
     "skimage": "meshes of terrain; pip install scikit-image trimesh fast-simplification",
     "launch": "ros2 launch; from ROS 2 Jazzy",
