@@ -151,6 +151,16 @@ def test_the_terminal_is_as_before(key: str, tmp_path: Path) -> None:
     assert read_run(tmp_path / "drive" / "bag").complete
 
 
+def test_without_a_standard_input_no_other_file_is_taken_for_it() -> None:
+    """Its number goes to the next file that is opened: a socket of DDS, for example."""
+    script = "import sys; from roboaccord.cli.keys import terminal_keys as keys; sys.stdin = {}\n"
+    script += "with keys() as read: print(''.join(read()))"
+    for stdin, seen in ("None", "\n"), ("sys.stdin", "iii\n"):
+        command = [sys.executable, "-c", script.format(stdin)]
+        done = subprocess.run(command, input="iii", capture_output=True, text=True, check=True)
+        assert done.stdout == seen
+
+
 def test_keys_come_through_a_pipe_too(tmp_path: Path) -> None:
     pytest.importorskip("packbot")
     words = ["teleop", "packbot", "--duration", "2", "--json", "--out", str(tmp_path / "drive")]
