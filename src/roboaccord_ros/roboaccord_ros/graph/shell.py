@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import rclpy
 from rclpy.context import Context
@@ -133,8 +133,8 @@ def main_of(
     build: Callable[[Node, Run], Shell],
     args: Sequence[str] | None = None,
     report: Callable[[], None] = lambda: None,
-) -> int:
-    """Run one node in its own process, and return the exit status: `shell.status` if all is well.
+) -> NoReturn:
+    """Run one node in its own process, whose exit status is `shell.status` if all is well.
 
     Args:
         name: of the node.
@@ -142,11 +142,27 @@ def main_of(
         args: command line without the program; that of the process where None.
         report: called when all went well, before the node is destroyed.
     """
+    leave(_run_node(name, build, list(sys.argv[1:] if args is None else args), report))
+
+
+def leave(status: int) -> NoReturn:
+    """End this process, which has shut down ROS, without what the C library does at an exit.
+
+    Among the destructors of static objects DDS hangs for seconds, or for ever.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _run_node(
+    name: str, build: Callable[[Node, Run], Shell], args: list[str], report: Callable[[], None]
+) -> int:
+    """Run a node until its run is over, and return the exit status."""
     run = Run()
     context = Context()
-    arguments = list(sys.argv[1:] if args is None else args)
     try:
-        with session(context, args=arguments) as nodes:
+        with session(context, args=args) as nodes:
             node = Node(name, context=context)
             nodes.append(node)
             run.nodes = nodes
@@ -204,7 +220,7 @@ class ReportingShell(Shell, Protocol):
     result: dict[str, object]
 
 
-def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> int:
+def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> NoReturn:
     """Do as `main_of`, and write the shell's result to stdout as JSON if all went well."""
     shells: list[ReportingShell] = []
 
@@ -215,7 +231,7 @@ def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> i
     def report() -> None:
         sys.stdout.write(json.dumps(shells[0].result) + "\n")
 
-    return main_of(name, build_and_keep, report=report)
+    main_of(name, build_and_keep, report=report)
 
 
 def _look_around(parent: int, run: Run) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -151,7 +150,7 @@ def build(node: Node, run: Run) -> ControllerShell:
 
 def main() -> None:
     """Run the controller node."""
-    sys.exit(main_of("controller", build))
+    main_of("controller", build)
 
 
 if __name__ == "__main__":

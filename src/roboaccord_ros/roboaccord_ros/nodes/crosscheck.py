@@ -213,7 +213,7 @@ def build(node: Node, run: Run) -> CrosscheckShell:
 
 def main() -> None:
     """Run the cross-check node; exit with 1 where the run is outside."""
-    sys.exit(main_of("crosscheck", build))
+    main_of("crosscheck", build)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import contextlib
 import json
 import logging
 import struct
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -274,7 +273,7 @@ def build(node: Node, run: Run) -> RecorderShell:
 
 def main() -> None:
     """Run the recorder node."""
-    sys.exit(main_of("recorder", build))
+    main_of("recorder", build)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 
 from rclpy.node import Node
@@ -56,7 +55,7 @@ def build(node: Node, run: Run, make: Make) -> SimulatorShell:
 
 def main(make: Make = make_simulator) -> None:
     """Run the simulator node with what `make` makes; the result goes to stdout as JSON."""
-    sys.exit(report_main_of("simulator", lambda node, run: build(node, run, make)))
+    report_main_of("simulator", lambda node, run: build(node, run, make))
 
 
 if __name__ == "__main__":

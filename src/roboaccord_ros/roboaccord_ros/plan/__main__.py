@@ -7,7 +7,7 @@ import sys
 
 from roboaccord.contract.errors import AccordError
 
-from roboaccord_ros.graph.shell import STATUS_ERROR
+from roboaccord_ros.graph.shell import STATUS_ERROR, leave
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
 from roboaccord_ros.plan.rivals import refuse_rival
@@ -27,4 +27,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())
