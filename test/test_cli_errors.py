@@ -245,7 +245,14 @@ def test_a_broken_description(old: str, new: str, said: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("bag", ["missing", "empty", "file", "file.mcap", "garbage"])
 @pytest.mark.parametrize(
-    "command", ["compare {0} {0}", "export {0} --csv x.csv", "recover {0}", "view {0} --gif x.gif"]
+    "command",
+    [
+        "compare {0} {0}",
+        "export {0} --csv x.csv",
+        "recover {0}",
+        "view {0} --gif x.gif",
+        "crosscheck {0}",
+    ],
 )
 def test_a_bag_that_is_none(
     command: str, bag: str, tmp_path: Path, complaint_here: Complain
