@@ -234,7 +234,7 @@ def test_a_link_is_pushed_from_the_page(tmp_path: Path) -> None:
     thread = threading.Thread(target=run)
     with page_of(stage, tmp_path) as page:
         thread.start()
-        wait_until(page, lambda: live._pace.pace > 0.0)
+        wait_until(page, lambda: live._pace._due > 0.0)
         click(page, "push")
         wait_until(page, lambda: len(simulator._asked) == 1)
         click(page, "▶")
