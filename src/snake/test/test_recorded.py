@@ -143,3 +143,17 @@ def test_a_bag_without_a_scenario_needs_its_name(tmp_path, capsys):
     assert "one step within" in capsys.readouterr().out
     assert accord(["crosscheck", "snake"]) == 2
     assert "name a scenario of snake" in capsys.readouterr().err
+
+
+def test_round_off_of_a_robot_at_rest_is_no_difference():
+    setup = scenario("controller={name: none}", "duration=0.1")
+    random = np.random.default_rng(0)
+    noise = 1e-12 * random.standard_normal((101, len(setup.joints)))  # rad/s, of a solver
+    states = [replace(setup.initial, time=1e-3 * i, qd=qd) for i, qd in enumerate(noise)]
+    check = StepCheck(setup, "dart", "")
+    for before, after in pairwise(states):
+        check.take(before, after)
+    check.settle()
+    verdict = check.verdict()
+    assert verdict.relative > 0.1  # most of what changes, and yet
+    assert verdict.outcome == "within"

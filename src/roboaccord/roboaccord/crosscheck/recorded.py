@@ -36,6 +36,7 @@ FINER = 8  # times the physics step is finer by which accelerations are measured
 SAFETY = 2.0  # on the leading term of the error of a step, as at the other levels
 PYRAMID = np.sqrt(2.0) - 1.0
 """Of the friction force: the corner of a pyramid of friction lies that far outside its cone."""
+FALLING = 9.81  # rad/s^2; of a link of 1 m, whose tolerance at level 1 is the floor of a rest
 _ROUND_OFF = 1e-9  # s
 
 
@@ -172,10 +173,11 @@ class StepCheck:
         )
         moved = np.maximum(change, recorded)
         share = np.divide(error, moved, out=np.zeros(2), where=moved > 0.0)
-        explained = np.divide(
-            SAFETY * euler + self._pyramid * friction, moved, out=np.zeros(2), where=moved > 0.0
-        )
-        tolerance = scenario.crosscheck.tolerances.one_step
+        tolerances = scenario.crosscheck.tolerances
+        floor = tolerances.acceleration * FALLING * self._period
+        explained = SAFETY * euler + self._pyramid * friction + floor
+        explained = np.divide(explained, moved, out=np.zeros(2), where=moved > 0.0)
+        tolerance = tolerances.one_step
         allowed = (self._tolerance or limit_of(tolerance)) + explained
         worst = int(np.argmax(share / allowed))
         finding = Finding("one_step", self._engine, "within")
