@@ -137,6 +137,16 @@ class StandIn:
             send(codec.encode(state))
 
 
+def test_a_base_that_is_driven_by_a_twist_is_refused():
+    pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
+    def ball(name):
+        return Setup.of(load_scenario("voxel_sphere", "voxel_sphere", name, []))
+
+    refuse_start(ball("bowl"))  # by torques
+    with pytest.raises(AccordError, match="arena drives its base by a twist, and Gazebo has"):
+        refuse_start(ball("arena"))
+
+
 def test_angles_are_those_of_the_robot_though_gazebo_counts_from_the_start(graph, setup_for):
     setup = setup_for("initial.q={joint_03: 0.3, joint_07: -0.2}", duration=0.02)
     node, world = graph.node("simulator"), World.find("flat")  # as the controller knows it

@@ -17,6 +17,7 @@ from roboaccord.description.tree import Tree
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.world import physics_of, world_for_run
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
+from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 
 GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
@@ -76,10 +77,10 @@ class World:
 
 
 def refuse_start(setup: Setup) -> None:
-    """Refuse a start that Gazebo cannot make.
+    """Refuse a start that Gazebo cannot make, and a base that is driven by a twist.
 
-    It cannot be told to turn a ball alone, for a model is put in place as a whole; and a base has
-    rates of its own only where it is free.
+    It cannot be told to turn a ball alone, for a model is put in place as a whole; a base has
+    rates of its own only where it is free; and a kinematic robot has no forces to move it.
 
     Raises:
         AccordError: naming the key.
@@ -94,6 +95,12 @@ def refuse_start(setup: Setup) -> None:
         raise AccordError(
             f"scenario {name} turns the ball at the start; Gazebo would turn what "
             "carries it, too: leave out initial.roll, pitch and yaw"
+        )
+    controller = make_controller(setup)
+    controller.reset(setup.scenario.seed)
+    if controller.update(setup.initial, None).twist is not None:
+        raise AccordError(
+            f"scenario {name} drives its base by a twist, and Gazebo has forces: run the reference"
         )
 
 
