@@ -137,8 +137,18 @@ class StandIn:
             send(codec.encode(state))
 
 
+def test_a_run_includes_the_terrain_of_its_scenario_and_not_the_one_that_ships():
+    pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
+    setup = Setup.of(load_scenario("voxel_sphere", "voxel_sphere", "bowl", []))
+    first, *others = World.of(setup, "", lockstep=True).models
+    assert any((folder / "terrain_bowl").is_dir() for folder in others)
+    triangles = np.fromfile(first / "terrain_bowl/meshes/terrain.stl", "<u4", 1, offset=80)[0]
+    assert triangles > 2 * (setup.scenario.terrain["n"] - 1) ** 2  # and the sides
+
+
 def test_a_base_that_is_driven_by_a_twist_is_refused():
     pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
+
     def ball(name):
         return Setup.of(load_scenario("voxel_sphere", "voxel_sphere", name, []))
 

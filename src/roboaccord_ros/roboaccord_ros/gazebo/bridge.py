@@ -44,7 +44,8 @@ class World:
         if not path.is_file():
             known = [p.stem for p in folder.glob("*.sdf")]
             raise AccordError(f"no world {name}{did_you_mean(name, known)}")
-        models = (share("roboaccord_ros") / "models", path.resolve().parents[1] / "models")
+        # A terrain of its own comes before the one that ships, which has the same name.
+        models = (path.resolve().parents[1] / "models", share("roboaccord_ros") / "models")
         return cls(path, *physics_of(path), tuple(dict.fromkeys(models)))
 
     @classmethod
