@@ -70,7 +70,7 @@ def start_planned(context: LaunchContext) -> list[Any]:
     python = find_python()
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     words = [f"{name}:={value}" for name, value in given.items()]
-    command = [python, "-m", "roboaccord_ros.plan", *words]
+    command = [*tie(python, signal.SIGTERM), python, "-m", "roboaccord_ros.plan", *words]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PLANNING, check=False
@@ -81,6 +81,11 @@ def start_planned(context: LaunchContext) -> list[Any]:
         lines = done.stderr.strip().splitlines() or ["it says nothing"]
         raise RuntimeError(lines[-1].removeprefix("error: "))
     return BringUp(python, json.loads(done.stdout.splitlines()[-1])).start()
+
+
+def tie(python: str, number: int) -> list[str]:
+    """Return what makes a command get a signal when `ros2 launch` ends, however it does."""
+    return [python, str(TIED), str(int(number)), str(os.getpid())]
 
 
 def find_python() -> str:
@@ -158,7 +163,7 @@ class BringUp:
         # A node ends its bag, and Gazebo's window its server. A bare server can hang at SIGTERM.
         gentle = process["module"] or process["meaning"] == "window_ends"
         number = signal.SIGTERM if gentle else signal.SIGKILL
-        return shlex.join([self._python, str(TIED), str(int(number)), str(os.getpid())])
+        return shlex.join(tie(self._python, number))
 
     def _on_exit(self, name: str, event: ProcessExited, context: LaunchContext) -> list[Any]:
         """Go on after the end of a process.
