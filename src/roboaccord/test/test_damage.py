@@ -223,7 +223,8 @@ def test_a_chunk_that_is_missing_from_an_unfinished_bag_is_noticed(
     """Nothing but the counts of the messages can tell: each chunk that is left holds."""
     bag = record(tmp_path / "bag", finish=False)
     assert len(read_run(bag).trajectory) == TICKS + 1
-    count = 3 + 2 * (TICKS + 1) + TICKS + 1 + 31  # states, commands, an event, /tf at 50 Hz
+    # /tf_static, description, scenario, surroundings; states, commands, /tf at 50 Hz
+    count = 4 + 2 * (TICKS + 1) + TICKS + 1 + 31
     assert caplog.messages == [
         f"{bag}/bag.mcap is unfinished: {count} messages are read up to where it ends, 0 of them "
         "not checked"

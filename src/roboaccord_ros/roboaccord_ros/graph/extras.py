@@ -105,7 +105,7 @@ class ExtraOutputs:
                 return str(publisher.topic_name)
         for client in self._clients.values():
             if not client.service_is_ready():
-                return str(client.srv_name)
+                return str(client.service_name)
         return ""
 
     def look(self) -> None:
@@ -116,7 +116,7 @@ class ExtraOutputs:
         """
         self._looks = self._looks + 1 if self._waiting else 0
         if self._looks * POLL > PATIENCE:
-            service = self._clients[min(self._waiting)].srv_name
+            service = self._clients[min(self._waiting)].service_name
             raise AccordError(f"no answer from the service {service} within {PATIENCE:g} s")
 
     def send(self, time: float, command: Command, then: Callable[[], None]) -> None:
@@ -138,7 +138,7 @@ class ExtraOutputs:
     def _answered(self, name: str, value: bool, then: Callable[[], None], future: Any) -> None:
         answer = future.result()
         if not answer.success:
-            service = self._clients[name].srv_name
+            service = self._clients[name].service_name
             raise AccordError(f"the service {service} refuses {value}: {answer.message}")
         self._note(name, value)
         self._waiting.discard(name)

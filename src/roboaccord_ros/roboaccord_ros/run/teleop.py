@@ -102,7 +102,7 @@ class RosLink:
             if self._clients[name].service_is_ready():
                 self._clients[name].call_async(SetBool.Request(data=value))
             else:
-                _log.warning("no robot offers %s", self._clients[name].srv_name)
+                _log.warning("no robot offers %s", self._clients[name].service_name)
         time.sleep(seconds)
         self._take()
         return self._state
