@@ -49,6 +49,7 @@ ERROR = "crosscheck/error"
 CLOCK, DIAGNOSTICS = "clock", "diagnostics"
 RESET, PAUSE = "sim/reset", "sim/pause"
 RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
+CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
 GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
 GZ_SWITCH = {True: "attach", False: "detach"}  # topics of a switch in Gazebo
 

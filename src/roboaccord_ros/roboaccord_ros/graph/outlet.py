@@ -79,6 +79,10 @@ class Outlet:
             missing = self._not_reached(publisher, peers, somebody=states)
             if missing:
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
+        # Who is known here may not yet know of these publishers; the cross-check says when it does.
+        check = [graph.CROSSCHECK]
+        if graph.CROSSCHECK in peers and self._not_reached(self._result, check, somebody=False):
+            return f"{graph.CROSSCHECK} is not connected to every topic"
         return ""
 
     def _not_reached(

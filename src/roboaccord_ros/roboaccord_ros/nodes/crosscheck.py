@@ -61,10 +61,10 @@ class CrosscheckShell:
         self._given: set[str] = set()  # names of vectors that the controller gives
         self._end, self._looks, self._closed = math.inf, 0, False
         self._events, self._sent, self._ok = 0, 0, True
+        self._sources: list[Any] = []  # subscriptions that must be connected before the start
         self._errors_out, self._send = graph.advertise(node, robot, graph.ERROR)
         self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
         graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
-        graph.subscribe(node, robot, graph.RESULT, run.guard(self._on_result))
         node.create_timer(POLL, run.guard(self._look))
         node.create_timer(REPORT_PERIOD, run.guard(self.report))
 
@@ -105,13 +105,24 @@ class CrosscheckShell:
         self._make = partial(StepCheck, setup, engine, version, self._tolerance)
         self._initial = setup.initial.switches
         self._begin()
-        takes = {graph.ODOMETRY: inlet.take_odometry, graph.STATES: inlet.take_joint_states}
-        for name, take in takes.items():
-            keep = self._run.guard(lambda data, take=take: self._keep(take(data)))
-            graph.subscribe(self._node, self._robot, name, keep, qos=graph.DEEP)
-        notes: dict[str, Any] = {name: partial(self._note, name) for name in VECTORS}
-        for name, note in {**notes, graph.EVENTS: self._on_events}.items():
-            graph.subscribe(self._node, self._robot, name, self._run.guard(note), qos=graph.DEEP)
+        for name in VECTORS:
+            self._subscribe(name, partial(self._note, name))
+        self._sources = [
+            self._subscribe(graph.EVENTS, self._on_events),
+            self._subscribe(graph.ODOMETRY, lambda data: self._keep(inlet.take_odometry(data))),
+            self._subscribe(graph.STATES, lambda data: self._keep(inlet.take_joint_states(data))),
+        ]
+
+    def _subscribe(self, name: str, take: graph.Take) -> Any:
+        guarded = self._run.guard(take)
+        return graph.subscribe(self._node, self._robot, name, guarded, qos=graph.DEEP)
+
+    def _listen(self) -> None:
+        """Listen to the result once every state is certain to come; a run starts no earlier."""
+        if self._sources and all(source.get_publisher_count() for source in self._sources):
+            self._sources = []
+            take = self._run.guard(self._on_result)
+            graph.subscribe(self._node, self._robot, graph.RESULT, take)
 
     def _begin(self) -> None:
         """Begin with the first state of a run, or of another one behind a reset."""
@@ -173,6 +184,7 @@ class CrosscheckShell:
 
     def _look(self) -> None:
         """Compare for a while; after the result, end once all has come, or has not for long."""
+        self._listen()
         self._compare(behind=BEHIND, until=time.monotonic() + SLICE)
         if self._end == math.inf:
             return
