@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,15 +143,14 @@ def body_twist(before: Array, after: Array, step: float) -> Array:
         before, after: position and orientation x y z w (7,).
         step: h [s].
     """
-    x, y, z, w = before[3:] * (-1.0, -1.0, -1.0, 1.0)
-    u, v = np.array([x, y, z]), after[3:6]
-    vector = w * v + after[6] * u + np.cross(u, v)
-    scalar = w * after[6] - u @ v
-    size = float(np.linalg.norm(vector))
-    angle = 2.0 * np.arctan2(size, abs(scalar)) * (1.0 if scalar >= 0 else -1.0)
-    spin = vector * (angle / size if size > 0 else 0.0)
+    # On plain floats: a run in lockstep waits for this at every step.
+    back = (*(-before[3:6]).tolist(), float(before[6]))
+    *turn, scalar = quaternion_product(back, after[3:].tolist()).tolist()
+    size = math.hypot(*turn)
+    angle = 2.0 * math.atan2(size, abs(scalar)) * math.copysign(1.0, scalar)
+    scale = angle / size if size > 0 else 0.0
     move = quaternion_matrix(before[3:]).T @ (after[:3] - before[:3])
-    return np.asarray(np.concatenate([move, spin]) / step)
+    return np.array([*move.tolist(), *(scale * part for part in turn)]) / step
 
 
 def moved(state: RobotState, step: float) -> RobotState:

@@ -111,6 +111,7 @@ class GazeboShell:
         }
         self._wrenches = subscribed[graph.WRENCH]
         self._bridged = [subscribed[name] for name in (graph.GZ_STATES, graph.GZ_ODOMETRY)]
+        self._pushed = False  # whether somebody commands wrenches
         self._wrench: tuple[float, Array] | None = None
         self._waiting = b""  # efforts whose wrench has not come
         self._pace, self._answered = Pace(period, pace), False
@@ -170,6 +171,7 @@ class GazeboShell:
         if self._odometry:
             self._odometry.reset(initial)
         self._link.start()
+        self._pushed = self._wrenches.get_publisher_count() > 0
         effort, switches = np.zeros(len(self._joints)), self._switches.now
         state = dataclasses.replace(initial, time=0.0, effort=effort, switches=switches)
         # Gazebo gives no odometry of the first step: there the base has gone on as it started.
@@ -187,7 +189,7 @@ class GazeboShell:
 
     def _on_command(self, data: bytes) -> None:
         stamp, effort = self._codec.decode(data)
-        if self._wrenches.get_publisher_count() and (not self._wrench or self._wrench[0] != stamp):
+        if self._pushed and (not self._wrench or self._wrench[0] != stamp):
             self._waiting = data
             return
         check_command(Command(effort), self._joints, "the controller", stamp)
@@ -237,11 +239,11 @@ class GazeboShell:
     def _publish(self, state: RobotState) -> None:
         check_state(state, self._joints, "gz")
         self._begun = True
+        self._outlet.state(state)  # first of all: its answer is waited for
         self._motion.add(state, self._events)
         self._events = []
         for markers in self._markers:
             markers.on_state(state)
-        self._outlet.state(state)
 
     def _finish(self, error: str = "") -> None:
         over = not error and self._begun

@@ -114,8 +114,9 @@ class LockstepLink:
         self._wrenches = f"/world/{world.name}/wrench"
         self._base = f"{setup.robot.name}::base_link"
         self._steps = round(setup.scenario.control_period / world.physics_step)
-        self._trajectory, self._joints = message("JointTrajectory"), setup.joints
-        kinds = {graph.GZ_EFFORTS: self._trajectory} if setup.joints else {}
+        trajectory, self._joints = message("JointTrajectory"), setup.joints
+        self._efforts = trajectory(joint_names=setup.joints, points=[{}])
+        kinds = {graph.GZ_EFFORTS: trajectory} if setup.joints else {}
         kinds |= dict.fromkeys(_switch_topics(setup), message("Empty"))
         topics = _gazebo_topics(setup, kinds)
         self._publishers = {n: self._server.node.advertise(topics[n], kinds[n]) for n in kinds}
@@ -136,9 +137,8 @@ class LockstepLink:
     def force(self, effort: Array) -> None:
         if not self._joints:
             return
-        points = [{"effort": effort.tolist()}]
-        efforts = self._trajectory(joint_names=self._joints, points=points)
-        self._publishers[graph.GZ_EFFORTS].publish(efforts)
+        self._efforts.points[0].effort[:] = effort.tolist()
+        self._publishers[graph.GZ_EFFORTS].publish(self._efforts)
 
     def push(self, wrench: Array) -> None:
         # A persistent one adds to the last; Gazebo carries out a clear in between only after both.

@@ -91,16 +91,16 @@ class Outlet:
         return graph.missing_peers(self._node, publisher, peers, somebody=somebody)
 
     def state(self, state: RobotState) -> None:
-        """Publish a state; the joint states come last, because peers wait for them."""
+        """Publish a state; the joint states come last of what peers wait for."""
         if self._send_clock:
             self._send_clock(encode_clock(state.time))
         self._send_odometry(self._odometry.encode(state))
-        self._transforms.publish(state)
         for name, value in state.switches.items():
             if self._sent.get(name) is not value:
                 self._send_switch[name](encode_bool(value))
                 self._sent[name] = value
         self._send_states(self._states.encode(state))
+        self._transforms.publish(state)
 
     def events(self, events: Sequence[Event]) -> None:
         """Publish the events of a step, which can be thousands, in as few messages as will do."""
