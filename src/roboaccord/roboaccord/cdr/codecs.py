@@ -67,6 +67,8 @@ class JointStateCodec:
         self._head = struct.Struct(f"<2s2xiI{ends[0] - FRAME_AT}xI{gap}xI")
         self._stride = (starts[1] - starts[0]) // 8
         self._expected = (count, count)
+        self._other: JointStateCodec | None = None  # of a sender with another order of joints
+        self._order = np.arange(count)
 
     def encode(self, state: RobotState) -> bytes:
         """Return a state as message bytes."""
@@ -82,6 +84,17 @@ class JointStateCodec:
         Raises:
             AccordError: naming the joint that is missing, or has no value.
         """
+        found = self._decode_own(data)
+        if found is None and self._other is not None:
+            found = self._other._decode_own(data)
+            if found is not None:
+                time, *arrays = found
+                q, qd, effort = (values[self._order] for values in arrays)
+                return time, q, qd, effort
+        return found or self._decode_foreign(data)
+
+    def _decode_own(self, data: bytes) -> tuple[float, Array, Array, Array] | None:
+        """Return what a message of this codec's layout says, or None for another."""
         fixed = data[FRAME_AT : self._start]
         if len(data) >= len(self._buffer) and (
             fixed == self._fixed.data or self._fixed.equals_but_for_padding(fixed)
@@ -96,13 +109,15 @@ class JointStateCodec:
                     numbers[stride : stride + n],
                     numbers[2 * stride :],
                 )
-        return self._decode_foreign(data)
+        return None
 
     def _decode_foreign(self, data: bytes) -> tuple[float, Array, Array, Array]:
         time, names, q, qd, effort = read_joint_state(data)
         order = by_name(names, self.joints, "JointState")
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
             check_length(values, names, field, "JointState")
+        if tuple(names) != self.joints:  # whoever sends one sends more of them
+            self._other, self._order = JointStateCodec(names), np.array(order)
         return time, q[order], qd[order], effort[order]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen
@@ -133,24 +134,37 @@ def set_running(world: World) -> Popen[str]:
         raise AccordError("the command gz is missing: install Gazebo Sim (ros_gz)") from None
 
 
-def body_twist(before: Array, after: Array, step: float) -> Array:
+def body_twist(before: Sequence[float], after: Sequence[float], step: float) -> Array:
     """Return the twist of a body in its own axes (6,) from its poses one physics step apart.
 
     DART's free joint moves by p' = p + R v h, R' = R exp(w h), with the new v and w in body axes,
     so this is the engine's own velocity and no estimate. Gazebo's odometry has the mean of ten.
 
     Args:
-        before, after: position and orientation x y z w (7,).
+        before, after: position and orientation x y z w (7,), best as plain floats: a run in
+            lockstep waits for this at every step.
         step: h [s].
     """
-    # On plain floats: a run in lockstep waits for this at every step.
-    back = (*(-before[3:6]).tolist(), float(before[6]))
-    *turn, scalar = quaternion_product(back, after[3:].tolist()).tolist()
+    x, y, z, qx, qy, qz, qw = before
+    ax, ay, az, bx, by, bz, bw = after
+    turn = (
+        qw * bx - qx * bw - qy * bz + qz * by,
+        qw * by + qx * bz - qy * bw - qz * bx,
+        qw * bz - qx * by + qy * bx - qz * bw,
+    )
+    scalar = qw * bw + qx * bx + qy * by + qz * bz
     size = math.hypot(*turn)
     angle = 2.0 * math.atan2(size, abs(scalar)) * math.copysign(1.0, scalar)
     scale = angle / size if size > 0 else 0.0
-    move = quaternion_matrix(before[3:]).T @ (after[:3] - before[:3])
-    return np.array([*move.tolist(), *(scale * part for part in turn)]) / step
+    dx, dy, dz = ax - x, ay - y, az - z
+    # R' d = d + 2 u x (u x d) - 2 w (u x d), where u is the vector of the quaternion.
+    cx, cy, cz = qy * dz - qz * dy, qz * dx - qx * dz, qx * dy - qy * dx
+    move = (
+        dx + 2.0 * (qy * cz - qz * cy - qw * cx),
+        dy + 2.0 * (qz * cx - qx * cz - qw * cy),
+        dz + 2.0 * (qx * cy - qy * cx - qw * cz),
+    )
+    return np.array([*move, *(scale * part for part in turn)]) / step
 
 
 def moved(state: RobotState, step: float) -> RobotState:
@@ -163,6 +177,10 @@ def moved(state: RobotState, step: float) -> RobotState:
     )
 
 
+def _pose(state: RobotState) -> list[float]:
+    return [*state.position.tolist(), *state.orientation.tolist()]
+
+
 class BaseTwist:
     """Compute the twist of the base from its poses, step by step.
 
@@ -173,11 +191,11 @@ class BaseTwist:
 
     def __init__(self, initial: RobotState, step: float) -> None:
         self._step, self._time = step, 0.0
-        self._pose = np.array([*initial.position, *initial.orientation])
+        self._pose = _pose(initial)
 
     def follow(self, state: RobotState) -> Array:
         """Return the twist (6,) by which the base came to a state."""
-        pose = np.array([*state.position, *state.orientation])
+        pose = _pose(state)
         twist = body_twist(self._pose, pose, max(state.time - self._time, self._step))
         if state.time > 1.5 * self._step:  # Gazebo tells nothing of its first step
             self._pose, self._time = pose, state.time
