@@ -116,7 +116,7 @@ class JointStateCodec:
         order = by_name(names, self.joints, "JointState")
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
             check_length(values, names, field, "JointState")
-        if tuple(names) != self.joints:  # whoever sends one sends more of them
+        if self._other is None:  # whoever sends one sends more of them
             self._other, self._order = JointStateCodec(names), np.array(order)
         return time, q[order], qd[order], effort[order]
 
