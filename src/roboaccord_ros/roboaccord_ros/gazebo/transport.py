@@ -8,6 +8,7 @@ to the last of them says that all have been handled: the barrier.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 import time
@@ -129,6 +130,7 @@ class Server:
             raise LockstepError(f"Gazebo does not take a step of world {self.world}")
 
 
+@functools.cache
 def message(kind: str) -> Any:
     """Return the class of a message of Gazebo, `JointTrajectory` say."""
     module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
