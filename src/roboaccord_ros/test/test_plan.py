@@ -7,8 +7,14 @@ import math
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Target
+from roboaccord.run.inputs import Hold
+from roboaccord.run.runner import RunRequest, run_direct
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the planner is tested, is not installed")
@@ -116,6 +122,32 @@ def test_a_person_who_drives_has_time_that_is_real_and_has_no_end():
         parameters = plan["by_name"]["simulator"]["parameters"]
         assert (parameters["pace"], parameters["duration"]) == (1.0, duration)
         assert ("until Ctrl-C" in plan["messages"][0]) == (duration == math.inf)
+
+
+def test_a_driven_run_is_repeated_from_its_bag_as_fast_as_can_be(tmp_path):
+    given = load_scenario("snake", "snake", "teleop", ["duration=0.01"])
+    target = Target(np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    bag = tmp_path / "driven"
+    run_direct(RunRequest(setup=Setup.of(given), engine="reference", bag=bag, inputs=Hold(target)))
+    words = ("sim:=reference", "inputs:=driven")
+    nodes = plan_of(*words, scenario="teleop")["by_name"]
+    assert nodes["controller"]["parameters"]["inputs"] == str(bag)
+    assert nodes["simulator"]["parameters"]["duration"] == 0.01
+    assert nodes["simulator"]["parameters"]["pace"] == 0.0
+    refused = {
+        ("set:=seed=3",): "driven was recorded with seed 0, not 3",
+        ("lockstep:=false",): "inputs:=BAG needs a controller of this launch, and lockstep:=true",
+        ("controller:=none",): "inputs:=BAG needs a controller of this launch",
+        ("inputs:=nowhere",): "nowhere is no bag: it does not exist",
+    }
+    for more, reason in refused.items():
+        with pytest.raises(AccordError, match=reason):
+            plan_of(*words, *more, scenario="teleop")
+
+
+def test_launches_at_the_same_time_write_bags_of_their_own():
+    plans = [plan_of("sim:=reference")["by_name"] for _ in range(2)]
+    assert len({plan["recorder"]["parameters"]["bag"] for plan in plans}) == 2
 
 
 def test_changes_reach_simulator_and_controller_as_they_are():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import select
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field, StrictBool, ValidationError
 
+from roboaccord.cli.console import note
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
 from roboaccord.description.resources import share
@@ -28,6 +30,7 @@ STDIN = 0
 AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
 ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}
+END = "\x04"  # end of input; of a terminal Ctrl-D
 FACTOR = 1.1  # by which + and - change what is asked for
 _KEYS = re.compile(r"\x1b[\[O]([A-D])|.", re.DOTALL)
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -70,6 +73,8 @@ def read_key_map(path: Path | None = None) -> KeyMap:
 class Keyboard(LiveInputs):
     """Inputs of a run from keys: a held key asks for what the key map says, until a silence.
 
+    At the end of the input the run ends with the next silence.
+
     Args:
         setup: robot and scenario.
         key_map: keys of the robot.
@@ -93,12 +98,16 @@ class Keyboard(LiveInputs):
         self._actions = {k: _action(setup, k, a) for k, a in key_map.robots[robot].items()}
         self._kind = EFFORT if setup.robot.effort_topics else VELOCITY
         self._read, self._asked = read, dict[str, bool]()
-        self.factor, self.over = 1.0, False
+        self.factor, self.over, self._ended = 1.0, False, False
 
     def target(self, state: RobotState) -> Target | None:
         for key in self._read():
             self._press(key)
-        return super().target(state)
+        target = super().target(state)
+        if self._ended and not self.over and self._next == math.inf:
+            note("the input has ended, and with it the drive")
+            self.over = True
+        return target
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
         asked, self._asked = self._asked, {}
@@ -107,6 +116,8 @@ class Keyboard(LiveInputs):
     def _press(self, key: str) -> None:
         if key == "q":
             self.over = True
+        elif key == END:
+            self._ended = True
         elif key == " ":
             self.stop()
         elif key in "+-":
@@ -149,7 +160,7 @@ def terminal_keys() -> Iterator[Read]:
     """Read keys from stdin as they are typed, without echo; a pipe is read too.
 
     The terminal is as before at the end, whatever ends it. A signal to end is the key q; a second
-    one that comes before that is read is an interrupt.
+    one that comes before that is read is an interrupt. The last key is `END`.
     """
     told: list[str] = []
     is_open = sys.stdin is not None  # else the next file that is opened has its number
@@ -161,7 +172,7 @@ def terminal_keys() -> Iterator[Read]:
             is_open = bool(data)
             text = data.decode(errors="ignore")
             keys += [ARROWS.get(m[1] or "", m[0]) for m in _KEYS.finditer(text)]
-        return keys
+        return keys if is_open else [*keys, END]
 
     def end(*_: object) -> None:
         if told:  # nobody reads any more

@@ -16,6 +16,7 @@ ARGUMENTS: dict[str, tuple[Any, str]] = {
     "duration": ("0", "length of the run [s]; 0: the scenario's, or no end where a person drives"),
     "pace": ("auto", "real (time), fast, or auto: real with a window or a person who drives"),
     "lockstep": ("true", "wait for the command that answers each state; false: run free"),
+    "inputs": ("", "bag of a driven run to repeat, instead of what people send"),
     "record": ("true", "true: a bag in ./runs; or the folder of the bag; false: none"),
     "crosscheck": ("auto", "compare each step with the reference, live; auto: in Gazebo"),
     "rviz": ("auto", "show the robot in RViz; auto: where Gazebo shows no window"),

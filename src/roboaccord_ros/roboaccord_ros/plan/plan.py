@@ -54,7 +54,7 @@ def _pace(request: Request, sight: Sight) -> float:
     asked, lockstep = request["pace"], request.on("lockstep")
     if asked == "fast" and not lockstep:
         raise AccordError("pace:=fast needs lockstep:=true: running free is real time")
-    watched = sight.anybody or request.setup.scenario.driven or not lockstep
+    watched = sight.anybody or request.driven or not lockstep
     return REAL if asked == "real" or (asked == "auto" and watched) else 0.0
 
 
@@ -65,7 +65,7 @@ def _bag(request: Request, sim: str) -> str:
         return ""
     names = (request.setup.robot.name, request.setup.scenario.name, sim, request["namespace"])
     words = [name.strip("/").replace("/", "_") for name in names if name]
-    started = f"{datetime.now():%Y%m%d_%H%M%S}"
+    started = f"{datetime.now():%Y%m%d_%H%M%S_%f}"
     bag = Path("runs", "_".join([*words, started])) if asked == "true" else Path(asked)
     if bag.exists():
         raise AccordError(f"{bag} exists already; choose another name for the bag")
@@ -108,6 +108,8 @@ def _nodes(
         processes = [_node("simulator", "ends", {**simulator, "engine": choice.sim})]
     if controller:
         one = {"controller": request["controller"], "peers": [processes[-1].name, *recorder]}
+        if request.recorded:
+            one["inputs"] = str(request.recorded.bag)
         processes.append(_node("controller", "part", {**run, **one}))
     common = {"robot": request.setup.robot.name, "log": request["log_level"]}
     processes += [_node(name, "part", {**common, **own}) for name, own in beside.items()]

@@ -8,9 +8,11 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.run.repeat import RecordedInputs
 from roboaccord.scenario.setup import Setup
 
 from roboaccord_ros.graph.parameters import setup_of
@@ -72,7 +74,28 @@ class Request:
         Raises:
             AccordError: for what does not exist or does not fit.
         """
-        return setup_of({**self.run, "set": self.changes, "duration": self._seconds})
+        setup = setup_of({**self.run, "set": self.changes, "duration": self._seconds})
+        if self.recorded:
+            self.recorded.check(setup)
+        return setup
+
+    @cached_property
+    def recorded(self) -> RecordedInputs | None:
+        """The driven run to repeat.
+
+        Raises:
+            AccordError: if there is no such bag, or its inputs cannot be repeated here.
+        """
+        if not self["inputs"]:
+            return None
+        if self["controller"] == "none" or not self.on("lockstep"):
+            raise AccordError("inputs:=BAG needs a controller of this launch, and lockstep:=true")
+        return RecordedInputs(Path(self["inputs"]).absolute())
+
+    @property
+    def driven(self) -> bool:
+        """Whether a person drives."""
+        return self.setup.scenario.driven and not self.recorded
 
     @cached_property
     def run(self) -> dict[str, Any]:
@@ -82,7 +105,7 @@ class Request:
     @property
     def duration(self) -> float:
         """Length of the run [s]; infinite where a person drives and nothing else is said."""
-        return self._seconds or (math.inf if self.setup.scenario.driven else 0.0)
+        return self._seconds or (math.inf if self.driven else 0.0)
 
     @cached_property
     def _seconds(self) -> float:
@@ -92,4 +115,4 @@ class Request:
             seconds = math.nan
         if not seconds >= 0:
             raise AccordError(f"duration:={self['duration']} is no length of a run in seconds")
-        return seconds
+        return seconds or (self.recorded.duration if self.recorded else 0.0)
