@@ -18,10 +18,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
-from roboaccord.bag.topics import CMD_VEL as CMD_VEL
-from roboaccord.bag.topics import TARGET_JOINTS as TARGET_JOINTS
-from roboaccord.bag.topics import TARGET_TWIST as TARGET_TWIST
-from roboaccord.bag.topics import input_topics
+from roboaccord.bag import topics as core
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.setup import Robot
 from rosgraph_msgs.msg import Clock
@@ -41,11 +38,12 @@ LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)
 HAND = QoSProfile(depth=20)
 
-STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
-EVENTS, WRENCH, TWIST = "events", "wrench", "twist"
-CONTACTS, SURROUNDINGS = "contacts", "surroundings"
-DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
-ERROR = "crosscheck/error"
+STATES, ODOMETRY, EFFORTS = core.STATES, core.ODOMETRY, core.EFFORTS
+EVENTS, WRENCH, TWIST = core.EVENTS, core.WRENCH, core.TWIST
+CONTACTS, SURROUNDINGS = core.CONTACTS, core.SURROUNDINGS
+TARGET_TWIST, TARGET_JOINTS, CMD_VEL = core.TARGET_TWIST, core.TARGET_JOINTS, core.CMD_VEL
+DESCRIPTION, SCENARIO = core.DESCRIPTION, core.SCENARIO
+RESULT, ERROR = "result", "crosscheck/error"
 CLOCK, DIAGNOSTICS = "clock", "diagnostics"
 RESET, PAUSE = "sim/reset", "sim/pause"
 RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
@@ -163,7 +161,7 @@ def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Any], None])
         robot: is driven.
         take: is given the name of a topic, and the message.
     """
-    for name, kind in input_topics(robot).items():
+    for name, kind in core.input_topics(robot).items():
         topic, taken = f"{robot.name}/{name}", partial(take, name)
         node.create_subscription(INPUT_TYPES[kind], topic, taken, LIVE)
 
@@ -171,7 +169,7 @@ def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Any], None])
 def advertise_input(node: Node, robot: Robot, name: str) -> Publisher:
     """Make the publisher of a topic on which people drive a robot."""
     return node.create_publisher(
-        INPUT_TYPES[input_topics(robot)[name]], f"{robot.name}/{name}", HAND
+        INPUT_TYPES[core.input_topics(robot)[name]], f"{robot.name}/{name}", HAND
     )
 
 
