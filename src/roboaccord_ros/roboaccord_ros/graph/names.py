@@ -28,6 +28,7 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 PATIENCE = 30.0  # s that a publisher waits for a subscriber that lags behind
+RIVAL_LOOKS = 60  # of 0.05 s that another simulator may take to be gone
 DELIVERY = 4.0  # s; a message lost on the wire is asked for again within Fast DDS's 3 s
 
 # Nothing is dropped: who lags behind by more than the middleware holds makes the publisher wait.
@@ -118,17 +119,31 @@ def advertise_clock(node: Node) -> Send:
     return _patient(node, node.create_publisher(Clock, CLOCK, DEEP))
 
 
+class RivalError(AccordError):
+    """Another simulator has the same names, so that its topics are none of ours."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(
+            f"another simulator publishes {node.resolve_topic_name(CLOCK)} in this ROS domain; "
+            "set namespace:=NAME, or another ROS_DOMAIN_ID"
+        )
+
+
 def count_clocks(node: Node) -> int:
     """Return how many publish the clock in the namespace of a node."""
     return len(node.get_publishers_info_by_topic(CLOCK))
 
 
-def rival(node: Node) -> str:
-    """Return the line that refuses a second simulator on the same names."""
-    return (
-        f"another simulator publishes {node.resolve_topic_name(CLOCK)} in this ROS domain; "
-        "set namespace:=NAME, or another ROS_DOMAIN_ID"
-    )
+def look_for_rival(node: Node, looks: int) -> int:
+    """Return at how many looks in a row there was another simulator; `looks` were there before.
+
+    Raises:
+        RivalError: if it stays; one that is about to end may take a moment to go.
+    """
+    looks = looks + 1 if count_clocks(node) > 1 else 0
+    if looks > RIVAL_LOOKS:
+        raise RivalError(node)
+    return looks
 
 
 def subscribe(node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile = RELIABLE) -> Any:
