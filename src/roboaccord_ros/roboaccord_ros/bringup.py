@@ -7,10 +7,12 @@ the nodes run in the Python of the workspace.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -40,6 +42,7 @@ from roboaccord_ros.plan.arguments import ARGUMENTS
 PACKAGE = "roboaccord_ros"
 PYTHON = "ROBOACCORD_PYTHON"  # environment variable: the workspace's Python
 TIED = Path(__file__).with_name("run") / "tied.py"
+MODULE = ("-m", "roboaccord_ros.run.module")  # runs one that Ctrl-C ends as its libraries load
 LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
 PLANNING = 300.0  # s that the planner may take
@@ -67,20 +70,46 @@ def start_planned(context: LaunchContext) -> list[Any]:
     Raises:
         RuntimeError: whatever cannot be run, in one line; then the launch fails.
     """
+    claim = claim_names(LaunchConfiguration("namespace").perform(context))
     python = find_python()
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     words = [f"{name}:={value}" for name, value in given.items()]
-    command = [*tie(python, signal.SIGTERM), python, "-m", "roboaccord_ros.plan", *words]
+    command = [*tie(python, signal.SIGTERM), python, *MODULE, "roboaccord_ros.plan", *words]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PLANNING, check=False
         )
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"the planner of the launch took more than {PLANNING:g} s") from None
+    if done.returncode in INTERRUPTED:
+        raise RuntimeError("interrupted before anything was started")
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it says nothing"]
         raise RuntimeError(lines[-1].removeprefix("error: "))
-    return BringUp(python, json.loads(done.stdout.splitlines()[-1])).start()
+    return BringUp(python, json.loads(done.stdout.splitlines()[-1]), claim).start()
+
+
+def claim_names(namespace: str) -> socket.socket:
+    """Keep other launches of this machine off the names of this one while what is returned lives.
+
+    DDS takes seconds to discover another simulator on a busy machine; an address is taken at once,
+    and freed with its process.
+
+    Raises:
+        RuntimeError: if another launch has them.
+    """
+    domain = os.environ.get("ROS_DOMAIN_ID") or "0"
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0roboaccord/{domain}/{namespace.strip('/')}"[:100])  # abstract: no file
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise RuntimeError(
+            f"another launch has the same names in ROS domain {domain}; "
+            "set namespace:=NAME, or another ROS_DOMAIN_ID"
+        ) from None
+    return claim
 
 
 def tie(python: str, number: int) -> list[str]:
@@ -96,7 +125,12 @@ def find_python() -> str:
     """
     named = os.environ.get(PYTHON)
     for python in [named] if named else _pythons():
-        if os.access(python, os.X_OK) and not subprocess.call([python, "-c", CHECK]):
+        if not os.access(python, os.X_OK):
+            continue
+        code = subprocess.call([python, "-c", CHECK], stderr=subprocess.DEVNULL)
+        if code in INTERRUPTED:
+            raise RuntimeError("interrupted before anything was started")
+        if not code:
             return python
     where = f"{PYTHON}={named} lacks" if named else "no Python here has"
     raise RuntimeError(f"{where} the workspace's libraries: run `make ros` in the workspace")
@@ -116,10 +150,11 @@ class BringUp:
     Args:
         python: of the workspace.
         plan: as `python -m roboaccord_ros.plan` prints it.
+        claim: on the names of the run, which is kept.
     """
 
-    def __init__(self, python: str, plan: dict[str, Any]) -> None:
-        self._python, self._plan = python, plan
+    def __init__(self, python: str, plan: dict[str, Any], claim: socket.socket) -> None:
+        self._python, self._plan, self._claim = python, plan, claim
         self._actions: dict[str, Any] = {}
         self._left = {p["name"]: p["meaning"] for p in plan["processes"]}
         self._over, self._differs = False, False
@@ -148,7 +183,7 @@ class BringUp:
         return Node(
             package=None if own else process["package"],
             executable=self._python if own else process["executable"],
-            arguments=["-m", process["module"]] if own else arguments,
+            arguments=[*MODULE, process["module"]] if own else arguments,
             output="screen" if own else "log",
             name=None if own else process["name"],  # ours have theirs; a process may have two
             exec_name=process["name"],

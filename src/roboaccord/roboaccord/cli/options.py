@@ -20,9 +20,27 @@ def complete_robot(incomplete: str) -> list[str]:
 
 def complete_scenario(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the scenarios of the robot that was typed; its package is not imported."""
-    package = package_of(str(ctx.params.get("robot", "")))
+    package = package_of(str(ctx.params.get("robot") or ctx.params.get("what", "")))
     names = scenario_names(package) if package else []
     return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_bag_or_robot(incomplete: str) -> list[str]:
+    """Return the recorded runs and the robots whose names begin so."""
+    return [*complete_bag(incomplete), *complete_robot(incomplete)]
+
+
+def complete_bag_or_scenario(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return what may come second to a recorded run or a robot, whichever was typed."""
+    is_bag = Path(str(ctx.params.get("what", ""))).exists()
+    return complete_bag(incomplete) if is_bag else complete_scenario(ctx, incomplete)
+
+
+def complete_bag(incomplete: str) -> list[str]:
+    """Return the bags in the folder that was typed, in `runs` where nothing was, and below it."""
+    folder = Path(incomplete.rpartition("/")[0] or ("" if incomplete else "runs"))
+    found = {file.parent for end in ("", "*/") for file in folder.glob(f"{end}*/metadata.yaml")}
+    return sorted(str(bag) for bag in found if str(bag).startswith(incomplete))
 
 
 def complete_engines(incomplete: str) -> list[str]:

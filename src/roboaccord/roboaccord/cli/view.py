@@ -13,7 +13,16 @@ import typer
 from rich import filesize
 
 from roboaccord.cli.console import log, progress
-from roboaccord.cli.options import Changes, Engine, Speed, Stay, load_setup, refuse_missing_bag
+from roboaccord.cli.options import (
+    Changes,
+    Engine,
+    Speed,
+    Stay,
+    complete_bag_or_robot,
+    complete_bag_or_scenario,
+    load_setup,
+    refuse_missing_bag,
+)
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.surface import BACKDROPS, TERRAIN, Surface
 from roboaccord.engines import check_engine
@@ -28,13 +37,19 @@ if TYPE_CHECKING:
 
 def view_command(
     what: Annotated[
-        str, typer.Argument(metavar="BAG|ROBOT", help="A recorded run, or a robot to pose by hand.")
+        str,
+        typer.Argument(
+            metavar="BAG|ROBOT",
+            help="A recorded run, or a robot to pose by hand.",
+            autocompletion=complete_bag_or_robot,
+        ),
     ],
     second: Annotated[
         str,
         typer.Argument(
             metavar="[BAG|SCENARIO]",
             help="A second run, shown translucent; or a scenario to simulate and push.",
+            autocompletion=complete_bag_or_scenario,
         ),
     ] = "",
     gif: Annotated[

@@ -18,7 +18,7 @@ from roboaccord.engines.push import PushedSimulator
 from roboaccord.run.pace import Pace
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
-from roboaccord.view.player import FASTEST, RATE, SLOWEST, Player, told
+from roboaccord.view.player import RATE, Player, add_controls, told
 from roboaccord.view.scene import Scene
 from roboaccord.view.stage import HOST, PORT, Stage
 
@@ -60,7 +60,9 @@ class LiveView:
         self._pace, self._until = Pace(setup.scenario.control_period, speed), 0.0
         self._folder = stage.server.gui.add_folder("simulation")
         with self._folder:
-            self._add_controls(min(max(speed, SLOWEST), FASTEST))
+            gui = stage.server.gui
+            self._play, self._speed, self._told = add_controls(gui, STEPS, self._step, speed)
+            self._happened = gui.add_text("event", "", disabled=True)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="live-view", daemon=True)
         self._thread.start()
@@ -106,16 +108,6 @@ class LiveView:
         self.close()
         contacts = np.array(self._times), self._arrows[1:]
         return Player(self.stage, trajectory, float(self._speed.value), contacts)
-
-    def _add_controls(self, speed: float) -> None:
-        gui = self.stage.server.gui
-        self._play = gui.add_checkbox("play", True)
-        gui.add_button_group("step", list(STEPS)).on_click(
-            lambda click: self._step(STEPS[click.target.value])
-        )
-        self._speed = gui.add_slider("speed", SLOWEST, FASTEST, 0.05, speed)
-        self._told = gui.add_text("at", "", disabled=True)
-        self._happened = gui.add_text("event", "", disabled=True)
 
     def _add_push(self, simulator: PushedSimulator) -> None:
         gui = self.stage.server.gui

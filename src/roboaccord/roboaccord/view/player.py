@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -86,20 +87,13 @@ class Player:
     def _add_controls(self, events: Sequence[Event], speed: float) -> None:
         gui = self.stage.server.gui
         start, stop = self._start, self._stop
-        self._play = gui.add_checkbox("play", True)
-        gui.add_button_group("step", list(STEPS)).on_click(
-            lambda click: self._move(STEPS[click.target.value])
-        )
+        self._play, self._speed, self._told = add_controls(gui, STEPS, self._move, speed)
         step = max((stop - start) / 1000.0, 1e-3)
         marks = sorted({round(e.time, 6) for e in events})
         self._time = gui.add_slider(
             "time [s]", start, max(stop, start + step), step, start,
             marks=tuple((m, "") for m in marks) if 0 < len(marks) <= MOST_MARKS else None,
         )  # fmt: skip
-        self._speed = gui.add_slider(
-            "speed", SLOWEST, FASTEST, 0.05, min(max(speed, SLOWEST), FASTEST)
-        )
-        self._told = gui.add_text("at", "", disabled=True)
         if self._ghost:
             self._distance = gui.add_text("centres apart [m]", "", disabled=True)
         if events:
@@ -167,6 +161,25 @@ class Player:
         i = int(np.searchsorted(times, moment + 1e-9, side="right")) - 1
         fresh = i >= 0 and moment - times[i] < 1.5 * PERIOD
         return arrows[i] if fresh else np.empty((0, 2, 3))
+
+
+def add_controls(
+    gui: Any, steps: Mapping[str, float], move: Callable[[float], None], speed: float
+) -> tuple[Any, Any, Any]:
+    """Add play, step, speed and time to a page; return play, speed and the text of the time.
+
+    Args:
+        gui: of viser.
+        steps: what each button gives to `move`.
+        move: is called by the buttons.
+        speed: seconds of motion a second, to begin with.
+    """
+    play = gui.add_checkbox("play", True)
+    buttons = gui.add_button_group("step", list(steps))
+    buttons.on_click(lambda click: move(steps[click.target.value]))
+    chosen = min(max(speed, SLOWEST), FASTEST)
+    rate = gui.add_slider("speed", SLOWEST, FASTEST, 0.05, chosen)
+    return play, rate, gui.add_text("at", "", disabled=True)
 
 
 def told(event: Event) -> str:

@@ -87,7 +87,7 @@ class GazeboShell:
         self._odometry = setup.robot.odometry(setup)
         self._seen = 0.0  # time of the last state
         self._motion = Motion(setup.joints, endless=endless)
-        self._begun, self._endless = False, endless
+        self._begun, self._endless, self._rival = False, endless, 0
         self._events: list[Event] = []  # since the last state
         self._lateness = Lateness(node, run, world.physics_step, period, max_delay)
         self._started = self._heard = time.monotonic()
@@ -123,7 +123,7 @@ class GazeboShell:
         """Leave no effort in force, and say how it ended."""
         self._link.force(np.zeros_like(self._effort))
         self._link.deliver()
-        if not self.result:
+        if not self.result and not isinstance(self._run.error, graph.RivalError):
             open_ended = (self._endless or self._setup.scenario.driven) and self._seen
             self._finish(str(self._run.error or ("" if open_ended else "interrupted")))
         self._outlet.deliver()
@@ -133,8 +133,9 @@ class GazeboShell:
         silent = time.monotonic() - self._heard
         self._switches.look()
         if not self._begun:
+            self._rival = graph.look_for_rival(self._node, self._rival)
             missing = self._missing()
-            if not missing:
+            if not missing and not self._rival:
                 self._prepare()
             elif silent > 2 * self._timeout:
                 raise LockstepError(f"{missing} within {2 * self._timeout:g} s")

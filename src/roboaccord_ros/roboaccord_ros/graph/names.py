@@ -18,10 +18,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
-from roboaccord.bag.topics import CMD_VEL as CMD_VEL
-from roboaccord.bag.topics import TARGET_JOINTS as TARGET_JOINTS
-from roboaccord.bag.topics import TARGET_TWIST as TARGET_TWIST
-from roboaccord.bag.topics import input_topics
+from roboaccord.bag import topics as core
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.setup import Robot
 from rosgraph_msgs.msg import Clock
@@ -31,6 +28,7 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 PATIENCE = 30.0  # s that a publisher waits for a subscriber that lags behind
+RIVAL_LOOKS = 60  # of 0.05 s that another simulator may take to be gone
 DELIVERY = 4.0  # s; a message lost on the wire is asked for again within Fast DDS's 3 s
 
 # Nothing is dropped: who lags behind by more than the middleware holds makes the publisher wait.
@@ -41,11 +39,12 @@ LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)
 HAND = QoSProfile(depth=20)
 
-STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
-EVENTS, WRENCH, TWIST = "events", "wrench", "twist"
-CONTACTS, SURROUNDINGS = "contacts", "surroundings"
-DESCRIPTION, SCENARIO, RESULT = "robot_description", "scenario", "result"
-ERROR = "crosscheck/error"
+STATES, ODOMETRY, EFFORTS = core.STATES, core.ODOMETRY, core.EFFORTS
+EVENTS, WRENCH, TWIST = core.EVENTS, core.WRENCH, core.TWIST
+CONTACTS, SURROUNDINGS = core.CONTACTS, core.SURROUNDINGS
+TARGET_TWIST, TARGET_JOINTS, CMD_VEL = core.TARGET_TWIST, core.TARGET_JOINTS, core.CMD_VEL
+DESCRIPTION, SCENARIO = core.DESCRIPTION, core.SCENARIO
+RESULT, ERROR = "result", "crosscheck/error"
 CLOCK, DIAGNOSTICS = "clock", "diagnostics"
 RESET, PAUSE = "sim/reset", "sim/pause"
 RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
@@ -120,17 +119,31 @@ def advertise_clock(node: Node) -> Send:
     return _patient(node, node.create_publisher(Clock, CLOCK, DEEP))
 
 
+class RivalError(AccordError):
+    """Another simulator has the same names, so that its topics are none of ours."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(
+            f"another simulator publishes {node.resolve_topic_name(CLOCK)} in this ROS domain; "
+            "set namespace:=NAME, or another ROS_DOMAIN_ID"
+        )
+
+
 def count_clocks(node: Node) -> int:
     """Return how many publish the clock in the namespace of a node."""
     return len(node.get_publishers_info_by_topic(CLOCK))
 
 
-def rival(node: Node) -> str:
-    """Return the line that refuses a second simulator on the same names."""
-    return (
-        f"another simulator publishes {node.resolve_topic_name(CLOCK)} in this ROS domain; "
-        "set namespace:=NAME, or another ROS_DOMAIN_ID"
-    )
+def look_for_rival(node: Node, looks: int) -> int:
+    """Return at how many looks in a row there was another simulator; `looks` were there before.
+
+    Raises:
+        RivalError: if it stays; one that is about to end may take a moment to go.
+    """
+    looks = looks + 1 if count_clocks(node) > 1 else 0
+    if looks > RIVAL_LOOKS:
+        raise RivalError(node)
+    return looks
 
 
 def subscribe(node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile = RELIABLE) -> Any:
@@ -163,7 +176,7 @@ def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Any], None])
         robot: is driven.
         take: is given the name of a topic, and the message.
     """
-    for name, kind in input_topics(robot).items():
+    for name, kind in core.input_topics(robot).items():
         topic, taken = f"{robot.name}/{name}", partial(take, name)
         node.create_subscription(INPUT_TYPES[kind], topic, taken, LIVE)
 
@@ -171,7 +184,7 @@ def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Any], None])
 def advertise_input(node: Node, robot: Robot, name: str) -> Publisher:
     """Make the publisher of a topic on which people drive a robot."""
     return node.create_publisher(
-        INPUT_TYPES[input_topics(robot)[name]], f"{robot.name}/{name}", HAND
+        INPUT_TYPES[core.input_topics(robot)[name]], f"{robot.name}/{name}", HAND
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec
-from roboaccord.contract.errors import AccordError, LockstepError
+from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.state import Array
 from roboaccord.run.loop import no_command
 from roboaccord.run.pace import Pace as Pace
@@ -20,7 +20,6 @@ from roboaccord_ros.graph.shell import POLL, Run
 from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions
 
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
-RIVAL = 3.0  # s that another simulator may take to be gone
 
 
 class Pacing:
@@ -112,7 +111,7 @@ class Pacing:
             raise no_command(self._stepper.state.time, self._options.timeout)
 
     def _try_to_start(self) -> None:
-        self._look_for_rival()
+        self._rival = graph.look_for_rival(self._node, self._rival)
         missing = self._missing()
         self._quiet = 0 if missing or self._rival else self._quiet + 1
         if self._quiet and self._quiet * POLL >= self._options.settle:
@@ -120,13 +119,6 @@ class Pacing:
             self._start()
         elif self._looks * POLL > self._options.start_timeout:
             raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
-
-    def _look_for_rival(self) -> None:
-        """Notice another simulator; one that is about to end may take a moment to go."""
-        self._rival = self._rival + 1 if graph.count_clocks(self._node) > 1 else 0
-        if self._rival * POLL > RIVAL:
-            self._simulation.silent = True
-            raise AccordError(graph.rival(self._node))
 
     def _wait_for_recorder(self) -> None:
         """Let the first step wait until the bag can be read."""

@@ -12,6 +12,7 @@ from roboaccord.contract.state import Command
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 
+from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes.stepper import Stepper
@@ -54,7 +55,6 @@ class Simulation:
         self.outlet = Outlet(node, setup, options.engine, version, options.transport, clock=True)
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.result: dict[str, object] = {}
-        self.silent = False  # where the topics are another simulator's
 
     def start(self) -> None:
         """Go to the start, and publish the initial state."""
@@ -88,7 +88,7 @@ class Simulation:
 
     def close(self) -> None:
         """Publish the result if that is pending, and wait until it is delivered."""
-        if not self.result and not self.silent:
+        if not self.result and not isinstance(self._run.error, graph.RivalError):
             open_ended = (self._driven or not self.stepper.ticks) and self.stepper.tick
             self.finish(str(self._run.error or ("" if open_ended else "interrupted")))
         self.outlet.deliver()

@@ -6,7 +6,6 @@ import time
 
 from rclpy.context import Context
 from rclpy.node import Node
-from roboaccord.contract.errors import AccordError
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.shell import POLL, session
@@ -19,7 +18,7 @@ def refuse_rival(namespace: str) -> None:
     """Refuse to start beside a run that publishes the same clock.
 
     Raises:
-        AccordError: naming what keeps runs apart.
+        RivalError: naming what keeps runs apart.
     """
     context = Context()
     with session(context, args=[]) as nodes:
@@ -37,4 +36,4 @@ def refuse_rival(namespace: str) -> None:
             if elapsed > DISCOVERY and not there:
                 return
             time.sleep(POLL)
-        raise AccordError(graph.rival(node))
+        raise graph.RivalError(node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import numpy as np
@@ -15,56 +15,43 @@ from snake.model.parameters import SnakeParameters
 Law = TypeVar("Law", bound=EllipseFriction)
 
 
-def ellipse(
-    setup: Setup,
-    mu_along: float = 0.1,
-    mu_across: float = 1.0,
-    slip_speed: float = 0.01,
-    points: str = "centre",
-    loads: str = "equal",
-    beyond: Mapping[str, float] | None = None,
-) -> EllipseFriction:
-    """Make the body-fixed Coulomb ellipse, loaded by each link's own weight.
+def friction_of(kind: type[Law]) -> Callable[..., Law]:
+    """Return the factory of a law of friction, whose arguments are the keys of a scenario.
 
     Args:
-        setup: robot and scenario.
-        mu_along, mu_across: coefficients along and across the body.
-        slip_speed: smoothing speed [m/s].
-        points: `centre` of each link, or its four lower `corners`.
-        loads: `equal`, each link's own weight; or `rigid`, as a contact solver shares the weight
-            out among the points of a body that does not bend upwards.
-        beyond: `x` [m], and the `mu_along` and `mu_across` of links beyond it.
+        kind: the body-fixed Coulomb ellipse, or the pyramid, which is bounded on each axis by
+            itself.
     """
-    chosen = _points(setup, points), _gyration(setup, loads)
-    return _law(EllipseFriction, setup, (mu_along, mu_across), slip_speed, *chosen, beyond)
+
+    def make(
+        setup: Setup,
+        mu_along: float = 0.1,
+        mu_across: float = 1.0,
+        slip_speed: float = 0.01,
+        points: str = "centre",
+        loads: str = "equal",
+        beyond: Mapping[str, float] | None = None,
+    ) -> Law:
+        """Make the friction of the links on the ground.
+
+        Args:
+            setup: robot and scenario.
+            mu_along, mu_across: coefficients along and across the body.
+            slip_speed: smoothing speed [m/s].
+            points: `centre` of each link, or its four lower `corners`.
+            loads: `equal`, each link's own weight; or `rigid`, as a contact solver shares the
+                weight out among the points of a body that does not bend upwards.
+            beyond: `x` [m], and the `mu_along` and `mu_across` of links beyond it.
+        """
+        p: SnakeParameters = setup.parameters
+        places, gyration = _points(setup, points), _gyration(setup, loads)
+        load = p.link_mass * p.gravity
+        return kind(p.link_names, places, load, mu_along, mu_across, slip_speed, beyond, gyration)
+
+    return make
 
 
-def pyramid(
-    setup: Setup,
-    mu_along: float = 0.1,
-    mu_across: float = 1.0,
-    slip_speed: float = 0.01,
-    points: str = "centre",
-    loads: str = "equal",
-    beyond: Mapping[str, float] | None = None,
-) -> PyramidFriction:
-    """Make the body-fixed friction that is bounded on each axis by itself; as `ellipse`."""
-    chosen = _points(setup, points), _gyration(setup, loads)
-    return _law(PyramidFriction, setup, (mu_along, mu_across), slip_speed, *chosen, beyond)
-
-
-def _law(
-    kind: type[Law],
-    setup: Setup,
-    mu: tuple[float, float],
-    slip_speed: float,
-    points: Array,
-    gyration: tuple[float, float] | None,
-    beyond: Mapping[str, float] | None,
-) -> Law:
-    p: SnakeParameters = setup.parameters
-    load = p.link_mass * p.gravity
-    return kind(p.link_names, points, load, *mu, slip_speed, beyond, gyration)
+ellipse, pyramid = friction_of(EllipseFriction), friction_of(PyramidFriction)
 
 
 def _points(setup: Setup, name: str) -> Array:

@@ -1,0 +1,16 @@
+"""Run a module that Ctrl-C ends without a traceback: python -m roboaccord_ros.run.module MODULE...
+
+Libraries load for seconds before a node can mind signals itself.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import signal
+import sys
+
+if __name__ == "__main__":
+    interrupted = 128 + signal.SIGINT
+    signal.signal(signal.SIGINT, lambda *_: os._exit(interrupted))
+    runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
