@@ -35,9 +35,9 @@ class Snake(Robot):
         "as_coded": AsCoded,
     }
     friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
-    contact_shapes = {
+    contact_shapes: Mapping[str, Mapping[str, Any]] = {
         "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
-        "boxes": {"law": "pyramid", "slip_speed": 0.0, "points": "corners", "loads": "rigid"},
+        "boxes": {},
     }
     cli = {
         "gait": "snake.cli.gait:gait_command",

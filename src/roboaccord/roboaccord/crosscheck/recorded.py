@@ -280,7 +280,7 @@ def by_contacts(setup: Setup, contacts: str) -> tuple[Setup, bool]:
         contacts: one of the robot's `contact_shapes`; else the setup stays as it is.
     """
     law = setup.robot.contact_shapes.get(contacts)
-    if setup.force_law is None or law is None:
+    if setup.force_law is None or not law:
         return setup, False
     data = setup.scenario.data()
     data["friction"] = {**data["friction"], **law}
