@@ -19,8 +19,8 @@ from roboaccord.numerics.jit import kernel
 from snake.model.dynamics import accelerations, grips, link_places, link_velocities, respond
 from snake.model.tracking import centre_accelerations
 
-MOST_ROUNDS = 10_000
-STILL = 1e-10  # m/s or rad/s; a round that changes no row by more is the last
+MOST_ROUNDS = 1000
+STILL = 1e-8  # m/s or rad/s; a round that changes no row by more is the last
 
 
 @kernel
