@@ -35,7 +35,7 @@ class Snake(Robot):
         "as_coded": AsCoded,
     }
     friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
-    contact_shapes: Mapping[str, Mapping[str, Any]] = {
+    contact_shapes = {
         "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
         "boxes": {},
     }

@@ -159,14 +159,14 @@ class EllipseFriction:
         points: contact points relative to the centre of mass, along and across (k, 2) [m].
         load: normal force on each link [N], shared by its points.
         mu_along, mu_across: coefficients along the link's x and y axes.
-        slip_speed: smoothing speed eps [m/s].
+        slip_speed: smoothing speed eps [m/s]; 0 for a pyramid that sticks, as no force law can.
         beyond: ground that changes with place: `x` [m], and the `mu_along` and `mu_across` of
             links whose centre is beyond it.
         gyration: squared radii of gyration of a link about its x and y axis [m^2]: its points carry
             what a contact solver gives to those of a body rigid upwards; None for equal shares.
 
     Raises:
-        ValueError: for a negative coefficient or a slip speed that is not positive.
+        ValueError: for a negative coefficient, or a slip speed that is none.
         AccordError: for keys of `beyond` that are missing or unknown.
     """
 

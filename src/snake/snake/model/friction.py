@@ -48,7 +48,10 @@ def pyramid(
     loads: str = "equal",
     beyond: Mapping[str, float] | None = None,
 ) -> PyramidFriction:
-    """Make the body-fixed friction that is bounded on each axis by itself; as `ellipse`."""
+    """Make the body-fixed friction that is bounded on each axis by itself; as `ellipse`.
+
+    With a slip speed of 0 it sticks, in the reference alone: simulators/sticking.py.
+    """
     chosen = _points(setup, points), _gyration(setup, loads)
     return _law(PyramidFriction, setup, (mu_along, mu_across), slip_speed, *chosen, beyond)
 
