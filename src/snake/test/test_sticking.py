@@ -25,9 +25,9 @@ def test_a_straight_snake_brakes_by_coulombs_force_and_then_lies_still(setup_wit
         stop = 0.5 / (mu * setup.parameters.gravity)
         state = run(setup, round(0.5 * stop, 3))
         left = 0.5 - mu * setup.parameters.gravity * state.time
-        assert state.twist[axis] == pytest.approx(left, abs=1e-9)
+        assert state.twist[axis] == pytest.approx(left, abs=1e-6)
         state = run(setup, round(stop + 0.1, 3))
-        assert np.abs(state.twist).max() < 1e-9
+        assert np.abs(state.twist).max() < 1e-7
         # The places move by the speed at the end of a step: h v / 2 less than the parabola's.
         assert state.position[axis] == pytest.approx(0.5 * 0.5 * stop - 0.5e-3 * 0.5, abs=3e-6)
 
@@ -36,7 +36,7 @@ def test_what_the_ground_can_hold_stays_where_it_is(setup_with):
     """0.05 N m turns no link of 0.1 m on ground that can hold 1.5 N; without sticking it creeps."""
     command = Command(np.full(21, 0.05))
     held, creeping = (run(setup_with(*law), 0.1, command) for law in (STICKS, STICKS[:1]))
-    assert np.abs(held.q).max() < 1e-12
+    assert np.abs(held.q).max() < 1e-9
     assert np.abs(creeping.q).max() > 1e-6
 
 

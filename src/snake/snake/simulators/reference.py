@@ -39,7 +39,7 @@ class SnakeReference:
         self._friction, self._points = friction_of(setup)
         sticks = self._points.size > 0 and self._friction[3] == 0.0
         self.order = 1 if sticks else 4
-        self._log = np.empty((len(self.joints), 2))
+        self._log = np.zeros((len(self.joints), 2))
         limits = np.full(len(self.joints), self.parameters.joint_limit)
         self._stops = StopWatch(self.joints, -limits, limits)
         self.armature = np.zeros(len(self.joints))

@@ -5,10 +5,11 @@ In a step of h [s] the velocities u = (v, w) become, with M, J and the bounds of
     u' = u + h M^-1 (Q + J' f),    |f_i| <= mu_i N_i,    f_i = -mu_i N_i sign(s_i) where s_i != 0
 
 s = J u' are the slips of the contact points, along and across their links. So a point that can be
-held is held within the step, and dry friction needs no slip speed. A joint at its stop has a row of
-J, too, whose torque does not pull. Projected Gauss-Seidel solves it. The velocity of `base_link`
-and the rates of the joints are what is then kept while these move by h: with others, those of the
-centre of mass say, a step ends with other slips, by h w^2 times its distance.
+held is held within the step, and dry friction needs no slip speed. The joints have rows of J, too,
+whose torques keep them from passing their stops within the step, and never pull. Projected
+Gauss-Seidel solves it. The velocity of `base_link` and the rates of the joints are what is then
+kept while these move by h: with others, those of the centre of mass say, a step ends with other
+slips, by h w^2 times its distance.
 """
 
 from __future__ import annotations
@@ -82,9 +83,8 @@ def advance(body, y, tau, h, steps, friction, points, limit):
                 h * mu[row // 2 // count, row % 2] * loads[row // 2 // count, row // 2 % count]
             )
             low[row] = -high[row]
-        for j in range(n - 1):
-            high[first + j] = np.inf if angle[j] <= -limit else 0.0
-            low[first + j] = -np.inf if angle[j] >= limit else 0.0
+        # Rates by which a joint would be at its stops at the end of the step.
+        low[first:], high[first:] = (-limit - angle) / h, (limit - angle) / h
         row_speeds(body, c, s, u, points, before)
         centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
         u += h * acc
@@ -92,21 +92,23 @@ def advance(body, y, tau, h, steps, friction, points, limit):
         u[1] += h * ay[-1]
         row_speeds(body, c, s, u, points, speed)
         for row in range(rows):
-            if low[row] < high[row]:
-                response(body, c, s, factor, points, row, du[row])
-                row_speeds(body, c, s, du[row], points, by_row[row])
+            response(body, c, s, factor, points, row, du[row])
+            row_speeds(body, c, s, du[row], points, by_row[row])
         impulse = np.zeros(rows)
         for _ in range(MOST_ROUNDS):
             worst = 0.0
             for row in range(rows):
-                if low[row] < high[row]:
-                    own = by_row[row, row]
+                own = by_row[row, row]
+                if row < first:
                     new = min(max(impulse[row] - speed[row] / own, low[row]), high[row])
-                    change = new - impulse[row]
-                    if change != 0.0:
-                        impulse[row] = new
-                        speed += change * by_row[row]
-                        worst = max(worst, abs(change) * own)
+                else:
+                    new = min(impulse[row] - (speed[row] - high[row]) / own, 0.0)
+                    new += max(impulse[row] - (speed[row] - low[row]) / own, 0.0)
+                change = new - impulse[row]
+                if change != 0.0:
+                    impulse[row] = new
+                    speed += change * by_row[row]
+                    worst = max(worst, abs(change) * own)
             if worst < STILL:
                 break
         u += impulse @ du
