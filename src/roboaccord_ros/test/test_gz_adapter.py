@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,10 +17,12 @@ pytest.importorskip("snake", reason="the snake, by which the adapter is tested, 
 from roboaccord.cdr import JointStateCodec, OdometryCodec
 from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.contract.state import RobotState
+from roboaccord.gazebo.form import LEVEL
+from roboaccord.numerics.rotations import quaternion_matrix, yaw_quaternion
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo import switches as gz_switches
-from roboaccord_ros.gazebo.bridge import World, body_twist, moved, refuse_start
+from roboaccord_ros.gazebo.bridge import LevelBase, World, body_twist, moved, refuse_start
 from roboaccord_ros.gazebo.gz_adapter import GazeboShell
 from roboaccord_ros.gazebo.link import FreeLink
 from roboaccord_ros.gazebo.switches import GazeboSwitches
@@ -44,6 +47,32 @@ def test_the_twist_is_the_one_by_which_the_body_moved(position, turn, linear, an
     gone = moved(state, step)
     pose = np.array([*gone.position, *gone.orientation])
     assert body_twist(before, pose, step) == pytest.approx(expected, abs=1e-9 / step)
+
+
+@given(three, st.floats(-3.0, 3.0), three, st.floats(-3.0, 3.0), three, st.floats(-3.0, 3.0))
+def test_a_level_base_is_where_its_joints_put_it(start, heading, place, yaw, speed, rate):
+    """Against the chain of transforms, and the difference quotient of its place in the world."""
+    none, one = np.zeros(0), np.array([7.0])
+    given = RobotState(0.0, none, none, none, start, yaw_quaternion(heading), np.zeros(6))
+    base = LevelBase(given)
+
+    def at(time):
+        q = np.array([*one, *(place + time * speed), yaw + time * rate])
+        qd = np.array([*one, *speed, rate])
+        return base.complete(replace(given, time=time, q=q, qd=qd, effort=np.zeros(5)))
+
+    state, step = at(0.0), 1e-6
+    turn = Rotation.from_rotvec([0.0, 0.0, heading])
+    assert state.position == pytest.approx(start + turn.apply(place), abs=1e-12)
+    assert quaternion_matrix(state.orientation) == pytest.approx(
+        Rotation.from_rotvec([0.0, 0.0, heading + yaw]).as_matrix(), abs=1e-12
+    )
+    velocity = (at(step).position - at(-step).position) / (2 * step)
+    assert quaternion_matrix(state.orientation) @ state.twist[:3] == pytest.approx(
+        velocity, abs=1e-8
+    )
+    assert state.twist[3:] == pytest.approx([0.0, 0.0, rate])
+    assert (state.q, state.qd, len(state.effort)) == (one, one, 1)
 
 
 def test_the_world_that_ships_is_found_with_its_name_and_step():
@@ -109,7 +138,7 @@ class StandIn:
     """Stand in for Gazebo: a world in which every joint turns at 0.1 rad/s from its 0."""
 
     def __init__(self, node, setup):
-        joints, robot = setup.joints, setup.robot.name
+        joints, robot = (*setup.joints, *LEVEL), setup.robot.name
         self._codecs = JointStateCodec(joints), OdometryCodec()
         made = advertise(node, robot, GZ_STATES), advertise(node, robot, GZ_ODOMETRY)
         self._publishers, self._send = zip(*made, strict=True)

@@ -35,7 +35,10 @@ class Snake(Robot):
         "as_coded": AsCoded,
     }
     friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
-    contact_shapes = ("spheres", "boxes")
+    contact_shapes = {
+        "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
+        "boxes": {},
+    }
     cli = {
         "gait": "snake.cli.gait:gait_command",
         "optimise": "snake.cli.optimise:optimise_command",

@@ -9,7 +9,7 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
 from roboaccord.gazebo import check_file
-from roboaccord.gazebo.form import expand_for_gazebo
+from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
 from roboaccord.gazebo.world import barrier_topics, physics_of, world_for_run
 
 pytest.importorskip("roboaccord_ros", reason="the worlds are not installed")
@@ -100,7 +100,14 @@ def test_links_touch_with_spheres_or_with_their_boxes(setup_with):
         shapes = [geometry[0] for geometry in root.iterfind("link/collision/geometry")]
         assert {found.tag for found in shapes} == {shape}
         if shape == "sphere":  # it touches where the link's centre is, and where a box would
-            assert {float(found.get("radius")) for found in shapes} == {0.05}
+            radii = [float(found.get("radius")) for found in shapes]
+            assert radii == pytest.approx([0.05] * 22, rel=1e-7)
+            assert min(radii) > 0.05  # it touches from the first step on
+        # A free base would roll over on spheres; the links on which it slides weigh nothing.
+        slides = [joint.get("name") for joint in root.iterfind("gazebo/joint")]
+        assert slides == (list(LEVEL) if shape == "sphere" else [])
+        masses = [float(mass.text) for mass in root.iterfind("gazebo/link/inertial/mass")]
+        assert sum(masses) < 1e-6 * 22 * setup.parameters.link_mass
     boxes = ET.fromstring(setup.urdf()).iterfind("link/collision/geometry")
     assert {geometry[0].tag for geometry in boxes} == {"box"}  # everywhere else
     with pytest.raises(AccordError, match="contacts is hulls; in Gazebo there is one of spheres"):

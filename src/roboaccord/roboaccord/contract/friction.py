@@ -36,6 +36,7 @@ from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 
+TINY = 1e-30  # (m/s)^2; so that a slip of 0 has no friction where the slip speed is 0, too
 CFM = 1e-5  # what DART's contact solver adds, as a part of the diagonal
 
 
@@ -52,7 +53,7 @@ def ellipse_force(along, across, mu_along, mu_across, load, slip_speed):
 @kernel
 def pyramid_force(along, across, mu_along, mu_across, load, slip_speed):
     """Return the friction (f_along, f_across) [N] bounded on each axis by itself."""
-    e = slip_speed * slip_speed
+    e = slip_speed * slip_speed + TINY
     a = -mu_along * load * along / np.sqrt(along * along + e)
     return a, -mu_across * load * across / np.sqrt(across * across + e)
 
@@ -158,14 +159,14 @@ class EllipseFriction:
         points: contact points relative to the centre of mass, along and across (k, 2) [m].
         load: normal force on each link [N], shared by its points.
         mu_along, mu_across: coefficients along the link's x and y axes.
-        slip_speed: smoothing speed eps [m/s].
+        slip_speed: smoothing speed eps [m/s]; 0 for a pyramid that sticks, as no force law can.
         beyond: ground that changes with place: `x` [m], and the `mu_along` and `mu_across` of
             links whose centre is beyond it.
         gyration: squared radii of gyration of a link about its x and y axis [m^2]: its points carry
             what a contact solver gives to those of a body rigid upwards; None for equal shares.
 
     Raises:
-        ValueError: for a negative coefficient or a slip speed that is not positive.
+        ValueError: for a negative coefficient, or a slip speed that is none.
         AccordError: for keys of `beyond` that are missing or unknown.
     """
 
@@ -187,7 +188,7 @@ class EllipseFriction:
         for pair in ((mu_along, mu_across), self.beyond[1:]):
             if min(pair, default=0.0) < 0:
                 raise ValueError("a friction coefficient is negative")
-            if max(pair, default=1.0) <= 0 or slip_speed <= 0:
+            if max(pair, default=1.0) <= 0 or slip_speed < 0 or not (self.pyramid or slip_speed):
                 raise ValueError("the slip speed and one friction coefficient must be positive")
         self.links = tuple(links)
         self.points = np.ascontiguousarray(points, dtype=float)
@@ -201,7 +202,14 @@ class EllipseFriction:
         """Return forces (k, 3) [N] and torques (k, 3) [N m] about the centres of mass.
 
         The arrays are used again by the next call.
+
+        Raises:
+            AccordError: for friction that sticks, which is no function of the motion.
         """
+        if not self.slip_speed:
+            raise AccordError(
+                "friction.slip_speed: 0 is for the reference; friction here needs one"
+            )
         _wrenches(
             self.pyramid, motion.rotation, motion.position, motion.linear, motion.angular,
             self.points, self.mu, self.beyond, self.load, self.slip_speed, self.gyration,

@@ -26,7 +26,7 @@ from roboaccord.crosscheck.verdict import SEEDS
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.scenario import Allowance, limit_of
+from roboaccord.scenario.scenario import Allowance, Scenario, limit_of
 from roboaccord.scenario.setup import Setup
 
 GAZEBO = "gz"
@@ -101,18 +101,23 @@ class StepCheck:
         engine, version: of the run, as a bag or `/R/scenario` says.
         tolerance: relative error allowed beside what time stepping explains; the scenario's
             where 0.
+        transport: of the run; in Gazebo it says with what the robot touches the ground.
     """
 
-    def __init__(self, setup: Setup, engine: str, version: str, tolerance: float = 0.0) -> None:
+    def __init__(
+        self, setup: Setup, engine: str, version: str, tolerance: float = 0.0, transport: str = ""
+    ) -> None:
+        contacts = transport.rpartition(" ")[2] if engine == GAZEBO else ""
+        setup, known = by_contacts(setup, contacts)
         self._setup, self._engine = setup, engine
         scenario = setup.scenario
         self._period, self._tolerance = scenario.control_period, tolerance
         self._reference = make_simulator(setup)
         dynamic = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
-        exact = engine == "reference" or "(rk4)" in version or dynamic is None
+        exact = engine == "reference" or "(rk4)" in version or dynamic is None or known
         self._small = scenario.physics_step / FINER
         self._fine = None if exact else make_simulator(setup, physics_step=self._small)
-        touches = setup.force_law is not None or setup.contact is not None
+        touches = not known and (setup.force_law is not None or setup.contact is not None)
         self._pyramid = PYRAMID if engine == GAZEBO and touches and dynamic is not None else 0.0
         self._events: list[tuple[float, str]] = []
         self._efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
@@ -267,6 +272,21 @@ class StepCheck:
         return RobotState(step.time, step.position, step.error[:n], np.zeros(n))
 
 
+def by_contacts(setup: Setup, contacts: str) -> tuple[Setup, bool]:
+    """Return a setup with the law and the time steps of Gazebo's contacts, and whether it has them.
+
+    Args:
+        setup: robot and scenario.
+        contacts: one of the robot's `contact_shapes`; else the setup stays as it is.
+    """
+    law = setup.robot.contact_shapes.get(contacts)
+    if setup.force_law is None or not law:
+        return setup, False
+    data = setup.scenario.data()
+    data["friction"] = {**data["friction"], **law}
+    return Setup.of(Scenario(**data)), True
+
+
 def check_bag(
     run: BagRun, scenario: Mapping[str, Any] | None = None, tolerance: float = 0.0
 ) -> StepVerdict:
@@ -284,7 +304,8 @@ def check_bag(
     if not data:
         raise AccordError("the bag holds no scenario: accord crosscheck BAG SCENARIO")
     setup = Setup.of(make_scenario(data))
-    motion, check = run.trajectory, StepCheck(setup, run.engine, run.engine_version, tolerance)
+    motion = run.trajectory
+    check = StepCheck(setup, run.engine, run.engine_version, tolerance, run.transport)
     given = [dict(zip(c.time.tolist(), c.effort)) for c in (run.wrenches, run.twists)]
     check.note(motion.events)
     for i in range(len(motion) - 1):

@@ -24,6 +24,9 @@ from roboaccord.scenario.setup import Setup
 
 ET.register_namespace("gz", "http://gazebosim.org/schema")  # attributes keep the prefix they have
 
+# Joints from the world to a level base, along its axes at the start and about the vertical.
+LEVEL = ("level_x", "level_y", "level_z", "level_yaw")
+
 
 def expand_for_gazebo(setup: Setup, contacts: str = "") -> str:
     """Return the URDF of a setup as Gazebo takes it, its joints where the setup starts.
@@ -36,6 +39,8 @@ def expand_for_gazebo(setup: Setup, contacts: str = "") -> str:
         AccordError: for another one.
     """
     more = {"gazebo": "true", **contact_shapes(setup, contacts), **_grip(setup.force_law)}
+    if is_level(setup, contacts):
+        more["level"] = "true"
     urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=more)
     start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
     return with_normals(local_files(own_collisions(start_at(urdf, start))))
@@ -51,7 +56,16 @@ def contact_shapes(setup: Setup, contacts: str) -> dict[str, str]:
     if contacts and contacts not in known:
         choice = f"one of {', '.join(known)}" if known else f"no choice for {setup.robot.name}"
         raise AccordError(f"contacts is {contacts}; in Gazebo there is {choice}")
-    return {"contacts": contacts or known[0]} if known else {}
+    return {"contacts": contacts or next(iter(known))} if known else {}
+
+
+def is_level(setup: Setup, contacts: str) -> bool:
+    """Return whether the base of a robot in Gazebo moves by the joints `LEVEL`, and is not free.
+
+    So a planar base does with spheres as contacts, on which a free one would roll over.
+    """
+    shapes = contact_shapes(setup, contacts)
+    return setup.scenario.base == "planar" and shapes.get("contacts") == "spheres"
 
 
 def _grip(law: ForceLaw | None) -> dict[str, str]:
@@ -63,7 +77,7 @@ def _grip(law: ForceLaw | None) -> dict[str, str]:
 
 
 def base_in_gazebo(scenario: Scenario) -> str:
-    """Return the base of a robot in Gazebo: free, for the ground of a world carries what is planar.
+    """Return the base of a robot's tree in Gazebo: free, for the ground carries what is planar.
 
     One that is fixed to the world stays fixed, and a ball stays in its bearing.
     """

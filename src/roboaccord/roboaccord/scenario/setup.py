@@ -61,7 +61,8 @@ class Robot:
             `Target.position`.
         switches: names of what commands can switch, a magnet say, with the state to start from.
         contact_shapes: in Gazebo: values of the xacro's argument `contacts`, by which links touch
-            the ground with other shapes than they have; the first is the default there.
+            the ground with other shapes than they have; the first is the default there. Each has
+            the changes of the key `friction` that make the law of such contacts.
         cli: commands that `accord ROBOT` has, by name: `module:function`, returning a
             `roboaccord.cli.command.Result`.
     """
@@ -77,7 +78,7 @@ class Robot:
     velocity_topic: str = ""
     position_topic: str = ""
     switches: Mapping[str, bool] = NOTHING
-    contact_shapes: tuple[str, ...] = ()
+    contact_shapes: Mapping[str, Mapping[str, Any]] = NOTHING
     cli: Mapping[str, str] = NOTHING
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
-from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
+from roboaccord.gazebo.form import LEVEL, base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.world import physics_of, world_for_run
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 from roboaccord.scenario.controllers import make_controller
@@ -181,8 +181,8 @@ def _pose(state: RobotState) -> list[float]:
     return [*state.position.tolist(), *state.orientation.tolist()]
 
 
-class BaseTwist:
-    """Compute the twist of the base from its poses, step by step.
+class PosedBase:
+    """Add the twist of the base to states, from its poses, step by step.
 
     Args:
         initial: where it is put.
@@ -193,10 +193,38 @@ class BaseTwist:
         self._step, self._time = step, 0.0
         self._pose = _pose(initial)
 
-    def follow(self, state: RobotState) -> Array:
-        """Return the twist (6,) by which the base came to a state."""
+    def complete(self, state: RobotState) -> RobotState:
+        """Return a state of Gazebo with the twist (6,) by which the base came to it."""
         pose = _pose(state)
         twist = body_twist(self._pose, pose, max(state.time - self._time, self._step))
         if state.time > 1.5 * self._step:  # Gazebo tells nothing of its first step
             self._pose, self._time = pose, state.time
-        return twist
+        return dataclasses.replace(state, twist=twist)
+
+
+class LevelBase:
+    """Take pose and twist of the base from the joints `LEVEL`, whose angles and rates are exact.
+
+    Gazebo tells of a pose when it has changed by 1e-6 m or 2e-6 rad: of slow motion, steps late.
+
+    Args:
+        initial: where it is put.
+    """
+
+    def __init__(self, initial: RobotState) -> None:
+        self._initial, self._turn = initial, quaternion_matrix(initial.orientation)
+
+    def complete(self, state: RobotState) -> RobotState:
+        """Return a state of Gazebo, whose last joints are `LEVEL`, with its base and without."""
+        n = len(LEVEL)
+        (*place, yaw), (*speed, rate) = state.q[-n:], state.qd[-n:]
+        turn = turn_quaternion(np.array([0.0, 0.0, yaw]))
+        return dataclasses.replace(
+            state,
+            q=state.q[:-n],
+            qd=state.qd[:-n],
+            effort=state.effort[:-n],
+            position=self._initial.position + self._turn @ place,
+            orientation=quaternion_product(self._initial.orientation, turn),
+            twist=np.array([*quaternion_matrix(turn).T @ speed, 0.0, 0.0, rate]),
+        )

@@ -22,10 +22,17 @@ from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.gazebo.form import contact_shapes
+from roboaccord.gazebo.form import LEVEL, contact_shapes, is_level
 from roboaccord.scenario.setup import Setup
 
-from roboaccord_ros.gazebo.bridge import BaseTwist, World, gazebo_version, moved, refuse_start
+from roboaccord_ros.gazebo.bridge import (
+    LevelBase,
+    PosedBase,
+    World,
+    gazebo_version,
+    moved,
+    refuse_start,
+)
 from roboaccord_ros.gazebo.lateness import Lateness
 from roboaccord_ros.gazebo.link import FreeLink, Link, LockstepLink
 from roboaccord_ros.gazebo.switches import GazeboSwitches
@@ -81,9 +88,11 @@ class GazeboShell:
         transport = ", ".join(["ros_gz", *contact_shapes(setup, contacts).values()])
         self._outlet = Outlet(node, setup, "gz", gazebo_version(), transport, clock=False)
         self._markers = contact_markers(node, setup)
-        self._codec, self._inlet = EffortCodec(setup.joints), Inlet(setup.joints)
+        self._codec = EffortCodec(setup.joints)
         self._effort = np.zeros(len(setup.joints))
-        self._base = BaseTwist(setup.initial, world.physics_step)
+        level, initial = is_level(setup, contacts), setup.initial
+        self._base = LevelBase(initial) if level else PosedBase(initial, world.physics_step)
+        self._inlet = Inlet([*setup.joints, *(LEVEL if level else ())])
         self._odometry = setup.robot.odometry(setup)
         self._seen = 0.0  # time of the last state
         self._motion = Motion(setup.joints, endless=endless)
@@ -226,13 +235,11 @@ class GazeboShell:
             return  # a paused world repeats its state
         self._heard = time.monotonic()
         self._seen = state.time
-        twist = self._base.follow(state)
+        state = self._base.complete(state)
         if round(state.time * NANOSECONDS) % self._period_ns:
             return
         q = state.q + self._setup.initial.q  # Gazebo counts from the start: gazebo/form.py
-        state = dataclasses.replace(
-            state, q=q, effort=self._effort, twist=twist, switches=self._switches.now
-        )
+        state = dataclasses.replace(state, q=q, effort=self._effort, switches=self._switches.now)
         self._publish(self._odometry.follow(state) if self._odometry else state)
         if self._ticks and round(state.time * NANOSECONDS) >= self._ticks * self._period_ns:
             self._finish()

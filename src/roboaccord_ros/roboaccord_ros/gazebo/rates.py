@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.state import Array
+from roboaccord.gazebo.form import LEVEL
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.setup import Setup
 
@@ -36,12 +37,16 @@ def set_rates(server: Server, setup: Setup) -> None:
         return
     robot = Entities(server, setup.robot.name)
     vector = message("Double_V")
+    rates = dict(zip(setup.joints, qd.tolist(), strict=True))
+    level = ("Joint", LEVEL[0]) in robot.named
+    if level:
+        rates |= dict(zip(LEVEL, twist[[0, 1, 2, 5]].tolist(), strict=True))
     given = {
         robot.named["Joint", joint]: {"JointVelocityReset": vector(data=[rate]).SerializeToString()}
-        for joint, rate in zip(setup.joints, qd.tolist(), strict=True)
+        for joint, rate in rates.items()
         if rate
     }
-    if not np.any(twist):
+    if level or not np.any(twist):
         server.control(state=_state(given))
         return
     commands = {"AngularVelocityCmd": _text(twist[3:]), "LinearVelocityCmd": _text(twist[:3])}

@@ -4,7 +4,8 @@ What is compared is in `config/gazebo_table.yaml` of each robot: a list of entri
 `scenario`; `within`, the largest difference that passes, with `unit` and `scale`; `figure` of a
 run, or else `signals` as of `accord compare`; `from` and `to`, the times between which; `set`,
 changes for all runs; `rows`, lists of further changes; `contacts`, that of Gazebo; `laws`, by name
-the changes of the reference, of which the first is held to `within`.
+the changes of the reference, of which the first is held to `within`. The controller, which may
+count on a law, is that of Gazebo's run in all of them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from roboaccord.bag.compare import compare
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
+from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import metrics_of
+from roboaccord.run.runner import RunRequest, run_direct
+from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
@@ -53,7 +57,7 @@ def rows_of(robot: str, entry: Entry, folder: Path) -> tuple[list[list[str]], bo
         cells = [_number(found)] if figure else []
         differences = []
         for name, law in laws.items():
-            other = reference_run(robot, entry["scenario"], [*changes, *law], place / name)
+            other = reference_run(robot, entry["scenario"], changes, law, place / name)
             if figure:
                 value = scale * figure_of(other, entry)
                 cells.append(_number(value))
@@ -82,12 +86,18 @@ def gazebo_run(robot: str, entry: Entry, changes: Sequence[str], bag: Path) -> P
     return bag
 
 
-def reference_run(robot: str, scenario: str, changes: Sequence[str], folder: Path) -> Path:
-    """Run a scenario in the reference; return the bag."""
-    sets = [word for change in changes for word in ("--set", change)]
-    run = ["-m", "roboaccord.cli.main", "run", robot, scenario, "--transport", "direct", *sets]
-    _run([sys.executable, *run, "--out", str(folder)])
-    return folder / "bag"
+def reference_run(
+    robot: str, scenario: str, changes: Sequence[str], law: Sequence[str], bag: Path
+) -> Path:
+    """Run a scenario in the reference, which alone has the changes of a law; return the bag."""
+    package = find_robot(robot).package
+    given, other = (
+        Setup.of(load_scenario(package, robot, scenario, each))
+        for each in (changes, [*changes, *law])
+    )
+    simulator = make_simulator(other)
+    run_direct(RunRequest(setup=given, engine="reference", bag=bag, wrap=lambda _: simulator))
+    return bag
 
 
 def figure_of(bag: Path, entry: Entry) -> float:

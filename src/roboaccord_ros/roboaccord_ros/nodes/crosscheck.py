@@ -101,8 +101,8 @@ class CrosscheckShell:
         setup = Setup.of(make_scenario(facts["scenario"]))
         self._period = setup.scenario.control_period
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
-        engine, version = facts["engine"], facts["engine_version"]
-        self._make = partial(StepCheck, setup, engine, version, self._tolerance)
+        ran = facts["engine"], facts["engine_version"], self._tolerance, facts["transport"]
+        self._make = partial(StepCheck, setup, *ran)
         self._initial = setup.initial.switches
         self._begin()
         for name in VECTORS:

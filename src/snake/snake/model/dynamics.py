@@ -58,6 +58,28 @@ def link_places(body, c, s, x, y, px, py):
 
 
 @kernel
+def grips(body, c, s, x, friction, points, mu, loads):
+    """Fill the coefficients along and across mu (N, 2) of links, and the loads (N, k) of points.
+
+    Arguments are those of `ground_forces`.
+    """
+    n, count = loads.shape
+    mu[:, 0] = friction[0]
+    mu[:, 1] = friction[1]
+    loads[:] = friction[2] / count
+    rigid, changes = friction[6] > 0.0, friction.shape[0] > 7
+    if rigid or changes:
+        px, py = np.empty(n), np.empty(n)
+        link_places(body, c, s, x, 0.0, px, py)
+        if rigid:
+            rigid_loads(px, py, c, s, points, friction[2], friction[5:7], loads)
+        if changes:
+            for i in range(n):
+                if px[i] > friction[7]:
+                    mu[i] = friction[8:10]
+
+
+@kernel
 def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
     """Fill the ground's force (fx, fy) [N] and moment [N m] on every link (N,).
 
@@ -73,18 +95,10 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
         fy[:] = 0.0
         moment[:] = 0.0
         return
-    mu_along, mu_across = friction[0], friction[1]
-    pyramid, rigid, changes = friction[4] > 0.0, friction[6] > 0.0, friction.shape[0] > 7
-    loads = np.full((n, count), friction[2] / count)
-    if rigid or changes:
-        link_places(body, c, s, x, 0.0, moment, fy)  # x is read before the moment is written
-    if rigid:
-        rigid_loads(moment, fy, c, s, points, friction[2], friction[5:7], loads)
+    mu, loads = np.empty((n, 2)), np.empty((n, count))
+    grips(body, c, s, x, friction, points, mu, loads)
     link_velocities(body, c, s, vx, vy, w, fx, fy)
     for i in range(n):
-        if changes:
-            first = 8 if moment[i] > friction[7] else 0
-            mu_along, mu_across = friction[first], friction[first + 1]
         along = c[i] * fx[i] + s[i] * fy[i]
         across = c[i] * fy[i] - s[i] * fx[i]
         sum_a = 0.0
@@ -94,8 +108,8 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
             px = points[k, 0]
             py = points[k, 1]
             fa, fc = sliding_force(
-                pyramid, along - w[i] * py, across + w[i] * px, mu_along, mu_across, loads[i, k],
-                friction[3],
+                friction[4] > 0.0, along - w[i] * py, across + w[i] * px, mu[i, 0], mu[i, 1],
+                loads[i, k], friction[3],
             )  # fmt: skip
             sum_a += fa
             sum_c += fc
@@ -179,35 +193,47 @@ def solve_headings(body, c, s, factor, gx, gy, torque, acc):
 
 
 @kernel
-def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, factor, acc):
-    """Fill acc (N + 2,) with p'' and th'', stops apart; c, s (N,) and factor on the way.
+def respond(body, c, s, w, fx, fy, torque, factor, acc):
+    """Fill acc (N + 2,) with p'' and th'' under forces (N,) [N] and torques (N,) [N m] on links.
 
-    x, vx and vy are the centre of mass's.
+    Impulses on a chain at rest, w of 0, change the velocities in the same way.
     """
     a, b, m, _ = body
-    n = th.shape[0]
-    fx = np.empty(n)
-    fy = np.empty(n)
-    torque = np.empty(n)
+    n = c.shape[0]
     gx = np.empty(n - 1)
     gy = np.empty(n - 1)
     sum_x = 0.0
     sum_y = 0.0
     for j in range(n):
+        sum_x += fx[j]
+        sum_y += fy[j]
+        if j < n - 1:
+            front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
+            gx[j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
+            gy[j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
+    solve_headings(body, c, s, factor, gx, gy, torque, acc[2:])
+    acc[0] = sum_x / (n * m)
+    acc[1] = sum_y / (n * m)
+
+
+@kernel
+def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, factor, acc):
+    """Fill acc (N + 2,) with p'' and th'', stops apart; c, s (N,) and factor on the way.
+
+    x, vx and vy are the centre of mass's.
+    """
+    n = th.shape[0]
+    fx = np.empty(n)
+    fy = np.empty(n)
+    torque = np.empty(n)
+    for j in range(n):
         c[j] = math.cos(th[j])
         s[j] = math.sin(th[j])
     ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, torque)
     for j in range(n):
-        sum_x += fx[j]
-        sum_y += fy[j]
         if j < n - 1:
             torque[j] += tau[j]
-            front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
-            gx[j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
-            gy[j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
         if j > 0:
             torque[j] -= tau[j - 1]
     factorise(body, c, s, factor)
-    solve_headings(body, c, s, factor, gx, gy, torque, acc[2:])
-    acc[0] = sum_x / (n * m)
-    acc[1] = sum_y / (n * m)
+    respond(body, c, s, w, fx, fy, torque, factor, acc)

@@ -37,7 +37,8 @@ def friction_of(kind: type[Law]) -> Callable[..., Law]:
         Args:
             setup: robot and scenario.
             mu_along, mu_across: coefficients along and across the body.
-            slip_speed: smoothing speed [m/s].
+            slip_speed: smoothing speed [m/s]; at 0 the pyramid sticks, in the reference alone:
+                simulators/sticking.py.
             points: `centre` of each link, or its four lower `corners`.
             loads: `equal`, each link's own weight; or `rigid`, as a contact solver shares the
                 weight out among the points of a body that does not bend upwards.

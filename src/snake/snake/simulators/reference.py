@@ -19,7 +19,7 @@ from roboaccord.scenario.setup import Setup
 from snake.model import dynamics, tracking
 from snake.model.coordinates import PlanarSnake, friction_of
 from snake.model.parameters import SnakeParameters
-from snake.simulators import integrator
+from snake.simulators import integrator, sticking
 
 
 class SnakeReference:
@@ -27,7 +27,6 @@ class SnakeReference:
 
     name = "reference"
     version = f"roboaccord-snake {roboaccord.__version__}"
-    order = 4
 
     def __init__(self, setup: Setup) -> None:
         if setup.scenario.base != "planar":
@@ -38,7 +37,9 @@ class SnakeReference:
         self.physics_step = setup.scenario.physics_step
         self._chain = PlanarSnake(self.parameters)
         self._friction, self._points = friction_of(setup)
-        self._log = np.empty((len(self.joints), 2))
+        sticks = self._points.size > 0 and self._friction[3] == 0.0
+        self.order = 1 if sticks else 4
+        self._log = np.zeros((len(self.joints), 2))
         limits = np.full(len(self.joints), self.parameters.joint_limit)
         self._stops = StopWatch(self.joints, -limits, limits)
         self.armature = np.zeros(len(self.joints))
@@ -69,10 +70,14 @@ class SnakeReference:
         steps = count_steps(duration, self.physics_step, "control period over physics step")
         self._effort = clip_efforts(command.effort, self.effort_limits)
         chain = self._chain
-        largest, lost = integrator.advance(
+        arguments = (
             chain.body, self._y, self._effort, self.physics_step, steps, self._friction,
-            self._points, self.parameters.joint_limit, self._side, self._log,
+            self._points, self.parameters.joint_limit,
         )  # fmt: skip
+        if self.order == 1:
+            largest, lost = sticking.advance(*arguments)
+        else:
+            largest, lost = integrator.advance(*arguments, self._side, self._log)
         self._losses.add(STOPS, lost)
         begin, self._time = self._time, round(self._time + duration, 9)  # free of round-off
         state = self.state()

@@ -1,0 +1,125 @@
+"""Time steps of the chain with friction that sticks, as contact solvers take them [Moreau 1988].
+
+In a step of h [s] the velocities u = (v, w) become, with M, J and the bounds of its start,
+
+    u' = u + h M^-1 (Q + J' f),    |f_i| <= mu_i N_i,    f_i = -mu_i N_i sign(s_i) where s_i != 0
+
+s = J u' are the slips of the contact points, along and across their links. So a point that can be
+held is held within the step, and dry friction needs no slip speed. The joints have rows of J, too,
+whose torques keep them from passing their stops within the step, and never pull. Projected
+Gauss-Seidel solves it. The velocity of `base_link` and the rates of the joints are what is then
+kept while these move by h: with others, those of the centre of mass say, a step ends with other
+slips, by h w^2 times its distance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from roboaccord.numerics.jit import kernel
+
+from snake.model.dynamics import accelerations, grips, link_places, link_velocities, respond
+from snake.model.tracking import centre_accelerations
+
+MOST_ROUNDS = 1000
+STILL = 1e-8  # m/s or rad/s; a round that changes no row by more is the last
+
+
+@kernel
+def row_speeds(body, c, s, u, points, out):
+    """Fill the slips of all points along and across, then the rates of the joints [m/s, rad/s]."""
+    n, count = c.shape[0], points.shape[0]
+    lx, ly, w = np.empty(n), np.empty(n), u[2:]
+    link_velocities(body, c, s, u[0], u[1], w, lx, ly)
+    for i in range(n):
+        for k in range(count):
+            row = 2 * (i * count + k)
+            out[row] = c[i] * lx[i] + s[i] * ly[i] - w[i] * points[k, 1]
+            out[row + 1] = c[i] * ly[i] - s[i] * lx[i] + w[i] * points[k, 0]
+    out[2 * n * count :] = w[:-1] - w[1:]
+
+
+@kernel
+def response(body, c, s, factor, points, row, du):
+    """Fill du (N + 2,), the change of u by a unit impulse of a row, at a point or in a joint."""
+    n, count = c.shape[0], points.shape[0]
+    fx, fy, torque = np.zeros(n), np.zeros(n), np.zeros(n)
+    if row < 2 * n * count:
+        i, k = row // 2 // count, row // 2 % count
+        if row % 2 == 0:
+            fx[i], fy[i], torque[i] = c[i], s[i], -points[k, 1]
+        else:
+            fx[i], fy[i], torque[i] = -s[i], c[i], points[k, 0]
+    else:
+        j = row - 2 * n * count
+        torque[j], torque[j + 1] = 1.0, -1.0
+    respond(body, c, s, np.zeros(n), fx, fy, torque, factor, du)
+
+
+@kernel
+def advance(body, y, tau, h, steps, friction, points, limit):
+    """Advance y in place by `steps` steps of h [s]; arguments as of the integrator.
+
+    Returns:
+        the largest angle of any joint at the end [rad], and the energy that the stops took [J].
+    """
+    n, count = (y.shape[0] - 4) // 2, points.shape[0]
+    first = 2 * n * count  # of the joints' rows
+    rows = first + n - 1
+    c, s, factor, u = np.empty(n), np.empty(n), np.empty((n - 1, 3)), y[n + 2 :]
+    mu, loads, acc = np.empty((n, 2)), np.empty((n, count)), np.empty(n + 2)
+    du, by_row = np.zeros((rows, n + 2)), np.zeros((rows, rows))
+    low, high, speed, before = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows)
+    ax, ay, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    lost = 0.0
+    for _ in range(steps):
+        angle = y[2 : n + 1] - y[3 : n + 2]
+        accelerations(
+            body, y[2 : n + 2], y[0], u[0], u[1], u[2:], tau, friction, points[:0], c, s, factor,
+            acc,
+        )  # fmt: skip
+        grips(body, c, s, y[0], friction, points, mu, loads)
+        for row in range(first):
+            high[row] = (
+                h * mu[row // 2 // count, row % 2] * loads[row // 2 // count, row // 2 % count]
+            )
+            low[row] = -high[row]
+        # Rates by which a joint would be at its stops at the end of the step.
+        low[first:], high[first:] = (-limit - angle) / h, (limit - angle) / h
+        row_speeds(body, c, s, u, points, before)
+        centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
+        u += h * acc
+        u[0] += h * ax[-1]
+        u[1] += h * ay[-1]
+        row_speeds(body, c, s, u, points, speed)
+        for row in range(rows):
+            response(body, c, s, factor, points, row, du[row])
+            row_speeds(body, c, s, du[row], points, by_row[row])
+        impulse = np.zeros(rows)
+        for _ in range(MOST_ROUNDS):
+            worst = 0.0
+            for row in range(rows):
+                own = by_row[row, row]
+                if row < first:
+                    new = min(max(impulse[row] - speed[row] / own, low[row]), high[row])
+                else:
+                    new = min(impulse[row] - (speed[row] - high[row]) / own, 0.0)
+                    new += max(impulse[row] - (speed[row] - low[row]) / own, 0.0)
+                change = new - impulse[row]
+                if change != 0.0:
+                    impulse[row] = new
+                    speed += change * by_row[row]
+                    worst = max(worst, abs(change) * own)
+            if worst < STILL:
+                break
+        u += impulse @ du
+        for j in range(n - 1):
+            lost -= 0.5 * impulse[first + j] * (before[first + j] + speed[first + j])
+        link_velocities(body, c, s, u[0], u[1], u[2:], ax, ay)
+        link_places(body, c, s, y[0], y[1], px, py)
+        x, y_, vx, vy = px[-1] + h * ax[-1], py[-1] + h * ay[-1], ax[-1], ay[-1]
+        y[2 : n + 2] += h * u[2:]
+        c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
+        link_velocities(body, c, s, 0.0, 0.0, u[2:], ax, ay)
+        link_places(body, c, s, 0.0, 0.0, px, py)
+        y[0], y[1], u[0], u[1] = x - px[-1], y_ - py[-1], vx - ax[-1], vy - ay[-1]
+    return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost

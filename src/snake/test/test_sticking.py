@@ -1,0 +1,71 @@
+"""Time steps with friction that sticks: held links, Coulomb's deceleration, order, stops."""
+
+import numpy as np
+import pytest
+from roboaccord import AccordError, make_simulator
+from roboaccord.contract.state import Command
+from roboaccord.crosscheck.recorded import by_contacts
+
+STICKS = ("friction.law=pyramid", "friction.slip_speed=0")
+NONE = Command(np.zeros(21))
+
+
+def run(setup, time, command=NONE, step=None):
+    simulator = make_simulator(setup, physics_step=step)
+    simulator.reset(setup.initial)
+    return simulator.step(command, time)
+
+
+def test_a_straight_snake_brakes_by_coulombs_force_and_then_lies_still(setup_with):
+    """The speed falls by mu g t to exactly 0, sideways by the coefficient across."""
+    for axis, mu in ((0, 0.1), (1, 1.0)):
+        twist = [0.0] * 6
+        twist[axis] = 0.5
+        setup = setup_with(*STICKS, f"initial.twist={twist}")
+        stop = 0.5 / (mu * setup.parameters.gravity)
+        state = run(setup, round(0.5 * stop, 3))
+        left = 0.5 - mu * setup.parameters.gravity * state.time
+        assert state.twist[axis] == pytest.approx(left, abs=1e-6)
+        state = run(setup, round(stop + 0.1, 3))
+        assert np.abs(state.twist).max() < 1e-7
+        # The places move by the speed at the end of a step: h v / 2 less than the parabola's.
+        assert state.position[axis] == pytest.approx(0.5 * 0.5 * stop - 0.5e-3 * 0.5, abs=3e-6)
+
+
+def test_what_the_ground_can_hold_stays_where_it_is(setup_with):
+    """0.05 N m turns no link of 0.1 m on ground that can hold 1.5 N; without sticking it creeps."""
+    command = Command(np.full(21, 0.05))
+    held, creeping = (run(setup_with(*law), 0.1, command) for law in (STICKS, STICKS[:1]))
+    assert np.abs(held.q).max() < 1e-9
+    assert np.abs(creeping.q).max() > 1e-6
+
+
+def test_it_converges_to_the_smoothed_law_of_small_slip_speed(setup_with, random_state):
+    """By first order in the step, from a state in motion."""
+    start, effort = random_state(setup_with(), np.random.default_rng(3))
+    smooth = setup_with("friction.law=pyramid", "friction.slip_speed=1e-5", "initial.spread_q=0")
+    exact = make_simulator(smooth, physics_step=1e-6)
+    exact.reset(start)
+    expected = exact.step(Command(effort), 4e-3).qd
+    errors = []
+    for step in (2e-4, 1e-4, 5e-5):
+        simulator = make_simulator(setup_with(*STICKS), physics_step=step)
+        simulator.reset(start)
+        errors.append(np.abs(simulator.step(Command(effort), 4e-3).qd - expected).max())
+    assert errors[2] < 0.4 * errors[0]
+    assert errors[2] < 0.02 * np.abs(expected - start.qd).max()
+
+
+def test_engines_that_need_a_force_law_refuse_it(setup_with):
+    setup = setup_with(*STICKS)
+    with pytest.raises(AccordError, match="slip_speed: 0 is for the reference"):
+        setup.force_law.wrenches(None)
+    with pytest.raises(AccordError, match="slip speed"):
+        setup_with("friction.slip_speed=0")
+
+
+def test_the_cross_check_takes_the_law_of_the_contacts(setup_with):
+    setup, known = by_contacts(setup_with(), "spheres")
+    assert known and setup.force_law.pyramid and setup.force_law.slip_speed == 0.0
+    assert not by_contacts(setup_with(), "boxes")[1]
+    assert not by_contacts(setup_with("friction={law: none}"), "spheres")[1]
