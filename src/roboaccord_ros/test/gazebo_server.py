@@ -27,6 +27,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.run.domain import private_domain
+from roboaccord_ros.run.processes import GOOD
 
 ROOT = Path(__file__).resolve().parents[3]
 START = 60.0  # s
@@ -101,6 +102,8 @@ def crawl(scenario: Scenario, folder: Path, lockstep: str = "true", contacts: st
             f"world:={world.path}",
             *(["-p", f"contacts:={contacts}"] if contacts else []),
             "-p",
+            "max_delay:=10000",  # of a run that is free, on a loaded machine
+            "-p",
             "peers:=[recorder, controller]",
         ],
     }
@@ -116,11 +119,12 @@ def crawl(scenario: Scenario, folder: Path, lockstep: str = "true", contacts: st
         ]
         try:
             end = time.monotonic() + 600.0
-            while any(process.poll() is None for process in processes):
-                assert not any(process.returncode for process in processes), "a node has failed"
-                assert time.monotonic() < end, "the nodes do not end"
+            codes = [None]
+            while None in codes:
                 time.sleep(0.05)
-            assert not any(process.returncode for process in processes), "a node has failed"
+                codes = [process.poll() for process in processes]
+                assert {*codes} <= {None, *GOOD}, f"status of {', '.join(parameters)}: {codes}"
+                assert time.monotonic() < end, "the nodes do not end"
         finally:
             for process in processes:
                 process.kill()
