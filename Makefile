@@ -142,6 +142,7 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.demo
 $(ROS_VENV)/.ros: requirements/ros.txt
 	@rm -rf $(ROS_VENV) && python3 -m venv --system-site-packages $(ROS_VENV) || \
 	    { echo "make ros: no venv: apt-get install python3-venv" >&2; exit 2; }
+	@echo "installing the locked wheels of requirements/ros.txt (once)"
 	@$(ROS_VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/ros.txt
 	@touch $@
 

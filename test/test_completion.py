@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from roboaccord.scenario.files import scenario_names
@@ -37,6 +38,19 @@ def test_robots_and_scenarios_are_completed() -> None:
     assert complete("accord run roller-sphere he").split() == ["headings"]
     assert not complete("accord run nobody ").split()
     assert not complete("accord nothing ").split()
+
+
+def test_bags_are_completed_beside_robots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for bag in ("runs/one", "runs/two/bag", "cc/dart_bag"):
+        (tmp_path / bag).mkdir(parents=True)
+        (tmp_path / bag / "metadata.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    bags = ["runs/one", "runs/two/bag"]
+    assert complete("accord view ").split() == [*bags, *robot_names()]
+    assert complete("accord view runs/t").split() == bags[1:]
+    assert complete("accord view c").split() == ["cc/dart_bag"]
+    assert complete("accord view runs/one ").split() == bags
+    assert complete("accord view snake se").split() == ["serpenoid"]
 
 
 def test_engines_are_completed_one_by_one() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from typing import Any
 
 import pytest
 import yaml
+from roboaccord.cli.console import out
 from roboaccord.cli.main import run
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.files import load_scenario, scenario_names
@@ -77,3 +79,18 @@ def test_the_command_prints_types_units_and_defaults(capsys: pytest.CaptureFixtu
     assert run(["scenario", "snake", "serpenoid"]) == 0
     out = capsys.readouterr().out
     assert "friction.mu_along=0.1" in out and "'initial.q={}'" in out
+
+
+def test_a_key_is_printed_in_one_line_however_long(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The terminal of 80 columns breaks the words below it, not what is to be copied."""
+    monkeypatch.setattr(out, "width", 80)
+    assert run(["scenario", "packbot", "shelf", "--json"]) == 0
+    keys = json.loads(capsys.readouterr().out)["keys"]
+    assert run(["scenario", "packbot", "shelf"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    given = [shlex.quote(f"{key['key']}={key['value']}") for key in keys]
+    assert max(map(len, given)) > 80
+    assert set(given) <= set(lines)
+    assert all(len(line) <= 80 for line in set(lines) - set(given))

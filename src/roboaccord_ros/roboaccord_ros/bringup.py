@@ -114,7 +114,7 @@ def claim_names(namespace: str) -> socket.socket:
 
 def tie(python: str, number: int) -> list[str]:
     """Return what makes a command get a signal when `ros2 launch` ends, however it does."""
-    return [python, str(TIED), str(int(number)), str(os.getpid())]
+    return [python, "-S", str(TIED), str(int(number)), str(os.getpid())]
 
 
 def find_python() -> str:

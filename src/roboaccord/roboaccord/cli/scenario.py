@@ -5,19 +5,22 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict
 
-from rich.markup import escape
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
 
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table
 from roboaccord.cli.options import Changes, RobotName, ScenarioName, load_setup
 from roboaccord.scenario.keys import REQUIRED, Key, keys_of
+
+INDENT = (0, 0, 0, 4)
 
 
 def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes = None) -> Result:
     """List all keys of a scenario with value, type, unit, default and meaning.
 
-    The first column is what `--set` takes, quoted for the shell. Keys of the robot's parameters,
-    of its controller, of friction and terrain are among them.
+    Each is a line as `--set` takes it, quoted for the shell, with its meaning below. Keys of the
+    robot's parameters, of its controller, of friction and terrain are among them.
 
     Examples:
 
@@ -26,12 +29,11 @@ def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes 
       accord scenario packbot reach --set controller.name=velocity --json
     """
     setup = load_setup(robot, scenario, changes)
-    headings = ("--set", "type, unit, default: meaning")
-    table = make_table(*headings, text=headings)
     found = keys_of(setup)
-    for key in found:
-        table.add_row(escape(shlex.quote(f"{key.key}={key.value}")), escape(_words(key)))
-    return Result({"keys": [asdict(key) for key in found]}, [table])
+    shown: list[RenderableType] = []
+    for key in found:  # what is to be copied is never broken
+        shown += [shlex.quote(f"{key.key}={key.value}"), Padding(Text(_words(key)), INDENT)]
+    return Result({"keys": [asdict(key) for key in found]}, shown)
 
 
 def _words(key: Key) -> str:

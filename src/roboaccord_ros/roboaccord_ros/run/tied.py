@@ -1,17 +1,22 @@
 """Run a command that gets a signal when its parent ends: python tied.py SIGNAL PARENT COMMAND...
 
-`ros2 launch` leaves its processes behind when it is terminated or killed.
+`ros2 launch` leaves its processes behind when it is terminated or killed. Ctrl-C shows no traceback
+as Python starts: there `run/module.py` minds it soon.
 """
 
 from __future__ import annotations
 
-import ctypes
-import os
+import signal
 import sys
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>; it survives exec
+MODULE = "roboaccord_ros.run.module"
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN if MODULE in sys.argv else signal.SIG_DFL)
+    import ctypes
+    import os
+
     number, parent, *command = sys.argv[1:]
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(number))
     if os.getppid() == int(parent):  # else it has ended already
