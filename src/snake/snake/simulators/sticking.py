@@ -84,7 +84,8 @@ def advance(body, y, tau, h, steps, friction, points, limit):
             )
             low[row] = -high[row]
         # Rates by which a joint would be at its stops at the end of the step.
-        low[first:], high[first:] = (-limit - angle) / h, (limit - angle) / h
+        low[first:] = np.minimum((-limit - angle) / h, 0.0)
+        high[first:] = np.maximum((limit - angle) / h, 0.0)
         row_speeds(body, c, s, u, points, before)
         centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
         u += h * acc
