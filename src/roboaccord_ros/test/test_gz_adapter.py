@@ -137,6 +137,8 @@ def test_a_ball_that_starts_turned_in_what_carries_it_is_refused(setup_for):
 class StandIn:
     """Stand in for Gazebo: a world in which every joint turns at 0.1 rad/s from its 0."""
 
+    pauses = True
+
     def __init__(self, node, setup):
         joints, robot = (*setup.joints, *LEVEL), setup.robot.name
         self._codecs = JointStateCodec(joints), OdometryCodec()
@@ -199,6 +201,39 @@ def test_angles_are_those_of_the_robot_though_gazebo_counts_from_the_start(graph
     start[[2, 6]] = 0.3, -0.2
     assert path.q == pytest.approx(start + 0.1 * path.time[:, None], abs=1e-15)
     assert path.qd[1:] == pytest.approx(np.full((20, 21), 0.1))
+
+
+class Repeating(StandIn):
+    """Repeat the joint states while paused, and note whether each step has waited for that."""
+
+    def __init__(self, node, setup):
+        super().__init__(node, setup)
+        self.waited, self._repeated, self._state = [], True, None
+        node.create_timer(0.01, self._repeat)
+
+    def go_on(self):
+        self.waited.append(self._repeated)
+        self._repeated = False
+        super().go_on()
+        time = round(self.tick * self._step, 9)
+        self._state = RobotState(time, self._zeros + 0.1 * time, self._zeros + 0.1, self._zeros)
+
+    def _repeat(self):
+        if self._state:
+            self._repeated = True
+            self._send[0](self._codecs[0].encode(self._state))
+
+
+def test_a_step_of_a_slow_free_base_waits_until_the_world_has_paused(graph, setup_for):
+    """Gazebo compares its pose anew in a pause, which a busy server can leave out."""
+    setup = setup_for(duration=0.02)
+    link = Repeating(graph.node("gazebo"), setup)
+    node, world = graph.node("simulator"), World.find("flat")
+    GazeboShell(node, setup, world, link, graph.run, contacts="boxes")
+    graph.controller(setup)
+    graph.spin()
+    # The stand-in's base comes from the start's height to 0 in the second step.
+    assert link.waited == [True, True, False, *[True] * 17]
 
 
 class Told:

@@ -22,6 +22,7 @@ from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product,
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 
+SLOW = 1e-5  # m, or of an entry of a quaternion, in a step; Gazebo leaves out 1e-6
 GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
 
 
@@ -184,20 +185,28 @@ def _pose(state: RobotState) -> list[float]:
 class PosedBase:
     """Add the twist of the base to states, from its poses, step by step.
 
+    Gazebo tells of a pose when it has changed by 1e-6 m or of an entry of the quaternion; while the
+    world is paused it compares anew, with another pose. So what it tells of a slow base depends
+    on whether the world has been paused since, which a busy server can skip.
+
     Args:
         initial: where it is put.
         step: physics step of the world [s].
+        fixed: whether it stays there.
     """
 
-    def __init__(self, initial: RobotState, step: float) -> None:
-        self._step, self._time = step, 0.0
+    def __init__(self, initial: RobotState, step: float, *, fixed: bool) -> None:
+        self._step, self._time, self._fixed = step, 0.0, fixed
         self._pose = _pose(initial)
+        self.slow = not fixed  # whether a pause must be waited for
 
     def complete(self, state: RobotState) -> RobotState:
         """Return a state of Gazebo with the twist (6,) by which the base came to it."""
         pose = _pose(state)
         twist = body_twist(self._pose, pose, max(state.time - self._time, self._step))
         if state.time > 1.5 * self._step:  # Gazebo tells nothing of its first step
+            moved_by = max(abs(a - b) for a, b in zip(pose, self._pose))
+            self.slow = moved_by < SLOW and not self._fixed
             self._pose, self._time = pose, state.time
         return dataclasses.replace(state, twist=twist)
 
@@ -210,6 +219,8 @@ class LevelBase:
     Args:
         initial: where it is put.
     """
+
+    slow = False  # as of `PosedBase`
 
     def __init__(self, initial: RobotState) -> None:
         self._initial, self._turn = initial, quaternion_matrix(initial.orientation)

@@ -22,7 +22,7 @@ from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.gazebo.form import LEVEL, contact_shapes, is_level
+from roboaccord.gazebo.form import LEVEL, base_in_gazebo, contact_shapes, is_level
 from roboaccord.scenario.setup import Setup
 
 from roboaccord_ros.gazebo.bridge import (
@@ -91,7 +91,10 @@ class GazeboShell:
         self._codec = EffortCodec(setup.joints)
         self._effort = np.zeros(len(setup.joints))
         level, initial = is_level(setup, contacts), setup.initial
-        self._base = LevelBase(initial) if level else PosedBase(initial, world.physics_step)
+        fixed = base_in_gazebo(setup.scenario) == "fixed"
+        posed = PosedBase(initial, world.physics_step, fixed=fixed)
+        self._base = LevelBase(initial) if level else posed
+        self._paused = True  # since the last step, where that matters
         self._inlet = Inlet([*setup.joints, *(LEVEL if level else ())])
         self._odometry = setup.robot.odometry(setup)
         self._seen = 0.0  # time of the last state
@@ -109,7 +112,7 @@ class GazeboShell:
             graph.EFFORTS: self._on_command,
             graph.WRENCH: self._on_wrench,
             graph.GZ_ODOMETRY: lambda data: self._on_state(self._inlet.take_odometry(data)),
-            graph.GZ_STATES: lambda data: self._on_state(self._inlet.take_joint_states(data)),
+            graph.GZ_STATES: self._on_joint_states,
         }
         newest = {graph.EFFORTS: graph.NEWEST} if max_delay else {}  # an old command is no help
         subscribed = {
@@ -220,7 +223,7 @@ class GazeboShell:
         self._keep_pace()
 
     def _keep_pace(self) -> None:
-        if not self._answered or not self._pace.due():
+        if not (self._answered and self._paused and self._pace.due()):
             return
         self._answered = False
         self._pace.advance()
@@ -230,12 +233,21 @@ class GazeboShell:
         self._heard = time.monotonic()
         self._link.go_on()
 
+    def _on_joint_states(self, data: bytes) -> None:
+        state = self._inlet.take_joint_states(data)
+        if self._inlet.latest == self._seen:  # a paused world repeats its state
+            self._paused = True
+            self._keep_pace()
+        else:
+            self._on_state(state)
+
     def _on_state(self, state: RobotState | None) -> None:
         if state is None or self.result or not self._begun or state.time <= self._seen:
-            return  # a paused world repeats its state
+            return
         self._heard = time.monotonic()
         self._seen = state.time
         state = self._base.complete(state)
+        self._paused = not (self._link.pauses and self._base.slow)
         if round(state.time * NANOSECONDS) % self._period_ns:
             return
         q = state.q + self._setup.initial.q  # Gazebo counts from the start: gazebo/form.py

@@ -33,7 +33,9 @@ AT_THE_END = 0.5  # s that it has to take the last message
 
 
 class Link(Protocol):
-    """Send efforts and step requests to Gazebo."""
+    """Send efforts and step requests to Gazebo; `pauses` between the steps, or does not."""
+
+    pauses: bool
 
     def missing(self) -> str:
         """Return the first missing topic or service, or ""."""
@@ -59,6 +61,8 @@ class Link(Protocol):
 
 class FreeLink:
     """Send efforts over the bridge, to a world that runs from the first command on."""
+
+    pauses = False
 
     def __init__(self, node: Node, setup: Setup, world: World) -> None:
         self._setup, self._world, self._codec = setup, world, EffortCodec(setup.joints)
@@ -108,6 +112,8 @@ class LockstepLink:
     Raises:
         AccordError: without the Python bindings of gz-transport 13.
     """
+
+    pauses = True
 
     def __init__(self, setup: Setup, world: World) -> None:
         self._setup, self._server = setup, Server(world.name)

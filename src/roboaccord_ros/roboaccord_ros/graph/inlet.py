@@ -20,6 +20,8 @@ class Inlet:
         self._base: tuple[float, Array, Array, Array] | None = None
         self._joints: tuple[float, Array, Array, Array] | None = None
         self.switches: Mapping[str, bool] = NO_SWITCHES
+        self.latest = -1.0
+        """Time of the joint states that came last [s]."""
 
     def take_odometry(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
@@ -29,6 +31,7 @@ class Inlet:
     def take_joint_states(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
         self._joints = self._joint_states.decode(data)
+        self.latest = self._joints[0]
         return self._pair()
 
     def _pair(self) -> RobotState | None:
