@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.state import Array
-from roboaccord.numerics.complementarity import FAILED, SOLVED, check_lcp, solve_by_lemke
-from scipy.optimize import nnls
+from roboaccord.numerics.complementarity import (
+    FAILED,
+    SOLVED,
+    check_lcp,
+    solve_by_lemke,
+    solve_in_box,
+)
+from scipy.optimize import lsq_linear, nnls
 
 sizes = st.integers(1, 10)
 seeds = st.integers(0, 2**32 - 1)
@@ -87,3 +93,21 @@ def test_the_check_finds_what_is_wrong() -> None:
     assert check_lcp(w, b, np.array([1.0, 0.0])) == 0.0
     for wrong in ([1.1, 0.0], [0.9, 0.0], [1.0, 0.1], [1.0, -0.1]):
         assert check_lcp(w, b, np.array(wrong)) > 0.05
+
+
+@given(seed=st.integers(0, 10**6), size=st.integers(1, 40), rank=st.integers(1, 40))
+def test_a_box_is_solved_as_by_least_squares(seed: int, size: int, rank: int) -> None:
+    """x' A' A x / 2 - (A' y)' x is half of |A x - y|^2, which SciPy bounds by another method."""
+    rng = np.random.default_rng(seed)
+    a = np.vstack([rng.normal(size=(rank, size)), 0.01 * np.eye(size)])  # nearly redundant rows
+    y = np.concatenate([rng.normal(size=rank), np.zeros(size)])
+    low = np.where(rng.random(size) < 0.2, -np.inf, -rng.random(size))
+    high = np.where(rng.random(size) < 0.2, np.inf, rng.random(size))
+    x = np.empty(size)
+    solve_in_box(a.T @ a, -a.T @ y, low, high, x)
+    assert (low <= x).all() and (x <= high).all()
+    slope = a.T @ (a @ x - y)
+    assert np.abs(slope[(low < x) & (x < high)]).max(initial=0.0) < 1e-9
+    assert slope[x == low].min(initial=0.0) > -1e-9 and slope[x == high].max(initial=0.0) < 1e-9
+    best = lsq_linear(a, y, (low, high), method="bvls", tol=1e-14).cost
+    assert 0.5 * np.sum((a @ x - y) ** 2) <= best + 1e-9

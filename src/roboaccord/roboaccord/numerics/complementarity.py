@@ -1,7 +1,8 @@
 """Linear complementarity problems: 0 <= x, 0 <= W x + b, one of each pair zero.
 
 Two methods. `solve_by_lemke` takes W whose rows are nearly redundant, and checks what it returns;
-`solve_by_pivoting` takes W positive definite, and is the faster there.
+`solve_by_pivoting` takes W positive definite, and is the faster there. `solve_in_box` has bounds on
+either side of x, and takes W that is symmetric, too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
 
 SOLVED, FAILED = 0, 1
+ROUNDS = 50  # of Gauss-Seidel, before the exact method
 EXACT = 1e-9  # how far below 0 x and W x + b may be, relative to the terms that they consist of
 
 
@@ -275,3 +277,47 @@ def _solve_held(W, b, held, x):
             root[i, j] = W[i, j] if both else (1.0 if i == j else 0.0)
     factor(root, root)
     solve(root, x)
+
+
+@kernel
+def solve_in_box(W, b, low, high, x):
+    """Fill x (k,) with the least x' W x / 2 + b' x in low <= x <= high, for W positive definite.
+
+    So W x + b is 0 where x is between its bounds, not negative where it is low and not positive
+    where it is high. Rounds of projected Gauss-Seidel find most of what is at a bound; an active
+    set method, whose steps all go downhill and so end, makes it exact [Nocedal, Wright 2006, 16.5].
+    """
+    k = b.shape[0]
+    x[:] = 0.0
+    for _ in range(ROUNDS):
+        for i in range(k):
+            x[i] = min(max(x[i] - (W[i] @ x + b[i]) / W[i, i], low[i]), high[i])
+    held = (x <= low) | (x >= high)
+    root, step, slope = np.empty((k, k)), np.empty(k), np.empty(k)
+    for _ in range(50 * k):
+        slope[:] = W @ x + b
+        for i in range(k):
+            step[i] = 0.0 if held[i] else -slope[i]
+            for j in range(i):
+                root[i, j] = 0.0 if held[i] or held[j] else W[i, j]
+            root[i, i] = 1.0 if held[i] else W[i, i]
+        factor(root, root)
+        solve(root, step)
+        part, at = 1.0, -1
+        for i in range(k):
+            bound = high[i] if step[i] > 0.0 else low[i]
+            if not held[i] and step[i] != 0.0 and (bound - x[i]) / step[i] < part:
+                part, at = (bound - x[i]) / step[i], i
+        x += part * step
+        if at >= 0:
+            x[at], held[at] = high[at] if step[at] > 0.0 else low[at], True
+            continue
+        slope[:] = W @ x + b
+        worst, most = -1, 1e-12 * np.abs(b).max()
+        for i in range(k):
+            wrong = (slope[i] if x[i] >= high[i] else -slope[i]) if held[i] else 0.0
+            if wrong > most:
+                worst, most = i, wrong
+        if worst < 0:
+            break
+        held[worst] = False

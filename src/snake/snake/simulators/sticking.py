@@ -6,22 +6,23 @@ In a step of h [s] the velocities u = (v, w) become, with M, J and the bounds of
 
 s = J u' are the slips of the contact points, along and across their links. So a point that can be
 held is held within the step, and dry friction needs no slip speed. The joints have rows of J, too,
-whose torques keep them from passing their stops within the step, and never pull. Projected
-Gauss-Seidel solves it. The velocity of `base_link` and the rates of the joints are what is then
-kept while these move by h: with others, those of the centre of mass say, a step ends with other
-slips, by h w^2 times its distance.
+whose torques keep them from passing their stops within the step, and never pull. There are more
+rows than velocities, so the impulses are not unique; as in DART, the diagonal of J M^-1 J' is
+larger by its part CFM. That makes them so, and lets what is held creep by some 1e-7 m/s. The
+velocity of `base_link` and the rates of the joints are what is then kept while these move by h:
+with others, those of the centre of mass say, a step ends with other slips, by h w^2 times its
+distance.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from roboaccord.contract.friction import CFM
+from roboaccord.numerics.complementarity import solve_in_box
 from roboaccord.numerics.jit import kernel
 
 from snake.model.dynamics import accelerations, grips, link_places, link_velocities, respond
 from snake.model.tracking import centre_accelerations
-
-MOST_ROUNDS = 1000
-STILL = 1e-8  # m/s or rad/s; a round that changes no row by more is the last
 
 
 @kernel
@@ -69,6 +70,7 @@ def advance(body, y, tau, h, steps, friction, points, limit):
     mu, loads, acc = np.empty((n, 2)), np.empty((n, count)), np.empty(n + 2)
     du, by_row = np.zeros((rows, n + 2)), np.zeros((rows, rows))
     low, high, speed, before = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows)
+    impulse, own, stop = np.empty(rows), np.empty(rows), np.empty(n - 1)
     ax, ay, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     lost = 0.0
     for _ in range(steps):
@@ -83,9 +85,12 @@ def advance(body, y, tau, h, steps, friction, points, limit):
                 h * mu[row // 2 // count, row % 2] * loads[row // 2 // count, row // 2 % count]
             )
             low[row] = -high[row]
-        # Rates by which a joint would be at its stops at the end of the step.
-        low[first:] = np.minimum((-limit - angle) / h, 0.0)
-        high[first:] = np.maximum((limit - angle) / h, 0.0)
+        for j in range(n - 1):  # at the end of the step no farther than the nearer stop
+            upper = angle[j] > 0.0
+            low[first + j], high[first + j] = (-np.inf, 0.0) if upper else (0.0, np.inf)
+            stop[j] = (
+                max((limit - angle[j]) / h, 0.0) if upper else min(-(limit + angle[j]) / h, 0.0)
+            )
         row_speeds(body, c, s, u, points, before)
         centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
         u += h * acc
@@ -95,23 +100,15 @@ def advance(body, y, tau, h, steps, friction, points, limit):
         for row in range(rows):
             response(body, c, s, factor, points, row, du[row])
             row_speeds(body, c, s, du[row], points, by_row[row])
-        impulse = np.zeros(rows)
-        for _ in range(MOST_ROUNDS):
-            worst = 0.0
-            for row in range(rows):
-                own = by_row[row, row]
-                if row < first:
-                    new = min(max(impulse[row] - speed[row] / own, low[row]), high[row])
-                else:
-                    new = min(impulse[row] - (speed[row] - high[row]) / own, 0.0)
-                    new += max(impulse[row] - (speed[row] - low[row]) / own, 0.0)
-                change = new - impulse[row]
-                if change != 0.0:
-                    impulse[row] = new
-                    speed += change * by_row[row]
-                    worst = max(worst, abs(change) * own)
-            if worst < STILL:
-                break
+        speed[first:] -= stop
+        for row in range(rows):
+            own[row] = by_row[row, row]
+            by_row[row, row] *= 1.0 + CFM
+        solve_in_box(by_row, speed, low, high, impulse)
+        speed[first:] += stop
+        for row in range(rows):
+            by_row[row, row] = own[row]
+        speed += by_row @ impulse
         u += impulse @ du
         for j in range(n - 1):
             lost -= 0.5 * impulse[first + j] * (before[first + j] + speed[first + j])
