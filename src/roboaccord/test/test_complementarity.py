@@ -97,7 +97,7 @@ def test_the_check_finds_what_is_wrong() -> None:
 
 @given(seed=st.integers(0, 10**6), size=st.integers(1, 40), rank=st.integers(1, 40))
 def test_a_box_is_solved_as_by_least_squares(seed: int, size: int, rank: int) -> None:
-    """x' A' A x / 2 - (A' y)' x is half of |A x - y|^2, which SciPy bounds by another method."""
+    """With x' A' A x / 2 - (A' y)' x, half of |A x - y|^2, SciPy finds the same."""
     rng = np.random.default_rng(seed)
     a = np.vstack([rng.normal(size=(rank, size)), 0.01 * np.eye(size)])  # nearly redundant rows
     y = np.concatenate([rng.normal(size=rank), np.zeros(size)])
