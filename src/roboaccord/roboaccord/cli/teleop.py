@@ -18,7 +18,7 @@ from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import log, make_table, note
 from roboaccord.cli.folder import results
 from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map, terminal_keys
-from roboaccord.cli.options import Changes, Engine, Force, Out, RobotName, load_setup
+from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotName, load_setup
 from roboaccord.cli.run import shown_of, summarise
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
@@ -50,6 +50,7 @@ def teleop_command(
     engine: Engine = "reference",
     scenario: Annotated[str, typer.Option(metavar="NAME", help="What is driven.")] = "teleop",
     changes: Changes = None,
+    faults: Faults = None,
     duration: Annotated[
         float, typer.Option(metavar="S", min=0.0, help="Ends it after so long, in s.")
     ] = LONGEST,
@@ -76,7 +77,7 @@ def teleop_command(
 
       accord teleop packbot --ros
     """
-    setup = load_setup(robot, scenario, [*(changes or []), f"duration={duration!r}"])
+    setup = load_setup(robot, scenario, [*(changes or []), f"duration={duration!r}"], faults)
     check_controller(setup)
     key_map = read_key_map(keys)
     with terminal_keys() as read:

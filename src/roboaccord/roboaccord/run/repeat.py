@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.targets import read_targets
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault, fault_of
 from roboaccord.contract.interfaces import Inputs
 from roboaccord.contract.state import NO_SWITCHES, RobotState, Target
 from roboaccord.scenario.files import make_scenario
@@ -20,7 +21,7 @@ _FREE = {"name", "description", "duration", "driven", "crosscheck"}  # keys that
 
 
 class RecordedInputs(Inputs):
-    """Give the targets and the switches of a bag, each at its tick.
+    """Give the targets, switches and faults of a bag, each at its tick.
 
     Args:
         bag: of the run to repeat; it may be unfinished.
@@ -46,6 +47,7 @@ class RecordedInputs(Inputs):
         self._times = [time for time, _ in targets]
         self._targets = [None, *(target for _, target in targets)]
         self._ticks, self._switches = run.trajectory.time, run.trajectory.switches
+        self._faults = [fault for fault in map(fault_of, run.trajectory.events) if fault]
         self.duration = float(self._ticks[-1])
 
     def check(self, setup: Setup) -> None:
@@ -71,6 +73,9 @@ class RecordedInputs(Inputs):
         if after == len(self._ticks):
             return NO_SWITCHES
         return {name: bool(on[after]) for name, on in self._switches.items()}
+
+    def faults(self, state: RobotState) -> Sequence[Fault]:
+        return [fault for fault in self._faults if abs(fault.time - state.time) < _ROUND_OFF]
 
 
 def _plain(value: object) -> str:

@@ -14,6 +14,7 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.joint_faults import LOCK_INERTIA
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.contact import MujocoContact
@@ -150,6 +151,9 @@ class MujocoSimulator(EngineSimulator):
             twist=twist,
         )
 
+    def _lock(self, joint: int, locked: bool) -> None:
+        self._model.dof_armature[self._v[joint]] = LOCK_INERTIA if locked else self.armature[joint]
+
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
         return self._contact.points(self._data) if self._contact else ()
@@ -211,8 +215,7 @@ class MujocoSimulator(EngineSimulator):
         """Return the losses in stops, contacts and their friction in the last physics step [J]."""
         return self._constraints.end_step()
 
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without contact, friction or stops."""
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         kept = self.state()
         self._place(state)
         model, data = self._model, self._data
