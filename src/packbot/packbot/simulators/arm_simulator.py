@@ -62,7 +62,7 @@ class ArmSimulator(JointFaults):
         """Sum of all rises of the energy beyond the work of the efforts, since the reset [J]."""
         return self.energy.rise
 
-    def _lock(self, joint: int, locked: bool) -> None:
+    def lock(self, joint: int, locked: bool) -> None:
         armature = np.array(self.arm.model.armature)
         armature[joint] = LOCK_INERTIA if locked else self._rotors[joint]
         self.arm.model.armature = armature

@@ -57,7 +57,7 @@ class JointFaults(ABC):
         """Return the present state."""
 
     @abstractmethod
-    def _lock(self, joint: int, locked: bool) -> None:
+    def lock(self, joint: int, locked: bool) -> None:
         """Hold a joint rigidly, or let go of it."""
 
     @abstractmethod
@@ -106,7 +106,7 @@ class JointFaults(ABC):
         self._live.clear()
         self._asked.clear()
         for joint in _frozen(self._failed):
-            self._lock(joint, False)
+            self.lock(joint, False)
         self._failed.clear()
         self._may_fail = bool(self._scheduled)
 
@@ -132,7 +132,7 @@ class JointFaults(ABC):
             if kind == "frozen":
                 impulse, energy = self._freeze(joint)
             elif before:
-                self._lock(joint, False)
+                self.lock(joint, False)
             self._failed[joint] = kind
             self._tell([Event(time, f"joint_{kind}", self.joints[joint], impulse, energy)])
 
@@ -146,20 +146,23 @@ class JointFaults(ABC):
         state = self.state()
         rate = float(state.qd[joint])
         if rate == 0.0:
-            self._lock(joint, True)
+            self.lock(joint, True)
             return 0.0, 0.0
-        unit = np.zeros(len(self.joints))
-        unit[joint] = 1.0
-        up, down = (self._accelerate(state, sign * unit) for sign in (1.0, -1.0))
-        change = 0.5 * (up.joints - down.joints)
-        impulse = -rate / float(change[joint])
-        qd = state.qd + impulse * change
+        change = self._response(state, joint)
+        impulse = -rate / float(change.joints[joint])
+        qd = state.qd + impulse * change.joints
         qd[[joint, *_frozen(self._failed)]] = 0.0
-        jump = 0.5 * impulse * (up.base - down.base).reshape(2, 3)
+        jump = impulse * change.base.reshape(2, 3)
         twist = state.twist + (jump @ quaternion_matrix(state.orientation)).ravel()
-        self._lock(joint, True)
+        self.lock(joint, True)
         self._continue_from(replace(state, qd=qd, twist=twist))
         return abs(impulse), -0.5 * impulse * rate
+
+    def _response(self, state: RobotState, joint: int) -> Acceleration:
+        """Return the change of the velocities by an impulse of 1 N m s on a joint, M^-1 J'."""
+        unit = np.eye(len(self.joints))[joint]
+        up, down = (self._accelerate(state, sign * unit) for sign in (0.5, -0.5))
+        return Acceleration(up.base - down.base, up.joints - down.joints)
 
     @contextmanager
     def _locks_at(self, time: float) -> Iterator[None]:
@@ -167,12 +170,12 @@ class JointFaults(ABC):
         now, held = _frozen(self._failed), _frozen(self._failed_at(time))
         changes = [(j, j in held) for j in {*now, *held} if (j in held) is not (j in now)]
         for joint, locked in changes:
-            self._lock(joint, locked)
+            self.lock(joint, locked)
         try:
             yield
         finally:
             for joint, locked in changes:
-                self._lock(joint, not locked)
+                self.lock(joint, not locked)
 
 
 def _frozen(failed: dict[int, str]) -> list[int]:

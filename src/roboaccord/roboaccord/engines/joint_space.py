@@ -119,7 +119,7 @@ class JointSpaceReference(JointFaults):
         events, self._events = self._events, []
         return events
 
-    def _lock(self, joint: int, locked: bool) -> None:
+    def lock(self, joint: int, locked: bool) -> None:
         (self._held.append if locked else self._held.remove)(joint)
 
     def _continue_from(self, state: RobotState) -> None:

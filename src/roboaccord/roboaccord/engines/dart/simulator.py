@@ -85,7 +85,7 @@ class DartSimulator(EngineSimulator):
             self._contact.forget()
         return super().reset(state)
 
-    def _lock(self, joint: int, locked: bool) -> None:
+    def lock(self, joint: int, locked: bool) -> None:
         self._skeleton.getJoint(self.joints[joint]).setActuatorType(LOCKED if locked else FREE)
 
     def contacts(self) -> Sequence[ContactPoint]:

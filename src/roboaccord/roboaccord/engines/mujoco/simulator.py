@@ -151,7 +151,7 @@ class MujocoSimulator(EngineSimulator):
             twist=twist,
         )
 
-    def _lock(self, joint: int, locked: bool) -> None:
+    def lock(self, joint: int, locked: bool) -> None:
         self._model.dof_armature[self._v[joint]] = LOCK_INERTIA if locked else self.armature[joint]
 
     def contacts(self) -> Sequence[ContactPoint]:
