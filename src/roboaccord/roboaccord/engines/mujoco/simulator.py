@@ -43,6 +43,7 @@ INTEGRATORS = {
     "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
 }
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+TOLERANCE = 1e-8  # of the solver of constraints, MuJoCo's own
 STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
 STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # 1 is rigid, and MuJoCo's largest is 0.9999
 
@@ -152,7 +153,11 @@ class MujocoSimulator(EngineSimulator):
         )
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._model.dof_armature[self._v[joint]] = LOCK_INERTIA if locked else self.armature[joint]
+        model, armature = self._model, self._model.dof_armature
+        armature[self._v[joint]] = LOCK_INERTIA if locked else self.armature[joint]
+        # The solver of constraints measures its tolerance by the mean of all inertias.
+        whole = model.stat.meaninertia * model.nv
+        model.opt.tolerance = TOLERANCE * whole / (whole + armature.sum())
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
