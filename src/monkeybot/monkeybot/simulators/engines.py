@@ -85,7 +85,7 @@ class EngineMonkeyBot(JointFaults):
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`; a hand that is held stands still."""
-        self._heal()
+        self._heal(state.time)
         self._time = state.time
         self._effort = np.array(state.effort)
         self._events.clear()

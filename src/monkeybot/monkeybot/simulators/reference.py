@@ -46,7 +46,7 @@ class MonkeyBotReference(JointFaults):
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`; what would move a held hand is dropped."""
-        self._heal()
+        self._heal(state.time)
         self._motion = Motion(
             self.parameters, pack(state), mode_of(state.switches), time=state.time
         )

@@ -94,7 +94,7 @@ class PackbotReference(ArmSimulator):
         joint outside of its limits its angle as its limit: another simulator's states can be so.
         Hulls that overlap, or are closer than `LEAST_MARGIN`, are first moved apart that far.
         """
-        self._heal()
+        self._heal(state.time)
         gap_functions = self._stepper.motion.gap_functions
         if self._contact:
             with self._locks_at(state.time):

@@ -63,7 +63,7 @@ class JointClampReference(ArmSimulator):
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`."""
-        self._heal()
+        self._heal(state.time)
         self._state = state
         self._x = np.concatenate([state.q, state.qd])
         self._time = self._progress = state.time

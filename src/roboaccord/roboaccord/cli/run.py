@@ -96,6 +96,7 @@ def run_command(
     recorded = RecordedInputs(inputs) if inputs else None
     if recorded:  # the length of the recorded run, unless --set says another
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
+        faults = faults or list(recorded.fault_texts)
     setup = load_setup(robot, scenario, changes, faults)
     if recorded:
         recorded.check(setup)

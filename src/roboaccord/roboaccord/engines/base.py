@@ -122,7 +122,7 @@ class EngineSimulator(JointFaults):
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`, and return the state as the engine has it."""
-        self._heal()
+        self._heal(state.time)
         self._time = state.time
         self._effort = np.array(state.effort)
         self._wrench = None

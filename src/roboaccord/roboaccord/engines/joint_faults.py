@@ -50,6 +50,7 @@ class JointFaults(ABC):
         self._hinges = tree.hinges
         self._scheduled, self._live, self._asked = tuple(faults), list[Fault](), list[Fault]()
         self._failed = dict[int, str]()  # kinds in force, by joint
+        self._since = 0.0  # time at which the motion starts [s]
         self._may_fail = bool(faults)
 
     @abstractmethod
@@ -91,7 +92,7 @@ class JointFaults(ABC):
         """
         if not self._may_fail:
             return self._accelerate(state, effort)
-        failed = self._failed_at(state.time)
+        failed = self._kinds_at(state.time)
         held = _frozen(failed)
         qd = np.array(state.qd)
         qd[held] = 0.0
@@ -101,8 +102,9 @@ class JointFaults(ABC):
         joints[held] = 0.0
         return Acceleration(found.base, joints)
 
-    def _heal(self) -> None:
-        """Let go of all joints, as a reset does; the scenario's faults act anew when due."""
+    def _heal(self, time: float) -> None:
+        """Let go of all joints, as a reset to a time [s] does; the scenario's faults act anew."""
+        self._since = time
         self._live.clear()
         self._asked.clear()
         for joint in _frozen(self._failed):
@@ -124,7 +126,8 @@ class JointFaults(ABC):
     def _act(self, time: float) -> None:
         self._live += [replace(fault, time=time) for fault in self._asked]
         self._asked.clear()
-        for joint, kind in self._failed_at(time).items():
+        for joint, fault in self._failed_at(time).items():
+            kind = fault.kind
             before = self._failed.get(joint)
             if kind == before:
                 continue
@@ -134,12 +137,16 @@ class JointFaults(ABC):
             elif before:
                 self.lock(joint, False)
             self._failed[joint] = kind
-            self._tell([Event(time, f"joint_{kind}", self.joints[joint], impulse, energy)])
+            if fault.time > self._since - _ROUND_OFF:  # else it had failed before the start
+                self._tell([Event(time, f"joint_{kind}", self.joints[joint], impulse, energy)])
 
-    def _failed_at(self, time: float) -> dict[int, str]:
-        """Return the kinds of the faults in force at a time, by joint: of each the last."""
+    def _failed_at(self, time: float) -> dict[int, Fault]:
+        """Return the faults in force at a time [s], by joint: of each the last."""
         due = [f for f in (*self._scheduled, *self._live) if f.time <= time + _ROUND_OFF]
-        return {self.joints.index(f.joint): f.kind for f in sorted(due, key=lambda f: f.time)}
+        return {self.joints.index(f.joint): f for f in sorted(due, key=lambda f: f.time)}
+
+    def _kinds_at(self, time: float) -> dict[int, str]:
+        return {joint: fault.kind for joint, fault in self._failed_at(time).items()}
 
     def _freeze(self, joint: int) -> tuple[float, float]:
         """Lock a joint; return the size of the impulse [N m s], and the energy taken [J]."""
@@ -167,7 +174,7 @@ class JointFaults(ABC):
     @contextmanager
     def _locks_at(self, time: float) -> Iterator[None]:
         """Hold the joints that are frozen at a time [s], and no others, for a while."""
-        now, held = _frozen(self._failed), _frozen(self._failed_at(time))
+        now, held = _frozen(self._failed), _frozen(self._kinds_at(time))
         changes = [(j, j in held) for j in {*now, *held} if (j in held) is not (j in now)]
         for joint, locked in changes:
             self.lock(joint, locked)

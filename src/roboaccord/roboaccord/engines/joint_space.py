@@ -70,7 +70,7 @@ class JointSpaceReference(JointFaults):
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`."""
-        self._heal()
+        self._heal(state.time)
         self._events.clear()
         self._state = RobotState(
             state.time, np.array(state.q), np.array(state.qd), np.array(state.effort)

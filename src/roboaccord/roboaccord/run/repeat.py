@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.targets import read_targets
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, fault_of
+from roboaccord.contract.fault import fault_of
 from roboaccord.contract.interfaces import Inputs
 from roboaccord.contract.state import NO_SWITCHES, RobotState, Target
 from roboaccord.scenario.files import make_scenario
@@ -21,13 +21,14 @@ _FREE = {"name", "description", "duration", "driven", "crosscheck"}  # keys that
 
 
 class RecordedInputs(Inputs):
-    """Give the targets, switches and faults of a bag, each at its tick.
+    """Give the targets and the switches of a bag, each at its tick.
 
     Args:
         bag: of the run to repeat; it may be unfinished.
 
     Attributes:
         duration: of the recorded run [s].
+        fault_texts: of its scenario, and those that came as it ran, as texts.
 
     Raises:
         AccordError: if it is no bag, is damaged, or says nothing of its scenario.
@@ -47,7 +48,8 @@ class RecordedInputs(Inputs):
         self._times = [time for time, _ in targets]
         self._targets = [None, *(target for _, target in targets)]
         self._ticks, self._switches = run.trajectory.time, run.trajectory.switches
-        self._faults = [fault for fault in map(fault_of, run.trajectory.events) if fault]
+        came = [str(fault) for fault in map(fault_of, run.trajectory.events) if fault]
+        self.fault_texts = (*self._scenario["faults"], *came)
         self.duration = float(self._ticks[-1])
 
     def check(self, setup: Setup) -> None:
@@ -57,7 +59,7 @@ class RecordedInputs(Inputs):
             AccordError: naming the first key that differs.
         """
         for key, here in setup.scenario.data().items():
-            there = self._scenario[key]
+            there = self.fault_texts if key == "faults" else self._scenario[key]
             if key not in _FREE and here != there:
                 raise AccordError(
                     f"{self.bag} was recorded with {key} {_plain(there)}, not {_plain(here)}"
@@ -73,9 +75,6 @@ class RecordedInputs(Inputs):
         if after == len(self._ticks):
             return NO_SWITCHES
         return {name: bool(on[after]) for name, on in self._switches.items()}
-
-    def faults(self, state: RobotState) -> Sequence[Fault]:
-        return [fault for fault in self._faults if abs(fault.time - state.time) < _ROUND_OFF]
 
 
 def _plain(value: object) -> str:

@@ -283,6 +283,18 @@ class Setup:
         other.__dict__["_descriptions"] = self._descriptions
         return other
 
+    def failing(self, faults: Sequence[Fault]) -> Setup:
+        """Return the same setup with these faults alone; what is expanded is shared.
+
+        Raises:
+            AccordError: for a fault of what cannot fail.
+        """
+        data = {**self.scenario.data(), "faults": [str(fault) for fault in faults]}
+        other = Setup(self.robot, Scenario(**data))
+        other.__dict__["_descriptions"] = self._descriptions
+        _ = other.faults
+        return other
+
     @property
     def _xacro_arguments(self) -> dict[str, str]:
         values = self.parameters.as_dict().items()

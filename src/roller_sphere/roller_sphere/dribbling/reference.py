@@ -73,7 +73,7 @@ class DribbleReference(JointFaults):
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`; the ball's speed is that with which it rolls."""
-        self._heal()
+        self._heal(state.time)
         p = self._parameters
         self._rates = rates_of(state)
         middle = state.q[2:4] - np.array([p.ball_ahead, 0.0])

@@ -123,7 +123,7 @@ class RollerSphereReference(JointFaults):
 
     def reset(self, state: RobotState) -> RobotState:
         """Put ball and rollers in `state`."""
-        self._heal()
+        self._heal(state.time)
         self._events.clear()
         self._continue_from(self._odometry.reset(state))
         return self._state

@@ -54,7 +54,7 @@ class SnakeReference(JointFaults):
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`."""
-        self._heal()
+        self._heal(state.time)
         self._y = self._chain.pack(state)
         self._side[:] = 0
         self._time = state.time
