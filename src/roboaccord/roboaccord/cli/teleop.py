@@ -21,6 +21,7 @@ from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map, terminal_ke
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotName, load_setup
 from roboaccord.cli.run import shown_of, summarise
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event
@@ -43,6 +44,9 @@ class Link(Protocol):
         self, target: Target | None, switches: dict[str, bool], seconds: float
     ) -> RobotState:
         """Send a target and switches, wait for some time, and return the last state heard of."""
+
+    def fail(self, fault: Fault) -> None:
+        """Let a joint fail."""
 
 
 def teleop_command(
@@ -104,6 +108,8 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
     with connection(setup, namespace) as link, shown(screen):
         while not keyboard.over and time.monotonic() - started < setup.scenario.duration:
             target = keyboard.target(state)
+            for fault in keyboard.faults(state):
+                link.fail(fault)
             state = link.exchange(target, dict(keyboard.switches(state)), 1.0 / RATE)
             screen.show(state, math.nan)
         keyboard.stop()
