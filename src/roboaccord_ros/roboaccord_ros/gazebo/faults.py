@@ -96,7 +96,7 @@ class GazeboFaults:
         away = state.q[frozen] - np.array(list(self._frozen.values()))
         wanted = -K_P * away / period**2 - K_D * state.qd[frozen] / period
         total[frozen] = np.linalg.solve(responses[:, frozen].T, wanted - free[frozen])
-        return clip_efforts(total, self._setup.effort_limits)
+        return total
 
     def _accelerations(self, state: RobotState, effort: Array) -> Array:
         assert self._reference is not None
