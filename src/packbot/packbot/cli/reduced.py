@@ -50,7 +50,7 @@ def reduced_command(
         raise AccordError(f"unknown joint {joint}{did_you_mean(joint, JOINTS)}")
     setup = load_setup("packbot", "collapse", changes)
     p, merged = setup.parameters, MergedLinks(setup.tree, joint)
-    low, high = merged.limits.tolist()
+    low, high = merged.limits
     if not low <= angle <= high:
         raise AccordError(f"--angle {angle:g}: {joint} goes from {low:g} to {high:g} rad")
     tables = {

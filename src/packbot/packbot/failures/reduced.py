@@ -85,8 +85,7 @@ def split(joint: str, link: Array) -> tuple[Row, Array]:
             theta, a, alpha = theta - math.copysign(math.pi, theta), -a, -alpha
         d = float(p[2] - shift * R[2, 2])
     row = Row(joint, theta, d, a, alpha)
-    screw = np.linalg.solve(row.frame(np.array(0.0)), link)
-    return row, screw
+    return row, np.asarray(np.linalg.solve(row.frame(np.array(0.0)), link))
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class MergedLinks:
 
     Attributes:
         names: of the two links.
-        limits: of the angle (2,) [rad].
+        limits: of the angle, lower and upper [rad].
 
     Raises:
         AccordError: for an unknown joint.
@@ -143,7 +142,7 @@ class MergedLinks:
         links = {link.name: link for link in tree.links}
         self.names = self._joint.parent, self._joint.child
         self._first, self._second = (Inertia.of(links[name]) for name in self.names)
-        self.limits = np.array([self._joint.lower, self._joint.upper])
+        self.limits = self._joint.lower, self._joint.upper
 
     def exact(self, angle: float) -> Inertia:
         """Return mass, centre and inertia at an angle [rad]."""
