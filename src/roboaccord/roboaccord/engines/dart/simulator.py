@@ -86,7 +86,10 @@ class DartSimulator(EngineSimulator):
         return super().reset(state)
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._skeleton.getJoint(self.joints[joint]).setActuatorType(LOCKED if locked else FREE)
+        skeleton = self._skeleton
+        skeleton.getJoint(self.joints[joint]).setActuatorType(LOCKED if locked else FREE)
+        for tree in range(skeleton.getNumTrees()):  # which DART takes for unchanged
+            skeleton.dirtyArticulatedInertia(tree)
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
