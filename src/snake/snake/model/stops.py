@@ -23,7 +23,7 @@ FROZEN = 2  # side of a joint that is held both ways
 
 
 @kernel
-def respond(body, c, s, factor, joint, size, response):
+def joint_response(body, c, s, factor, joint, size, response):
     """Fill the change of the headings' rates (N,) by an impulse on a joint."""
     gx, gy = np.zeros(c.shape[0] - 1), np.zeros(c.shape[0] - 1)
     torque = np.zeros(c.shape[0])
@@ -39,7 +39,7 @@ def lock(body, c, s, factor, x, side):
     k = len(joints)
     response, W, force = np.empty((k, len(x))), np.empty((k, k)), np.empty(k)
     for r in range(k):
-        respond(body, c, s, factor, joints[r], 1.0, response[r])
+        joint_response(body, c, s, factor, joints[r], 1.0, response[r])
         force[r] = x[joints[r]] - x[joints[r] + 1]
         for i in range(k):
             W[i, r] = response[r, joints[i]] - response[r, joints[i] + 1]
@@ -73,7 +73,7 @@ def hold(body, c, s, factor, x, side):
     b = np.empty(k)
     for r in range(k):
         j = joints[r]
-        respond(body, c, s, factor, j, side[j], response[r])
+        joint_response(body, c, s, factor, j, side[j], response[r])
         if frozen:
             lock(body, c, s, factor, response[r], side)
         b[r] = side[j] * (x[j] - x[j + 1])

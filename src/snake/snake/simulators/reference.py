@@ -79,7 +79,7 @@ class SnakeReference(JointFaults):
             self._points, self.parameters.joint_limit,
         )  # fmt: skip
         if self.order == 1:
-            largest, lost = sticking.advance(*arguments)
+            largest, lost = sticking.advance(*arguments, self._side)
         else:
             largest, lost = integrator.advance(*arguments, self._side, self._log)
         self._losses.add(STOPS, lost)

@@ -18,6 +18,7 @@ import numpy as np
 from roboaccord.numerics.jit import kernel
 
 from snake.model.dynamics import accelerations, grips, link_places, link_velocities, respond
+from snake.model.stops import FROZEN
 from snake.model.tracking import centre_accelerations
 
 MOST_ROUNDS = 1000
@@ -56,8 +57,10 @@ def response(body, c, s, factor, points, row, du):
 
 
 @kernel
-def advance(body, y, tau, h, steps, friction, points, limit):
+def advance(body, y, tau, h, steps, friction, points, limit, side):
     """Advance y in place by `steps` steps of h [s]; arguments as of the integrator.
+
+    Of `side` the joints that are frozen count: their rows are held both ways.
 
     Returns:
         the largest angle of any joint at the end [rad], and the energy that the stops took [J].
@@ -86,6 +89,9 @@ def advance(body, y, tau, h, steps, friction, points, limit):
         # Rates by which a joint would be at its stops at the end of the step.
         low[first:] = np.minimum((-limit - angle) / h, 0.0)
         high[first:] = np.maximum((limit - angle) / h, 0.0)
+        for j in range(n - 1):
+            if side[j] == FROZEN:
+                low[first + j] = high[first + j] = 0.0
         row_speeds(body, c, s, u, points, before)
         centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
         u += h * acc
