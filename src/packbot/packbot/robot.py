@@ -42,6 +42,7 @@ class Packbot(Robot):
         "figures": "packbot.cli.figures:figures_command",
         "dynamics": "packbot.cli.dynamics:dynamics_command",
         "pose": "packbot.cli.pose:pose_command",
+        "reduced": "packbot.cli.reduced:reduced_command",
         "plan": "packbot.cli.plan:plan_command",
         "distance": "packbot.cli.distance:distance_command",
         "sight": "packbot.cli.sight:sight_command",

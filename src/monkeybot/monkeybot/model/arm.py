@@ -12,6 +12,7 @@ from roboaccord.contract.state import Array
 
 from monkeybot.model.coordinates import MAGNET_A, MAGNET_B
 
+RANK = 1e-12  # of impulses: two hands that hold one direction leave a singular value below that
 RATES = [6, 7, 2, 3]  # of (y, z, th1, th2) in a state u of `coordinates`
 
 
@@ -60,7 +61,7 @@ class Arm:
         J = np.concatenate([rows[name] for name in held])
         give = np.linalg.solve(mass, J.T)
         # A pseudo-inverse, since two hands on a straight arm hold one direction twice.
-        impulse = -np.linalg.pinv(J @ give, hermitian=True) @ (J @ u[RATES])
+        impulse = -np.linalg.pinv(J @ give, RANK, hermitian=True) @ (J @ u[RATES])
         after = u.copy()
         after[RATES] += give @ impulse
         sizes = np.linalg.norm(impulse.reshape(-1, 2), axis=1)

@@ -28,6 +28,7 @@ from monkeybot.model.parameters import (
     M2,
     R1,
     R2,
+    ROTOR,
     VISCOUS_1,
     VISCOUS_2,
 )
@@ -47,7 +48,7 @@ def inertia(p, c2):
     m2, l1, r1, r2 = p[M2], p[L1], p[R1], p[R2]
     d = m2 * l1 * r2 * c2
     m22 = p[I2] + m2 * r2 * r2
-    return p[I1] + p[M1] * r1 * r1 + m2 * l1 * l1 + m22 + 2.0 * d, m22 + d, m22
+    return p[I1] + p[M1] * r1 * r1 + m2 * l1 * l1 + m22 + 2.0 * d, m22 + d, m22 + p[ROTOR]
 
 
 @kernel

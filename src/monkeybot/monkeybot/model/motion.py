@@ -154,6 +154,15 @@ class Motion:
         self.events += [Event(self.time, "magnet_on", n, impulses[n]) for n in gripping]
         return impulses
 
+    def lock_elbow(self, rotor: float) -> None:
+        """Give the elbow's drive an inertia [kg m^2], so large that it is locked; 0 ends it."""
+        self._rows = self.parameters.row(0, rotor), self.parameters.row(1, rotor)
+
+    def jump(self, u: Array) -> None:
+        """Go on from a state (8,) seen from hand A: what else has changed the velocities."""
+        hand, self.hand, self._u = self.hand, 0, np.array(u)
+        self._see_from(hand)
+
     def then(self, then: Then) -> None:
         """Do with the magnets what ends a gait's phase."""
         first, other = SWINGS[self.hand], SWINGS[1 - self.hand]

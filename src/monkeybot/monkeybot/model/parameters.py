@@ -5,7 +5,9 @@ from __future__ import annotations
 from roboaccord.description.parameters import Parameters
 
 # Places in the tuple that the kernels take; the held link is first, the other second.
-M1, I1, L1, R1, M2, I2, L2, R2, GRAVITY, VISCOUS_1, VISCOUS_2, DRY_1, DRY_2, DRY_SPEED = range(14)
+M1, I1, L1, R1, M2, I2, L2, R2, GRAVITY, VISCOUS_1, VISCOUS_2, DRY_1, DRY_2, DRY_SPEED, ROTOR = (
+    range(15)
+)
 
 
 class MonkeyBotParameters(Parameters):
@@ -57,11 +59,12 @@ class MonkeyBotParameters(Parameters):
             self.viscous_hand, self.viscous_elbow, self.constant_hand, self.constant_elbow
         ))  # fmt: skip
 
-    def row(self, hand: int = 0) -> tuple[float, ...]:
-        """Return the kernels' arguments (14,), with the link of hand A (0) or B (1) first.
+    def row(self, hand: int = 0, rotor: float = 0.0) -> tuple[float, ...]:
+        """Return the kernels' arguments (15,), with the link of hand A (0) or B (1) first.
 
         Seen from hand B the links change places: its centre of gravity is L2 - r2 from the hand,
-        and the other's is L1 - r1 from the elbow.
+        and the other's is L1 - r1 from the elbow. `rotor` is what the drive of the elbow adds to
+        its inertia [kg m^2].
         """
         a = (self.mass_a, self.inertia_a, self.length_a)
         b = (self.mass_b, self.inertia_b, self.length_b)
@@ -71,7 +74,7 @@ class MonkeyBotParameters(Parameters):
             links = (*b, self.length_b - self.centre_b, *a, self.length_a - self.centre_a)
         return (
             *links, self.gravity, self.viscous_hand, self.viscous_elbow,
-            self.constant_hand, self.constant_elbow, self.friction_speed,
+            self.constant_hand, self.constant_elbow, self.friction_speed, rotor,
         )  # fmt: skip
 
     @property

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
@@ -18,6 +17,7 @@ from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.factory import simulate_model
+from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
 from roboaccord.engines.losses import CHANNELS, IMPACTS, LossAccount
 from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.scenario.perturbation import Perturbations
@@ -58,7 +58,7 @@ def model_of(setup: Setup, mode: Mode, perturbations: Perturbations) -> EngineMo
     )
 
 
-class EngineMonkeyBot:
+class EngineMonkeyBot(JointFaults):
     """Simulate the MonkeyBot in an engine (Simulator).
 
     Args:
@@ -79,10 +79,13 @@ class EngineMonkeyBot:
         self.armature = np.zeros(len(self.joints))
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
         self._events: list[Event] = []
+        self._rotor = 0.0
+        self._schedule(setup.faults, setup.tree)
         self.reset(setup.initial)
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`; a hand that is held stands still."""
+        self._heal(state.time)
         self._time = state.time
         self._effort = np.array(state.effort)
         self._events.clear()
@@ -97,8 +100,8 @@ class EngineMonkeyBot:
     def step(self, command: Command, duration: float) -> RobotState:
         """Set the switches, then advance by `duration` [s] under the held effort, clipped."""
         count_steps(duration, self.physics_step, "control period over physics step")
+        self._effort = self._begin(command)
         self._switch(command.switches)
-        self._effort = clip_efforts(command.effort, self.effort_limits)
         if self._mode is not Mode.FIXED:
             model = self._models[self._mode]
             hinge = self._mode in HINGES
@@ -125,8 +128,18 @@ class EngineMonkeyBot:
         """Return the losses in joint friction and grips since the last call [J]."""
         return self._losses.take()
 
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations in the mode of the state's switches, without friction."""
+    def lock(self, joint: int, locked: bool) -> None:
+        self._rotor = LOCK_INERTIA if locked else 0.0
+        for model in self._models.values():
+            model.lock(len(model.joints) - 1, locked)  # behind the hinge, where there is one
+
+    def _continue_from(self, state: RobotState) -> None:
+        self._enter(self._mode, pack(state))
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._events += events
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         u, mode = pack(state), mode_of(state.switches)
         if mode is Mode.FIXED:
             return Acceleration(np.zeros(6), np.zeros(1))
@@ -153,7 +166,9 @@ class EngineMonkeyBot:
 
     def mass_matrix(self, state: RobotState) -> Array:
         """Return the engine's mass matrix of (y, z, th1, th2), nothing held (4, 4)."""
-        return self._models[Mode.FLIGHT].mass_matrix(state)[np.ix_(PLANE, PLANE)]
+        mass = self._models[Mode.FLIGHT].mass_matrix(state)[np.ix_(PLANE, PLANE)]
+        mass[-1, -1] += self._rotor
+        return mass
 
     def _enter(self, mode: Mode, u: Array) -> None:
         """Go on in a mode from a state (8,); a held hand stays where it is."""

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
+from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
 from roboaccord.engines.losses import CHANNELS, DAMPING, IMPACTS, LossAccount
 from roboaccord.scenario.setup import Setup
 
@@ -21,7 +21,7 @@ from monkeybot.model.motion import Motion, frictionless
 from monkeybot.model.parameters import L1, L2, MonkeyBotParameters
 
 
-class MonkeyBotReference:
+class MonkeyBotReference(JointFaults):
     """Simulate the MonkeyBot analytically (Simulator).
 
     Its step follows from its tolerance alone; the scenario's physics step has no say.
@@ -37,6 +37,8 @@ class MonkeyBotReference:
         self.effort_limits = setup.effort_limits
         self.physics_step = setup.scenario.physics_step
         self.armature, self._metered = np.zeros(len(self.joints)), False
+        self._schedule(setup.faults, setup.tree)
+        self._rotor = 0.0
         self.reset(setup.initial)
         # Compile the kernels here, where nobody counts the time, and not in the first tick.
         self.step(Command(np.zeros(1), Mode.SWING_B.switches), self.physics_step)
@@ -44,6 +46,7 @@ class MonkeyBotReference:
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`; what would move a held hand is dropped."""
+        self._heal(state.time)
         self._motion = Motion(
             self.parameters, pack(state), mode_of(state.switches), time=state.time
         )
@@ -60,9 +63,9 @@ class MonkeyBotReference:
         """Advance under a held command; its switches act at the start."""
         count_steps(duration, self.physics_step, "control period over physics step")
         motion = self._motion
+        self._effort = self._begin(command)
         if command.switches:
             motion.hold(mode_of({**motion.mode.switches, **command.switches}))
-        self._effort = clip_efforts(command.effort, self.effort_limits)
         torque = float(self._effort[0])
         power = motion.friction_power if self._metered else 0.0
         motion.advance(duration, -torque if motion.hand else torque)
@@ -80,6 +83,16 @@ class MonkeyBotReference:
         events, self._motion.events = self._motion.events, []
         return events
 
+    def lock(self, joint: int, locked: bool) -> None:
+        self._rotor = LOCK_INERTIA if locked else 0.0
+        self._motion.lock_elbow(self._rotor)
+
+    def _continue_from(self, state: RobotState) -> None:
+        self._motion.jump(pack(state))
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._motion.events += events
+
     def meter(self) -> None:
         """Begin to measure the losses in joint friction and grips."""
         self._metered = True
@@ -88,14 +101,13 @@ class MonkeyBotReference:
         """Return the losses in joint friction and grips since the last call [J]."""
         return self._losses.take()
 
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without friction, of the base in the world."""
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         mode, u = mode_of(state.switches), pack(state)
         if mode is Mode.FIXED:
             return Acceleration(np.zeros(6), np.zeros(1))
         held_b = mode is Mode.SWING_B
         smooth, slopes = frictionless(self.parameters), np.zeros((1, 8))
-        p = smooth.row(int(held_b))
+        p = smooth.row(int(held_b), self._rotor)
         if held_b:
             hybrid.change_frame(smooth.rows, u, 0, np.empty(8))
         torque = float(-effort[0] if held_b else effort[0])

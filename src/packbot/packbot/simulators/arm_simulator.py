@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
@@ -18,7 +20,7 @@ from packbot.simulators.energy import EnergyBook
 from packbot.simulators.engines import joint_friction
 
 
-class ArmSimulator:
+class ArmSimulator(JointFaults):
     """Hold the arm's dynamics, hull distances, joint friction and energy balance.
 
     Args:
@@ -39,7 +41,8 @@ class ArmSimulator:
         urdf = setup.urdf(base="fixed")  # once: the xacro takes its time
         p = setup.parameters
         self._base_mass: float = p.base_mass
-        self.arm = Arm(urdf, p.of_joints("reflected_inertia"), p.gravity)
+        self._rotors = p.of_joints("reflected_inertia")
+        self.arm = Arm(urdf, self._rotors, p.gravity)
         pairs = (setup.contact or normal(setup)).pairs
         shapes = read_collisions(urdf)
         self.clearance = Clearance(self.arm.model, shapes, setup.terrain, pairs)
@@ -48,6 +51,7 @@ class ArmSimulator:
         self.joints, self.effort_limits = setup.joints, setup.effort_limits
         self.physics_step = setup.scenario.physics_step
         self._state = setup.initial
+        self._schedule(setup.faults, setup.tree)
 
     def state(self) -> RobotState:
         """Return the present state."""
@@ -58,8 +62,20 @@ class ArmSimulator:
         """Sum of all rises of the energy beyond the work of the efforts, since the reset [J]."""
         return self.energy.rise
 
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without contact or friction."""
+    def lock(self, joint: int, locked: bool) -> None:
+        armature = np.array(self.arm.model.armature)
+        armature[joint] = LOCK_INERTIA if locked else self._rotors[joint]
+        self.arm.model.armature = armature
+
+    @abstractmethod
+    def _start_from(self, q: Array, v: Array) -> None:
+        """Go on from a state with other velocities."""
+
+    def _continue_from(self, state: RobotState) -> None:
+        self._state = state
+        self._start_from(state.q, state.qd)
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
 
     def masses(self) -> Mapping[str, float]:

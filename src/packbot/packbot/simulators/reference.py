@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines.options import read_options
 from roboaccord.scenario.setup import Setup
@@ -95,9 +94,12 @@ class PackbotReference(ArmSimulator):
         joint outside of its limits its angle as its limit: another simulator's states can be so.
         Hulls that overlap, or are closer than `LEAST_MARGIN`, are first moved apart that far.
         """
+        self._heal(state.time)
         gap_functions = self._stepper.motion.gap_functions
         if self._contact:
-            state = replace(state, q=part(self.arm, self.clearance, state.q, LEAST_MARGIN))
+            with self._locks_at(state.time):
+                q = part(self.arm, self.clearance, state.q, LEAST_MARGIN)
+            state = replace(state, q=q)
             distances = self.clearance.distances(state.q)
             gap_functions.margins = np.minimum(self._contact.margin, distances)
             lower, upper = self._limits
@@ -124,7 +126,7 @@ class PackbotReference(ArmSimulator):
 
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under a held command."""
-        effort = clip_efforts(command.effort, self.effort_limits)
+        effort = self._begin(command)
         stepper = self._stepper
         stepper.time = self._state.time
         stepper.motion.efforts = effort
@@ -133,6 +135,12 @@ class PackbotReference(ArmSimulator):
         q, v = stepper.x[: stepper.n], stepper.x[stepper.n :]
         self._state = RobotState(end, q.copy(), v.copy(), effort)
         return self._state
+
+    def _start_from(self, q: Array, v: Array) -> None:
+        self._stepper.jump(q, v, self._state.time)
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._stepper.events += events
 
     def meter(self) -> None:
         """Begin to measure the losses in friction, stops and impacts."""

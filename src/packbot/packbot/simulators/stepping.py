@@ -67,6 +67,13 @@ class EventDrivenStepper:
         self._features = self._look(q)
         self.x = self._settle(np.concatenate([q, v]))
 
+    def jump(self, q: Array, v: Array, time: float) -> None:
+        """Go on at a time [s] from other velocities; what then closes has its impact."""
+        self.time = time
+        self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
+        self.energy.note(q, v, self.motion.efforts)
+        self.x = self._settle(np.concatenate([q, v]))
+
     def run(self, end: float) -> None:
         """Advance to the time `end` [s], with the efforts that `motion` has."""
         self.x, slope = self._unjammed(self.x)

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
@@ -64,6 +63,7 @@ class JointClampReference(ArmSimulator):
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`."""
+        self._heal(state.time)
         self._state = state
         self._x = np.concatenate([state.q, state.qd])
         self._time = self._progress = state.time
@@ -77,7 +77,7 @@ class JointClampReference(ArmSimulator):
 
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under a held command."""
-        self._effort = clip_efforts(command.effort, self.effort_limits)
+        self._effort = self._begin(command)
         end = round(self._state.time + duration, 9)
         self._time = self._state.time
         while (left := end - self._time) > 1e-12:
@@ -85,6 +85,10 @@ class JointClampReference(ArmSimulator):
         n = len(self.joints)
         self._state = RobotState(end, self._x[:n].copy(), self._x[n:].copy(), self._effort)
         return self._state
+
+    def _start_from(self, q: Array, v: Array) -> None:
+        self._x = np.concatenate([q, v])
+        self.energy.note(q, v, self._effort)
 
     def _slope(self, x: Array) -> Array:
         """Return (v, a), where a has no entry that a collision does not allow (cdyn2)."""
@@ -134,7 +138,7 @@ class JointClampReference(ArmSimulator):
             x[n + joints] = 0.0
             self.resets += 1
             self.secondary += again
-            self._tell("secondary_intersection" if again else "joint_clamp", pair)
+            self._tell_pair("secondary_intersection" if again else "joint_clamp", pair)
         self._x = x
         self._size = FIRST_STEP
         self.energy.note(x[:n], x[n:], self._effort)
@@ -145,9 +149,12 @@ class JointClampReference(ArmSimulator):
             self._idle = 0
             self.broken.update(met.tolist())
             for pair in met.tolist():
-                self._tell("broken", pair)
+                self._tell_pair("broken", pair)
 
-    def _tell(self, kind: str, pair: int) -> None:
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._events += events
+
+    def _tell_pair(self, kind: str, pair: int) -> None:
         links, names = self.clearance.pair_links(pair), self.clearance.pair_names(pair)
         subject = " ".join(f"{link}/{name}" for link, name in zip(links, names, strict=True))
         self._events.append(Event(float(self._time), kind, subject))

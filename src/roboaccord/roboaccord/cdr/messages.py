@@ -84,6 +84,8 @@ def encode_events(events: Sequence[Event], robot: str) -> bytes:
         for text in (event.kind, event.subject, robot):
             writer.string(text)
         values = {"impulse": repr(float(event.impulse))}
+        if event.energy:
+            values["energy"] = repr(float(event.energy))
         if (own := stamp(event.time)) != first:
             values["time"] = f"{own[0]}.{own[1]:09d}"
         writer.count(len(values))
@@ -114,6 +116,7 @@ def _decode_status(reader: CdrReader, time: float) -> Event:
     values = {reader.string(): reader.string() for _ in range(reader.count())}
     try:
         when = float(values.get("time", time))
-        return Event(when, kind, subject, float(values.get("impulse", "0")))
+        impulse, energy = (float(values.get(name, "0")) for name in ("impulse", "energy"))
+        return Event(when, kind, subject, impulse, energy)
     except ValueError:
         raise AccordError(f"{kind} event has values {values!r}, not all numbers") from None

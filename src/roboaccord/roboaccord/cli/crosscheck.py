@@ -18,6 +18,7 @@ from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
     Changes,
     Engines,
+    Faults,
     Force,
     Out,
     complete_robot,
@@ -68,6 +69,7 @@ def crosscheck_command(
         int, typer.Option(min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ...")
     ] = 3,
     changes: Changes = None,
+    faults: Faults = None,
     perturb: Annotated[
         list[str] | None,
         typer.Option(
@@ -105,7 +107,7 @@ def crosscheck_command(
     refuse_missing_bag(robot)
     if not scenario:
         raise AccordError(f"name a scenario of {find_robot(robot).name}: accord list")
-    setup = load_setup(robot, scenario, changes or [])
+    setup = load_setup(robot, scenario, changes, faults)
     chosen = choose_engines(engines)
     falsified = parse_perturbations(perturb or [], chosen)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"

@@ -9,7 +9,7 @@ import select
 import signal
 import sys
 import termios
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field, StrictBool, ValidationError
 
 from roboaccord.cli.console import note
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.fault import Fault, Kind
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
@@ -38,20 +39,24 @@ _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Read = Callable[[], list[str]]
 
 
+Asked = StrictBool | float | Kind
+
+
 class KeyMap(BaseModel, extra="forbid", frozen=True):
     """Key map as a file has it; see the comment at the top of `keyboard.yaml`."""
 
     silence: float = Field(0.5, gt=0, lt=float("inf"))
-    robots: dict[str, dict[str, dict[str, StrictBool | float]]]
+    robots: dict[str, dict[str, dict[str, Asked]]]
 
 
 @dataclass(frozen=True)
 class Action:
-    """What a key asks for: a twist (6,), values by joint index, switches by name."""
+    """What a key asks for: a twist (6,), values by joint index, switches by name, and faults."""
 
     twist: Array | None
     joints: Mapping[int, float]
     switches: Mapping[str, bool]
+    faults: Sequence[Fault]
 
 
 def read_key_map(path: Path | None = None) -> KeyMap:
@@ -98,6 +103,7 @@ class Keyboard(LiveInputs):
         self._actions = {k: _action(setup, k, a) for k, a in key_map.robots[robot].items()}
         self._kind = EFFORT if setup.robot.effort_topics else VELOCITY
         self._read, self._asked = read, dict[str, bool]()
+        self._failing = list[Fault]()
         self.factor, self.over, self._ended = 1.0, False, False
 
     def target(self, state: RobotState) -> Target | None:
@@ -112,6 +118,10 @@ class Keyboard(LiveInputs):
     def switches(self, state: RobotState) -> Mapping[str, bool]:
         asked, self._asked = self._asked, {}
         return asked or NO_SWITCHES
+
+    def faults(self, state: RobotState) -> Sequence[Fault]:
+        failing, self._failing = self._failing, []
+        return failing
 
     def _press(self, key: str) -> None:
         if key == "q":
@@ -129,12 +139,17 @@ class Keyboard(LiveInputs):
             for joint, value in action.joints.items():
                 self.ask_joint(joint, self._kind, self.factor * value)
             self._asked.update(action.switches)
+            self._failing += action.faults
 
 
-def _action(setup: Setup, key: str, asked: Mapping[str, bool | float]) -> Action:
+def _action(setup: Setup, key: str, asked: Mapping[str, bool | float | Kind]) -> Action:
+    faults = [Fault(name, kind) for name, kind in asked.items() if isinstance(kind, str)]
+    setup.failing(faults)
     joints, switches = setup.joints, setup.initial.switches
     twist, turns, sets = np.zeros(len(AXES)), dict[int, float](), dict[str, bool]()
     for name, value in asked.items():
+        if isinstance(value, str):
+            continue
         if name in switches and isinstance(value, bool):
             sets[name] = value
         elif name in AXES and not isinstance(value, bool):
@@ -144,14 +159,16 @@ def _action(setup: Setup, key: str, asked: Mapping[str, bool | float]) -> Action
         else:
             hint = did_you_mean(name, [*AXES, *joints, *switches])
             raise AccordError(f"key {key} of {setup.robot.name}: no {name} takes {value}{hint}")
-    return Action(twist if twist.any() else None, turns, sets)
+    return Action(twist if twist.any() else None, turns, sets, faults)
 
 
 def _short(name: str) -> str:
     return name.replace("linear.", "").replace("angular.z", "turn")
 
 
-def _text(value: bool | float) -> str:
+def _text(value: bool | float | Kind) -> str:
+    if isinstance(value, str):
+        return value
     return ("off", "on")[value] if isinstance(value, bool) else f"{value:g}"
 
 

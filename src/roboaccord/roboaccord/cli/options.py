@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -66,6 +67,15 @@ Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."),
 ]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="JOINT=KIND[@S]",
+        help="Let a joint fail: frozen, frozen:RAD (from the start) or loose, at a time; may be "
+        "repeated. It replaces the scenario's key faults.",
+    ),
+]
 Engine = Annotated[
     str,
     typer.Option(
@@ -108,10 +118,16 @@ Force = Annotated[
 ]
 
 
-def load_setup(robot: str, scenario: str, changes: list[str] | None = None) -> Setup:
-    """Return the setup of a robot's scenario with changes."""
+def load_setup(
+    robot: str,
+    scenario: str,
+    changes: list[str] | None = None,
+    faults: list[str] | None = None,
+) -> Setup:
+    """Return the setup of a robot's scenario with changes, and with faults instead of its own."""
     found = find_robot(robot)
-    return Setup.of(load_scenario(found.package, found.name, scenario, changes or []))
+    every = [*(changes or []), *([f"faults={json.dumps(faults)}"] if faults else [])]
+    return Setup.of(load_scenario(found.package, found.name, scenario, every))
 
 
 def refuse_missing_bag(name: str) -> None:

@@ -17,6 +17,7 @@ from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
     Changes,
     Engine,
+    Faults,
     Force,
     Out,
     RobotName,
@@ -56,6 +57,7 @@ def run_command(
         ),
     ] = "",
     changes: Changes = None,
+    faults: Faults = None,
     controller: Annotated[
         str, typer.Option(metavar="MODULE:CLASS", help="A controller of your own.")
     ] = "",
@@ -94,7 +96,8 @@ def run_command(
     recorded = RecordedInputs(inputs) if inputs else None
     if recorded:  # the length of the recorded run, unless --set says another
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
-    setup = load_setup(robot, scenario, changes)
+        faults = faults or list(recorded.fault_texts)
+    setup = load_setup(robot, scenario, changes, faults)
     if recorded:
         recorded.check(setup)
     if not controller:
@@ -180,6 +183,7 @@ def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
         "bag": str(result.bag),
         "events": [
             {"time": e.time, "kind": e.kind, "subject": e.subject, "impulse": e.impulse}
+            | ({"energy": e.energy} if e.energy else {})
             for e in trajectory.events
         ],
         "final": {

@@ -17,7 +17,15 @@ from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.folder import results
-from roboaccord.cli.options import Changes, Engines, Force, RobotName, ScenarioName, load_setup
+from roboaccord.cli.options import (
+    Changes,
+    Engines,
+    Faults,
+    Force,
+    RobotName,
+    ScenarioName,
+    load_setup,
+)
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
 from roboaccord.numerics.parallel import cores, in_processes
@@ -41,6 +49,7 @@ def sensitivity_command(
         float, typer.Option(min=1e-3, help="Of the runs of levels 2 and 3, in s.")
     ] = 1.0,
     changes: Changes = None,
+    faults: Faults = None,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -64,7 +73,7 @@ def sensitivity_command(
 
       accord sensitivity monkeybot brachiate --out runs/monkeybot_sensitivity
     """
-    setup = load_setup(robot, scenario, changes)
+    setup = load_setup(robot, scenario, changes, faults)
     chosen = [name for name in choose_engines(engines) if name != "reference"]
     asked = choose_kinds(kinds)
     if setup.scenario.crosscheck.statistics:

@@ -17,6 +17,7 @@ from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
     Changes,
+    Faults,
     Force,
     Out,
     RobotName,
@@ -54,6 +55,7 @@ def sweep_command(
         str, typer.Option(metavar="NAME", help="A figure that `accord run` prints.")
     ] = "speed",
     changes: Changes = None,
+    faults: Faults = None,
     folder: Out = None,
     force: Force = False,
 ) -> Result:
@@ -70,7 +72,7 @@ def sweep_command(
 
       accord sweep snake serpenoid --set initial.spread_q=0.01 --seeds 5 --json
     """
-    setup = load_setup(robot, scenario, changes)
+    setup = load_setup(robot, scenario, changes, faults)
     chosen = choose_engines(engines)
     steps = parse_steps(physics_steps)
     default = f"{setup.robot.name}_{setup.scenario.name}_sweep"

@@ -18,9 +18,10 @@ from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import log, make_table, note
 from roboaccord.cli.folder import results
 from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map, terminal_keys
-from roboaccord.cli.options import Changes, Engine, Force, Out, RobotName, load_setup
+from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotName, load_setup
 from roboaccord.cli.run import shown_of, summarise
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event
@@ -44,12 +45,16 @@ class Link(Protocol):
     ) -> RobotState:
         """Send a target and switches, wait for some time, and return the last state heard of."""
 
+    def fail(self, fault: Fault) -> None:
+        """Let a joint fail."""
+
 
 def teleop_command(
     robot: RobotName,
     engine: Engine = "reference",
     scenario: Annotated[str, typer.Option(metavar="NAME", help="What is driven.")] = "teleop",
     changes: Changes = None,
+    faults: Faults = None,
     duration: Annotated[
         float, typer.Option(metavar="S", min=0.0, help="Ends it after so long, in s.")
     ] = LONGEST,
@@ -76,7 +81,7 @@ def teleop_command(
 
       accord teleop packbot --ros
     """
-    setup = load_setup(robot, scenario, [*(changes or []), f"duration={duration!r}"])
+    setup = load_setup(robot, scenario, [*(changes or []), f"duration={duration!r}"], faults)
     check_controller(setup)
     key_map = read_key_map(keys)
     with terminal_keys() as read:
@@ -103,6 +108,8 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
     with connection(setup, namespace) as link, shown(screen):
         while not keyboard.over and time.monotonic() - started < setup.scenario.duration:
             target = keyboard.target(state)
+            for fault in keyboard.faults(state):
+                link.fail(fault)
             state = link.exchange(target, dict(keyboard.switches(state)), 1.0 / RATE)
             screen.show(state, math.nan)
         keyboard.stop()

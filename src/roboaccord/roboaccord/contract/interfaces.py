@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Event
 
@@ -34,6 +35,10 @@ class Inputs(Protocol):
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
         """Return switches to set at the tick of a state, whatever the controller says of them."""
+
+    def faults(self, state: RobotState) -> Sequence[Fault]:
+        """Return what is to fail at the tick of a state; nothing, unless it is overridden."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,9 @@ class Simulator(Protocol):
 
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s], a whole number of physics steps, under a held command."""
+
+    def fail(self, fault: Fault) -> None:
+        """Let a joint fail at the next control tick."""
 
     def take_events(self) -> Sequence[Event]:
         """Return the events since the last call, in order of time."""

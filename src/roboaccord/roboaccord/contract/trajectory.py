@@ -30,12 +30,14 @@ class Event:
         kind: `joint_stop`, `impact`, `switch`, ...
         subject: the joint, pair of links or switch concerned.
         impulse: size of the impulse exchanged [N s or N m s]; 0 where there is none.
+        energy: that a joint lost as it froze [J]; 0 elsewhere.
     """
 
     time: float
     kind: str
     subject: str
     impulse: float = 0.0
+    energy: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.engines.losses import CHANNELS, FRICTION, LawPower, motion_of
+from roboaccord.engines.losses import CHANNELS, FRICTION, IMPACTS, LawPower, motion_of
 from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 
+_ROUND_OFF = 1e-7  # s, far below any control period
 SAMPLES = 1000  # enough for a plot
 KINEMATIC = "kinematic: no energy book"
 UNREPEATED = "the run could not be repeated exactly: what nobody measured is in the rest"
@@ -60,6 +61,8 @@ def energy_of(
     if FRICTION not in taken and setup.force_law:
         taken[FRICTION] = integrate_law(LawPower(tree, run.joints, setup.force_law), run)
         how[FRICTION] = "force law integrated over the control ticks"
+    for event in run.events if measured else ():
+        taken[IMPACTS] = taken[IMPACTS] + event.energy * (run.time > event.time + _ROUND_OFF)
     at = np.unique(np.append(np.arange(0, len(run), max(1, len(run) // SAMPLES)), len(run) - 1))
     kinetic = np.array([kinetic_energy(tree, run, int(i), armature) for i in at])
     height = np.array([potential_energy(tree, run, int(i), setup.parameters.gravity) for i in at])

@@ -19,6 +19,8 @@ import numpy as np
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.contact import Touching
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault, fault_of
+from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.outcome import Finding, Outcome, excuse, outside
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
@@ -109,14 +111,12 @@ class StepCheck:
     ) -> None:
         contacts = transport.rpartition(" ")[2] if engine == GAZEBO else ""
         setup, known = by_contacts(setup, contacts)
-        self._setup, self._engine = setup, engine
+        self._engine = engine
         scenario = setup.scenario
         self._period, self._tolerance = scenario.control_period, tolerance
-        self._reference = make_simulator(setup)
-        dynamic = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
-        exact = engine == "reference" or "(rk4)" in version or dynamic is None or known
         self._small = scenario.physics_step / FINER
-        self._fine = None if exact else make_simulator(setup, physics_step=self._small)
+        self._exact = engine == "reference" or "(rk4)" in version or known
+        dynamic = self._follow(setup)
         touches = not known and (setup.force_law is not None or setup.contact is not None)
         self._pyramid = PYRAMID if engine == GAZEBO and touches and dynamic is not None else 0.0
         self._events: list[tuple[float, str]] = []
@@ -128,10 +128,30 @@ class StepCheck:
         self._sizes = np.ones(2)
         self._max = 0.0
 
+    def _follow(self, setup: Setup) -> Acceleration | None:
+        """Make the references of a setup; return their acceleration, None if kinematic."""
+        self._setup, self._reference = setup, make_simulator(setup)
+        dynamic = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
+        exact = self._exact or dynamic is None
+        self._fine = None if exact else make_simulator(setup, physics_step=self._small)
+        return dynamic
+
     def note(self, events: Iterable[Event]) -> None:
         """Take events of the run, before the period in which they happened."""
+        events = list(events)
         for event in events:
             heapq.heappush(self._events, (event.time, event.kind))
+        faults = [fault for fault in map(fault_of, events) if fault]
+        if came := [fault for fault in faults if not self._foreseen(fault)]:
+            self._follow(self._setup.failing([*self._setup.faults, *came]))
+
+    def _foreseen(self, fault: Fault) -> bool:
+        """Return whether a fault that happened is the scenario's."""
+        return any(
+            (own.joint, own.kind) == (fault.joint, fault.kind)
+            and 0.0 <= fault.time - own.time + _ROUND_OFF < self._period + 2.0 * _ROUND_OFF
+            for own in self._setup.faults
+        )
 
     def take(
         self,

@@ -110,6 +110,11 @@ class Tree:
         """The joints that move, in tree order."""
         return tuple(joint for joint in self.joints if joint.kind in MOVING)
 
+    @cached_property
+    def hinges(self) -> frozenset[str]:
+        """Names of the joints that turn about an axis."""
+        return frozenset(joint.name for joint in self.moving if joint.kind != "prismatic")
+
     def forward(
         self, joints: tuple[str, ...], q: Array, position: Array, orientation: Array
     ) -> tuple[Array, Array]:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
+from roboaccord.contract.interfaces import ForceLaw, LinkMotion
 from roboaccord.contract.state import NO_TWIST, Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.description.checks import check_world, warn_massless
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
+from roboaccord.engines.joint_faults import JointFaults
 from roboaccord.engines.joint_stops import StopWatch
 from roboaccord.engines.meter import Losses, StepMeter
 from roboaccord.engines.model import BASE_LINK, EngineModel
@@ -28,7 +28,7 @@ from roboaccord.engines.touch import TouchWatch
 from roboaccord.numerics.rotations import quaternion_matrix
 
 
-class EngineSimulator(ABC):
+class EngineSimulator(JointFaults):
     """Advance a model in an engine; subclasses hold the engine's own calls.
 
     Args:
@@ -71,6 +71,7 @@ class EngineSimulator(ABC):
         self._acting = self._effort
         self._wrench: Array | None = None
         self._events: list[Event] = []
+        self._schedule(model.faults, self.tree)
         if self._law:  # compiles its kernels before the first tick
             rest = np.zeros(len(self.joints))
             self._law_efforts(rest, rest, np.zeros(3), np.eye(3), np.zeros(6))
@@ -90,10 +91,6 @@ class EngineSimulator(ABC):
     @abstractmethod
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step, none after a reset."""
-
-    @abstractmethod
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without contact, friction or stops."""
 
     @abstractmethod
     def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
@@ -125,6 +122,7 @@ class EngineSimulator(ABC):
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`, and return the state as the engine has it."""
+        self._heal(state.time)
         self._time = state.time
         self._effort = np.array(state.effort)
         self._wrench = None
@@ -144,7 +142,7 @@ class EngineSimulator(ABC):
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under a held command, clipped to the effort limits."""
         count = count_steps(duration, self.physics_step, "control period over physics step")
-        self._effort = clip_efforts(command.effort, self.effort_limits)
+        self._effort = self._begin(command)
         self._acting = self._geared(self._effort)
         self._wrench = self._checked(command)
         if self._watch or self._meter:
@@ -156,6 +154,12 @@ class EngineSimulator(ABC):
         for joint in self._stops.see(state.q):
             self._events.append(self._stops.event(joint, self._time))
         return state
+
+    def _continue_from(self, state: RobotState) -> None:
+        self._place(state)
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._events += events
 
     def _single_substeps(self, count: int) -> None:
         """Take physics steps one by one; record contacts and losses after each."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.scenario.perturbation import Perturbations
@@ -78,6 +79,7 @@ class EngineModel:
         friction: of the joints, or None.
         armature: what the rotors of the drives add to the inertia of the joints (n,) [kg m^2], of
             which DART can take none; None for none.
+        faults: joints that fail.
         preload: efforts of joints that nobody commands, springs say, by name [N m or N].
         contact: what can touch what, by the engine's own solver; None where nothing can.
         contact_events: whether a pair that begins to touch makes an event.
@@ -98,6 +100,7 @@ class EngineModel:
     force_law: ForceLaw | None = None
     friction: JointFriction | None = None
     armature: Array | None = None
+    faults: tuple[Fault, ...] = ()
     preload: Mapping[str, float] = field(default_factory=dict)
     contact: Contact | None = None
     contact_events: bool = False
@@ -124,6 +127,7 @@ class EngineModel:
             "effort_limits": setup.effort_limits,
             "physics_step": scenario.physics_step,
             "gravity": setup.parameters.gravity,
+            "faults": setup.faults,
             "force_law": setup.force_law,
             "contact": setup.contact,
             "options": scenario.engine_options,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Inputs
 from roboaccord.contract.state import NO_SWITCHES, NO_TWIST, Array, RobotState, Target
 
@@ -67,6 +68,9 @@ class Announced(Inputs):
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
         return self._inputs.switches(state)
+
+    def faults(self, state: RobotState) -> Sequence[Fault]:
+        return self._inputs.faults(state)
 
 
 class LiveInputs(Hold):

@@ -118,7 +118,7 @@ def simulate(
         duration: length of the run [s], a whole number of control periods.
         control_period: [s], a whole number of the simulator's physics steps.
         seed: for whatever is random in the controller.
-        inputs: targets of the controller, and switches; they can end the run.
+        inputs: targets of the controller, switches and faults; they can end the run.
         observers: told of each state, command and event as they come.
         timeout: how long the controller may take for an answer [s of wall time].
 
@@ -142,6 +142,8 @@ def simulate(
             command = answer(controller, state, inputs, simulator.joints, watch)
             if inputs.over:
                 break
+            for fault in inputs.faults(state):
+                simulator.fail(fault)
             commands.append(command)
             for observer in observers:
                 observer.on_command(state, command)

@@ -10,6 +10,7 @@ from roboaccord.bag.content import Content
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.targets import read_targets
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import fault_of
 from roboaccord.contract.interfaces import Inputs
 from roboaccord.contract.state import NO_SWITCHES, RobotState, Target
 from roboaccord.scenario.files import make_scenario
@@ -27,6 +28,7 @@ class RecordedInputs(Inputs):
 
     Attributes:
         duration: of the recorded run [s].
+        fault_texts: of its scenario, and those that came as it ran, as texts.
 
     Raises:
         AccordError: if it is no bag, is damaged, or says nothing of its scenario.
@@ -46,6 +48,8 @@ class RecordedInputs(Inputs):
         self._times = [time for time, _ in targets]
         self._targets = [None, *(target for _, target in targets)]
         self._ticks, self._switches = run.trajectory.time, run.trajectory.switches
+        came = [str(fault) for fault in map(fault_of, run.trajectory.events) if fault]
+        self.fault_texts = (*self._scenario["faults"], *came)
         self.duration = float(self._ticks[-1])
 
     def check(self, setup: Setup) -> None:
@@ -55,7 +59,7 @@ class RecordedInputs(Inputs):
             AccordError: naming the first key that differs.
         """
         for key, here in setup.scenario.data().items():
-            there = self._scenario[key]
+            there = self.fault_texts if key == "faults" else self._scenario[key]
             if key not in _FREE and here != there:
                 raise AccordError(
                     f"{self.bag} was recorded with {key} {_plain(there)}, not {_plain(here)}"

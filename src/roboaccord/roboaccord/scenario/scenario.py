@@ -124,6 +124,8 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         terrain: what stands around the robot, in the words of the robot's package.
         parameters: changes to the robot's physical parameters.
         initial: the state to start from.
+        faults: joints that fail, each `JOINT=frozen|frozen:RAD|loose[@SECONDS]`; the last of a
+            joint counts.
         controller: `name`, and the controller's parameters beside it.
         friction: `law`, and the law's parameters beside it.
         duration: length of a run [s].
@@ -143,6 +145,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     terrain: dict[str, Any] = {}
     parameters: dict[str, float | int] = {}
     initial: Initial = Initial()
+    faults: tuple[str, ...] = ()
     controller: dict[str, Any] = {"name": "none"}
     friction: dict[str, Any] = {"law": "none"}
     duration: float = Field(10.0, gt=0)

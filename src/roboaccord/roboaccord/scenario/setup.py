@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.state import Array, RobotState, freeze
 from roboaccord.description.parameters import Parameters, load_parameters
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.description.xacro_file import expand_xacro
 from roboaccord.scenario.build import build
+from roboaccord.scenario.faults import check_fault, freeze_at_start
 from roboaccord.scenario.initial import initial_state
 from roboaccord.scenario.scenario import Scenario
 
@@ -184,10 +186,11 @@ class Setup:
         """Find the robot of a scenario, and check what the scenario asks of it.
 
         Raises:
-            AccordError: for an unknown robot, parameter, joint, switch or friction law.
+            AccordError: for an unknown robot, parameter, joint, switch or friction law, or a fault
+                of what cannot fail.
         """
         setup = cls(find_robot(scenario.robot), scenario)
-        _ = setup.parameters, setup.terrain, setup.initial, setup.force_law
+        _ = setup.parameters, setup.terrain, setup.faults, setup.initial, setup.force_law
         return setup
 
     @cached_property
@@ -209,7 +212,20 @@ class Setup:
     def initial(self) -> RobotState:
         """Initial state."""
         given = initial_state(self.scenario, self.joints, self.robot.switches)
+        given = freeze_at_start(given, self.faults, self.joints)
         return self.robot.initial(self, given)
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """Joints that fail, in order of time.
+
+        Raises:
+            AccordError: for a text that is none, or what cannot fail.
+        """
+        found = [parse_fault(text) for text in self.scenario.faults]
+        for fault in found:
+            check_fault(fault, self.joints, self.tree)
+        return tuple(sorted(found, key=lambda fault: fault.time))
 
     @cached_property
     def terrain(self) -> Any:
@@ -265,6 +281,18 @@ class Setup:
         data = {**self.scenario.data(), "physics_step": physics_step}
         other = Setup(self.robot, Scenario(**data))
         other.__dict__["_descriptions"] = self._descriptions
+        return other
+
+    def failing(self, faults: Sequence[Fault]) -> Setup:
+        """Return the same setup with these faults alone; what is expanded is shared.
+
+        Raises:
+            AccordError: for a fault of what cannot fail.
+        """
+        data = {**self.scenario.data(), "faults": [str(fault) for fault in faults]}
+        other = Setup(self.robot, Scenario(**data))
+        other.__dict__["_descriptions"] = self._descriptions
+        _ = other.faults
         return other
 
     @property

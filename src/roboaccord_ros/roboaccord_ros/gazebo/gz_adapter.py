@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec, OdometryCodec, decode_wrench
-from roboaccord.contract.checks import check_command, check_state, clip_efforts
+from roboaccord.contract.checks import check_command, check_state
 from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
@@ -33,10 +33,12 @@ from roboaccord_ros.gazebo.bridge import (
     moved,
     refuse_start,
 )
+from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.gazebo.lateness import Lateness
 from roboaccord_ros.gazebo.link import FreeLink, Link, LockstepLink
 from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.faults import FaultInlet, declare_faults
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.motion import Motion
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
@@ -105,6 +107,9 @@ class GazeboShell:
         self._started = self._heard = time.monotonic()
         self.result: dict[str, object] = {}
         refuse_start(setup)
+        self._faults = GazeboFaults(setup, lockstep=isinstance(link, LockstepLink))
+        self._inbox = FaultInlet(node, self._robot, run, self._faults.fail)
+        self._state = setup.initial  # that was published last
         names = setup.initial.switches
         self._asked = SwitchServices(node, self._robot, names)
         self._switches = GazeboSwitches(node, self._robot, run, names, link, self._on_settled)
@@ -208,14 +213,19 @@ class GazeboShell:
         check_command(Command(effort), self._joints, "the controller", stamp)
         if self.result or not self._begun:
             return
-        self._effort = clip_efforts(effort, self._setup.effort_limits)
+        self._note(self._faults.act(self._state))
+        self._effort = self._faults.commanded(effort)
         self._lateness.see(stamp, self._seen)
         for name, on in self._switches.bring(self._asked.take()).items():
             kind = name.rpartition("_")[0] + ("_on" if on else "_off")
-            self._events.append(Event(self._seen, kind, name))
-            self._outlet.events(self._events[-1:])
+            self._note([Event(self._seen, kind, name)])
         if not self._switches.busy:
             self._go_on()
+
+    def _note(self, events: list[Event]) -> None:
+        if events:
+            self._events += events
+            self._outlet.events(events)
 
     def _go_on(self) -> None:
         """Put the last effort in force, and let the world go on, as soon as that is due."""
@@ -227,7 +237,7 @@ class GazeboShell:
             return
         self._answered = False
         self._pace.advance()
-        self._link.force(self._effort)
+        self._link.force(self._faults.held(self._state, self._effort))
         if self._wrench:
             self._link.push(self._wrench[1])
         self._heard = time.monotonic()
@@ -258,7 +268,7 @@ class GazeboShell:
 
     def _publish(self, state: RobotState) -> None:
         check_state(state, self._joints, "gz")
-        self._begun = True
+        self._begun, self._state = True, state
         self._outlet.state(state)  # first of all: its answer is waited for
         self._motion.add(state, self._events)
         self._events = []
@@ -290,7 +300,8 @@ def build(node: Node, run: Run) -> GazeboShell:
     """Make the adapter that the parameters of a node ask for."""
     names = ("scenario", "set", "duration", "world", "lockstep", "pace", "peers", "start_timeout")
     values = declare(node, "robot", *names, "max_delay", "contacts")
-    setup, lockstep, name = setup_of(values), values["lockstep"], values["world"]
+    setup = declare_faults(node, setup_of(values))
+    lockstep, name = values["lockstep"], values["world"]
     world = World.find(name) if name.endswith(".sdf") else World.of(setup, name, lockstep=lockstep)
     return GazeboShell(
         node,

@@ -9,6 +9,7 @@ from roboaccord.contract.interfaces import Observer, Simulator
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 
+from roboaccord_ros.graph.faults import FaultInlet, declare_faults
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import Run, report_main_of
 from roboaccord_ros.nodes.pacing import Pacing, add_services
@@ -32,6 +33,7 @@ class SimulatorShell(Simulation):
     ) -> None:
         super().__init__(node, setup, simulator, run, options, observers)
         self.pacing = Pacing(node, setup, self, run, options)
+        self.faults = FaultInlet(node, setup.robot.name, run, simulator.fail)
         add_services(node, self.pacing, run)
 
 
@@ -48,7 +50,7 @@ def build(node: Node, run: Run, make: Make) -> SimulatorShell:
         "transport",
     )
     values = declare(node, "robot", "scenario", "set", *names)
-    setup = setup_of(values)
+    setup = declare_faults(node, setup_of(values))
     options = SimulatorOptions(**{name: values[name] for name in names}, settle=SETTLE)
     return SimulatorShell(node, setup, make(setup, options.engine), run, options)
 

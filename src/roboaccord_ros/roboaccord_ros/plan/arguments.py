@@ -12,6 +12,7 @@ ARGUMENTS: dict[str, tuple[Any, str]] = {
     "scenario": (None, "name of a scenario of the robot, or the path of a YAML file"),
     "sim": ("auto", "auto, gz (Gazebo Sim), dart, mujoco or reference"),
     "set": ("", "changes to the scenario: KEY=VALUE KEY=VALUE"),
+    "fault": ("", "joints that fail: JOINT=KIND[@S] JOINT=KIND[@S], in place of the scenario's"),
     "controller": ("", "package.module:Class; empty: the scenario's; none: your own node"),
     "duration": ("0", "length of the run [s]; 0: the scenario's, or no end where a person drives"),
     "pace": ("auto", "real (time), fast, or auto: real with a window or a person who drives"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import shlex
@@ -63,9 +64,11 @@ class Request:
             AccordError: for a quote that is not closed.
         """
         try:
-            return shlex.split(self["set"])
+            changes = shlex.split(self["set"])
         except ValueError as error:
             raise AccordError(f"set:={self['set']}: {str(error).lower()}") from None
+        faults = self["fault"].split()
+        return [*changes, f"faults={json.dumps(faults)}"] if faults else changes
 
     @cached_property
     def setup(self) -> Setup:

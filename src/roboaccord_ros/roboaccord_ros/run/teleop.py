@@ -14,10 +14,11 @@ from rclpy.context import Context
 from rclpy.node import Node
 from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import RobotState, Target
 from roboaccord.scenario.setup import Setup
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
+from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
@@ -62,6 +63,7 @@ class RosLink:
         self._publishers = {
             name: graph.advertise_input(node, robot, name) for name in driven or [graph.CMD_VEL]
         }
+        self._faults = node.create_publisher(String, f"{robot.name}/{graph.FAULT}", graph.HAND)
         self._moving: set[str] = set()
         self._state = setup.initial
         self._joint_states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
@@ -106,6 +108,10 @@ class RosLink:
         time.sleep(seconds)
         self._take()
         return self._state
+
+    def fail(self, fault: Fault) -> None:
+        """Let a joint fail."""
+        self._faults.publish(String(data=str(fault)))
 
     def _send(self, target: Target) -> None:
         twist = target.twist.tolist()

@@ -230,6 +230,21 @@ def gather(forces, fixed, along, friction, held, drive, spreads, middle, change,
 
 
 @kernel
+def mass_matrix(row, along, forces, fixed, place, y, held):
+    """Return M (8, 8) in a state; the arguments are those of `advance`."""
+    J, G = np.empty((2, 3, RATES)), np.empty((2, 3, RATES))
+    k, bias, u, n = np.empty((2, RATES)), np.empty((2, 3)), np.empty((2, 3)), np.empty((2, 3))
+    M, S, pull = np.empty((RATES, RATES)), np.empty((RATES, RATES)), np.empty(RATES)
+    spread(row, along, place, y, held, J, G, k, bias, u, n)
+    none = np.zeros(RATES)
+    gather(
+        forces, fixed, along, (0.0, 0.0, 1.0), held, none, (J, G, k, bias, u, n), y, none, 1.0,
+        M, S, pull,
+    )  # fmt: skip
+    return M
+
+
+@kernel
 def drift(place, y, radius, step):
     """Move the places on at constant rates."""
     place[0] += step * radius * y[1]

@@ -20,11 +20,11 @@ from dataclasses import replace
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
+from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
 from roboaccord.numerics.rotations import (
     quaternion_matrix,
     quaternion_product,
@@ -33,7 +33,7 @@ from roboaccord.numerics.rotations import (
 )
 from roboaccord.scenario.setup import Setup
 
-from roller_sphere.dribbling.dynamics import RATES, advance
+from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix
 from roller_sphere.dribbling.place import STROKE, holds, offsets
 from roller_sphere.model.contact import Friction
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -43,7 +43,7 @@ HOLDER_INERTIA = 1e-5  # kg m^2: likewise
 UP = np.array([0.0, 0.0, 1.0])
 
 
-class DribbleReference:
+class DribbleReference(JointFaults):
     """Simulate the ball on the ground and the carrier that dribbles it (Simulator).
 
     Args:
@@ -66,15 +66,16 @@ class DribbleReference:
         self._fixed = fixed_masses(p)
         self._friction = (friction.viscous, friction.dry / p.press_force, friction.slip_speed)
         self._turns = np.zeros((1, 5))
+        self._schedule(setup.faults, setup.tree)
         self.reset(setup.initial)
         self.step(Command(np.zeros(len(self.joints))), self.physics_step)  # compiles the kernels
         self.reset(setup.initial)
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`; the ball's speed is that with which it rolls."""
+        self._heal(state.time)
         p = self._parameters
-        spin = quaternion_matrix(state.orientation) @ state.twist[3:]
-        self._rates = np.concatenate([spin, state.qd])
+        self._rates = rates_of(state)
         middle = state.q[2:4] - np.array([p.ball_ahead, 0.0])
         self._place = np.array([*state.position[:2], *middle, state.q[4]])
         self._held = bool(holds(p, offsets(p, state.q, state.position)))
@@ -89,7 +90,7 @@ class DribbleReference:
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under held efforts, clipped."""
         count = count_steps(duration, self.physics_step, "control period over physics step")
-        effort = clip_efforts(command.effort, self.effort_limits)
+        effort = self._begin(command)
         if len(self._turns) != count:
             self._turns = np.zeros((count, 5))
         lost = advance(
@@ -109,6 +110,25 @@ class DribbleReference:
         self._state = self._complete(time, replace(before, effort=effort), orientation, rollers)
         return self._state
 
+    def lock(self, joint: int, locked: bool) -> None:
+        place = 3 + joint, 3 + joint
+        self._fixed[place] = LOCK_INERTIA if locked else fixed_masses(self._parameters)[place]
+
+    def _continue_from(self, state: RobotState) -> None:
+        self._state, self._rates = state, rates_of(state)
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._events += events
+
+    def _response(self, state: RobotState, joint: int) -> Acceleration:
+        """Return the change of the velocities by an impulse on a joint, the ball rolling."""
+        M = mass_matrix(
+            self._row, self._along, self._forces, self._fixed, self._place, self._rates, self._held
+        )
+        change = np.linalg.solve(M, np.eye(RATES)[3 + joint])
+        rolling = self._parameters.radius * np.array([change[1], -change[0], 0.0])
+        return Acceleration(np.concatenate([rolling, change[:3]]), change[3:])
+
     def _complete(
         self, time: float, state: RobotState, orientation: Array, rollers: Array
     ) -> RobotState:
@@ -127,14 +147,13 @@ class DribbleReference:
         )
 
     def take_events(self) -> Sequence[Event]:
-        """Return the loss of the ball, once."""
+        """Return the loss of the ball, and the joints that failed, since the last call."""
         events, self._events = self._events, []
         return events
 
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without contact or friction: the ball falls, rollers slide."""
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         base = np.concatenate([-self._parameters.gravity * UP, np.zeros(3)])
-        return Acceleration(base, untouched(self._parameters, state, effort))
+        return Acceleration(base, untouched(self._parameters, self._fixed, state, effort))
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
@@ -146,6 +165,11 @@ class DribbleReference:
         return {**own, **stages, **holders, **pairs}
 
 
+def rates_of(state: RobotState) -> Array:
+    """Return the rates y (8,) of a state: the ball's angular velocity in the world, the joints."""
+    return np.concatenate([quaternion_matrix(state.orientation) @ state.twist[3:], state.qd])
+
+
 def fixed_masses(parameters: RollerSphereParameters) -> Array:
     """Return the part of M (8, 8) that does not depend on where anything is."""
     p = parameters
@@ -155,10 +179,13 @@ def fixed_masses(parameters: RollerSphereParameters) -> Array:
     return np.diag([rolling, rolling, p.ball_inertia, *[p.roller_inertia] * 2, *ways, yaw])
 
 
-def untouched(parameters: RollerSphereParameters, state: RobotState, effort: Array) -> Array:
+def untouched(
+    parameters: RollerSphereParameters, fixed: Array, state: RobotState, effort: Array
+) -> Array:
     """Return the accelerations of the joints (5,) where nothing touches, the slides being free.
 
-    The slides are at their middles and at rest, and nothing presses: as engines are asked.
+    `fixed` is the part of M that does not depend on where anything is. The slides are at their
+    middles and at rest, and nothing presses: as engines are asked.
     """
     p, mass = parameters, parameters.roller_mass + parameters.holder_mass
     turn, rate = yaw_matrix(state.q[4]), float(state.qd[4])
@@ -166,7 +193,7 @@ def untouched(parameters: RollerSphereParameters, state: RobotState, effort: Arr
     centres = (p.radius + p.roller_radius) * normals + turn @ np.array([p.ball_ahead, 0.0, 0.0])
     # Rates: rollers, carrier x, y and yaw, slides.
     M = np.zeros((7, 7))
-    M[:5, :5] = fixed_masses(p)[RATES - 5 :, RATES - 5 :]
+    M[:5, :5] = fixed[RATES - 5 :, RATES - 5 :]
     forces = np.concatenate([effort, np.zeros(2)])
     for i, (n, a, rho) in enumerate(zip(normals, axes, centres)):
         J = np.zeros((3, 7))

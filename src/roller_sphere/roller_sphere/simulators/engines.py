@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration, Simulator
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
@@ -42,6 +43,7 @@ def model_of(setup: Setup, perturbations: Perturbations) -> EngineModel:
         joints=setup.joints,
         effort_limits=setup.effort_limits,
         physics_step=scenario.physics_step,
+        faults=setup.faults,
         gravity=p.gravity if scenario.base == "free" else 0.0,
         force_law=setup.force_law,
         preload=dict.fromkeys(PRESSES, p.press_force) if contact else {},
@@ -99,6 +101,10 @@ class InBearing:
         """Advance by `duration` [s] under a held command."""
         self._state = self._odometry.follow(self._simulator.step(command, duration))
         return self._state
+
+    def fail(self, fault: Fault) -> None:
+        """Let a joint fail at the next control tick."""
+        self._simulator.fail(fault)
 
     def take_events(self) -> Sequence[Event]:
         """Return the events since the last call."""

@@ -16,12 +16,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
+from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 from roboaccord.scenario.setup import Setup
@@ -88,7 +88,7 @@ def advance(G, mass, row, x, drive, step, count, turn):
         x += step * (vectors @ (phi1 * along)) / root
 
 
-class RollerSphereReference:
+class RollerSphereReference(JointFaults):
     """Simulate the ball in its bearing and the rollers on it (Simulator).
 
     Args:
@@ -115,16 +115,29 @@ class RollerSphereReference:
         self._mass = np.array([p.ball_inertia] * 3 + [p.roller_inertia] * 2)
         self._odometry = RollingOdometry(p.radius)
         self._turns = np.zeros((1, 5))
+        self._events = list[Event]()
+        self._schedule(setup.faults, setup.tree)
         self.reset(setup.initial)
         self.step(Command(np.zeros(2)), self.physics_step)  # compiles the kernels
         self.reset(setup.initial)
 
     def reset(self, state: RobotState) -> RobotState:
         """Put ball and rollers in `state`."""
-        self._state = self._odometry.reset(state)
+        self._heal(state.time)
+        self._events.clear()
+        self._continue_from(self._odometry.reset(state))
+        return self._state
+
+    def lock(self, joint: int, locked: bool) -> None:
+        self._mass[3 + joint] = LOCK_INERTIA if locked else self._parameters.roller_inertia
+
+    def _continue_from(self, state: RobotState) -> None:
+        self._state = state
         spin = quaternion_matrix(state.orientation) @ state.twist[3:]
         self._rates = np.concatenate([spin, state.qd])
-        return self._state
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._events += events
 
     def state(self) -> RobotState:
         """Return the present state."""
@@ -133,7 +146,7 @@ class RollerSphereReference:
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under held efforts, clipped."""
         count = count_steps(duration, self.physics_step, "control period over physics step")
-        effort = clip_efforts(command.effort, self.effort_limits)
+        effort = self._begin(command)
         if len(self._turns) != count:
             self._turns = np.zeros((count, 5))
         drive = np.concatenate([np.zeros(3), effort])
@@ -159,11 +172,11 @@ class RollerSphereReference:
         return self._state
 
     def take_events(self) -> Sequence[Event]:
-        """Return nothing: the motion is smooth."""
-        return ()
+        """Return the joints that failed since the last call: the motion is smooth."""
+        events, self._events = self._events, []
+        return events
 
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without friction: the ball's is none."""
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         return Acceleration(np.zeros(6), effort / self._mass[3:])
 
     def masses(self) -> Mapping[str, float]:

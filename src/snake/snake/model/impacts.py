@@ -6,7 +6,7 @@ import numpy as np
 from roboaccord.numerics.jit import kernel
 
 from snake.model.dynamics import factorise
-from snake.model.stops import hold
+from snake.model.stops import FROZEN, hold
 
 TOUCH = 1e-9  # rad: a joint this close to its stop is at it
 STILL = 1e-9  # rad/s: and rests there when slower than this
@@ -43,6 +43,8 @@ def update_sides(y, limit, side, touch):
     n = side.shape[0] + 1
     hit = False
     for j in range(n - 1):
+        if side[j] == FROZEN:
+            continue
         angle = y[2 + j] - y[3 + j]
         rate = y[n + 4 + j] - y[n + 5 + j]
         if side[j] != 0 and (side[j] * angle < limit - touch or side[j] * rate < -STILL):
@@ -67,6 +69,8 @@ def first_violation(y0, y1, h, limit, side):
     joint = -1
     sign = 0
     for j in range(n - 1):
+        if side[j] == FROZEN:
+            continue
         q1 = y1[2 + j] - y1[3 + j]
         s = 1 if q1 > 0 else -1
         if not s * q1 > limit + (TOUCH if side[j] == 0 else ASTRAY):
@@ -95,7 +99,9 @@ def first_violation(y0, y1, h, limit, side):
 
 @kernel
 def excess(y, limit, sides, beyond):
-    """Fill the sides (n,) of all joints, and headings (N,) whose differences are the way beyond.
+    """Fill the sides (n,) of all joints that are not frozen, and headings (N,).
+
+    The differences of the headings are the way beyond the stops.
 
     Returns:
         the largest way of a joint beyond its stop [rad].
@@ -104,8 +110,11 @@ def excess(y, limit, sides, beyond):
     worst = -limit
     beyond[n - 1] = 0.0
     for j in range(n - 2, -1, -1):
+        beyond[j] = beyond[j + 1]
+        if sides[j] == FROZEN:
+            continue
         angle = y[2 + j] - y[3 + j]
         sides[j] = 1 if angle > 0 else -1
-        beyond[j] = beyond[j + 1] + angle - sides[j] * limit
+        beyond[j] += angle - sides[j] * limit
         worst = max(worst, abs(angle) - limit)
     return worst

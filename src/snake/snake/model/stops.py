@@ -6,16 +6,48 @@ A joint at a stop is pushed back by a force or an impulse lambda >= 0 that is ju
 
 where the rows of E give the outward joint rates of the joints at their stops and x is either the
 free acceleration (a joint that rests there) or the velocity before an impact, after which it is
-not driven back: the coefficient of restitution is 0.
+not driven back: the coefficient of restitution is 0. A joint that is frozen is held both ways, by
+the lambda with which its row of W lambda - b is 0.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from roboaccord.numerics import cholesky
 from roboaccord.numerics.complementarity import solve_by_pivoting
 from roboaccord.numerics.jit import kernel
 
 from snake.model.dynamics import solve_headings
+
+FROZEN = 2  # side of a joint that is held both ways
+
+
+@kernel
+def joint_response(body, c, s, factor, joint, size, response):
+    """Fill the change of the headings' rates (N,) by an impulse on a joint."""
+    gx, gy = np.zeros(c.shape[0] - 1), np.zeros(c.shape[0] - 1)
+    torque = np.zeros(c.shape[0])
+    torque[joint] = size
+    torque[joint + 1] = -size
+    solve_headings(body, c, s, factor, gx, gy, torque, response)
+
+
+@kernel
+def lock(body, c, s, factor, x, side):
+    """Take from x (N,) what turns frozen joints, orthogonally in the metric of the mass matrix."""
+    joints = np.flatnonzero(side == FROZEN)
+    k = len(joints)
+    response, W, force = np.empty((k, len(x))), np.empty((k, k)), np.empty(k)
+    for r in range(k):
+        joint_response(body, c, s, factor, joints[r], 1.0, response[r])
+        force[r] = x[joints[r]] - x[joints[r] + 1]
+        for i in range(k):
+            W[i, r] = response[r, joints[i]] - response[r, joints[i] + 1]
+    cholesky.factor(W, W)
+    cholesky.solve(W, force)
+    for r in range(k):
+        for i in range(len(x)):
+            x[i] -= force[r] * response[r, i]
 
 
 @kernel
@@ -25,28 +57,25 @@ def hold(body, c, s, factor, x, side):
     Args:
         body, c, s, factor: as in `dynamics.solve_headings`.
         x: accelerations or velocities of the headings (N,), changed in place.
-        side: +1 at the upper stop, -1 at the lower one, 0 elsewhere (n,).
+        side: +1 at the upper stop, -1 at the lower one, `FROZEN`, 0 elsewhere (n,).
     """
     links = x.shape[0]
+    frozen = (side == FROZEN).any()
+    if frozen:
+        lock(body, c, s, factor, x, side)
     joints = np.empty(links - 1, dtype=np.int64)
     k = 0
     for j in range(links - 1):
-        if side[j] != 0:
+        if side[j] != 0 and side[j] != FROZEN:
             joints[k] = j
             k += 1
     response = np.zeros((k, links))
     b = np.empty(k)
-    torque = np.empty(links)
-    gx = np.empty(links - 1)
-    gy = np.empty(links - 1)
     for r in range(k):
         j = joints[r]
-        torque[:] = 0.0
-        torque[j] = side[j]
-        torque[j + 1] = -side[j]
-        gx[:] = 0.0
-        gy[:] = 0.0
-        solve_headings(body, c, s, factor, gx, gy, torque, response[r])
+        joint_response(body, c, s, factor, j, side[j], response[r])
+        if frozen:
+            lock(body, c, s, factor, response[r], side)
         b[r] = side[j] * (x[j] - x[j + 1])
     W = np.empty((k, k))
     for r in range(k):

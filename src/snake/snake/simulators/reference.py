@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
+from roboaccord.engines.joint_faults import JointFaults
 from roboaccord.engines.joint_stops import StopWatch
 from roboaccord.engines.losses import DAMPING, IMPACTS, STOPS, LossAccount
 from roboaccord.scenario.setup import Setup
@@ -19,10 +19,11 @@ from roboaccord.scenario.setup import Setup
 from snake.model import dynamics, tracking
 from snake.model.coordinates import PlanarSnake, friction_of
 from snake.model.parameters import SnakeParameters
+from snake.model.stops import FROZEN, hold
 from snake.simulators import integrator, sticking
 
 
-class SnakeReference:
+class SnakeReference(JointFaults):
     """Simulate the snake analytically (Simulator)."""
 
     name = "reference"
@@ -44,6 +45,8 @@ class SnakeReference:
         self._stops = StopWatch(self.joints, -limits, limits)
         self.armature = np.zeros(len(self.joints))
         self._events: list[Event] = []
+        self._side = np.zeros(len(self.joints), dtype=np.int8)
+        self._schedule(setup.faults, setup.tree)
         self.reset(setup.initial)
         # Compile the kernels here, where nobody counts the time, and not in the first tick.
         self.step(Command(np.zeros(len(self.joints))), self.physics_step)
@@ -51,8 +54,9 @@ class SnakeReference:
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`."""
+        self._heal(state.time)
         self._y = self._chain.pack(state)
-        self._side = np.zeros(len(self.joints), dtype=np.int8)
+        self._side[:] = 0
         self._time = state.time
         self._effort = np.array(state.effort)
         self._events.clear()
@@ -68,14 +72,14 @@ class SnakeReference:
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance under a held command, with impacts on the stops located inside each step."""
         steps = count_steps(duration, self.physics_step, "control period over physics step")
-        self._effort = clip_efforts(command.effort, self.effort_limits)
+        self._effort = self._begin(command)
         chain = self._chain
         arguments = (
             chain.body, self._y, self._effort, self.physics_step, steps, self._friction,
             self._points, self.parameters.joint_limit,
         )  # fmt: skip
         if self.order == 1:
-            largest, lost = sticking.advance(*arguments)
+            largest, lost = sticking.advance(*arguments, self._side)
         else:
             largest, lost = integrator.advance(*arguments, self._side, self._log)
         self._losses.add(STOPS, lost)
@@ -85,6 +89,15 @@ class SnakeReference:
             for joint in self._stops.see(state.q):
                 self._events.append(self._stop(joint, begin))
         return state
+
+    def lock(self, joint: int, locked: bool) -> None:
+        self._side[joint] = FROZEN if locked else 0
+
+    def _continue_from(self, state: RobotState) -> None:
+        self._y = self._chain.pack(state)
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._events += events
 
     def _stop(self, joint: int, begin: float) -> Event:
         """Return the event of a joint that came to its stop in the period from `begin` [s].
@@ -110,8 +123,7 @@ class SnakeReference:
         """Return the losses in stops since the last call [J]."""
         return self._losses.take()
 
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without friction or stops."""
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         n = self.parameters.links
         y = self._chain.pack(state)
         acc, factor = np.empty(n + 2), np.empty((n - 1, 3))
@@ -121,6 +133,7 @@ class SnakeReference:
             self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
             np.zeros(7), np.zeros((0, 2)), c, s, factor, acc,
         )  # fmt: skip
+        hold(self._chain.body, c, s, factor, acc[2:], np.where(self._side == FROZEN, self._side, 0))
         tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
         base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, acc[-1]])
         return Acceleration(base, acc[2:-1] - acc[3:])

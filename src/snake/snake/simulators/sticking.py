@@ -22,6 +22,7 @@ from roboaccord.numerics.complementarity import solve_in_box
 from roboaccord.numerics.jit import kernel
 
 from snake.model.dynamics import accelerations, grips, link_places, link_velocities, respond
+from snake.model.stops import FROZEN
 from snake.model.tracking import centre_accelerations
 
 
@@ -57,8 +58,10 @@ def response(body, c, s, factor, points, row, du):
 
 
 @kernel
-def advance(body, y, tau, h, steps, friction, points, limit):
+def advance(body, y, tau, h, steps, friction, points, limit, side):
     """Advance y in place by `steps` steps of h [s]; arguments as of the integrator.
+
+    Of `side` the joints that are frozen count: their rows are held both ways.
 
     Returns:
         the largest angle of any joint at the end [rad], and the energy that the stops took [J].
@@ -91,6 +94,8 @@ def advance(body, y, tau, h, steps, friction, points, limit):
             stop[j] = (
                 max((limit - angle[j]) / h, 0.0) if upper else min(-(limit + angle[j]) / h, 0.0)
             )
+            if side[j] == FROZEN:
+                low[first + j], high[first + j], stop[j] = -np.inf, np.inf, 0.0
         row_speeds(body, c, s, u, points, before)
         centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
         u += h * acc

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault, check_joint
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
@@ -97,6 +98,10 @@ class HeavyReference:
             raise AccordError("the heavy ball's reference takes torques, and no force")
         self._roller.advance(wrench[3:] / self._voxel**2, duration)
         return self.state()
+
+    def fail(self, fault: Fault) -> None:
+        """Refuse a fault: there is no joint."""
+        check_joint(fault, (), ())
 
     def take_events(self) -> Sequence[Event]:
         """Return slips, lift-offs, walls and the end of the run, since the last call."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import roboaccord
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault, check_joint
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
@@ -102,6 +103,10 @@ class RollingReference:
         spin = np.zeros(3) if command.twist is None else command.twist[3:]
         self._roller.advance(spin, duration)
         return self.state()
+
+    def fail(self, fault: Fault) -> None:
+        """Refuse a fault: there is no joint."""
+        check_joint(fault, (), ())
 
     def take_events(self) -> Sequence[Event]:
         """Return walls, corners and the end of the run, since the last call."""

@@ -25,6 +25,7 @@ from roboaccord.numerics.rotations import turn_between
 
 STOPS = dartpy.constraint.JointConstraint
 STOP_RETURN = 0.1  # rad/s: at which a joint comes back from beyond its stop, in DART 10
+FREE, LOCKED = dartpy.dynamics.ActuatorType.FORCE, dartpy.dynamics.ActuatorType.LOCKED
 UP = (0.0, 0.0, 1.0)
 
 
@@ -83,6 +84,12 @@ class DartSimulator(EngineSimulator):
         if self._contact:
             self._contact.forget()
         return super().reset(state)
+
+    def lock(self, joint: int, locked: bool) -> None:
+        skeleton = self._skeleton
+        skeleton.getJoint(self.joints[joint]).setActuatorType(LOCKED if locked else FREE)
+        for tree in range(skeleton.getNumTrees()):  # which DART takes for unchanged
+            skeleton.dirtyArticulatedInertia(tree)
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
@@ -182,8 +189,7 @@ class DartSimulator(EngineSimulator):
                     friction -= side * self.physics_step * (float(push.force @ velocity) - pressing)
         return Losses(stops, impacts, friction)
 
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without contact, friction or stops."""
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         kept = self.state()
         self._place(state)
         self._total[:] = 0.0

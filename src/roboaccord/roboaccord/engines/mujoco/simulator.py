@@ -14,6 +14,7 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.joint_faults import LOCK_INERTIA
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.contact import MujocoContact
@@ -42,6 +43,7 @@ INTEGRATORS = {
     "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
 }
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+TOLERANCE = 1e-8  # of the solver of constraints, MuJoCo's own
 STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
 STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # 1 is rigid, and MuJoCo's largest is 0.9999
 
@@ -150,6 +152,13 @@ class MujocoSimulator(EngineSimulator):
             twist=twist,
         )
 
+    def lock(self, joint: int, locked: bool) -> None:
+        model, armature = self._model, self._model.dof_armature
+        armature[self._v[joint]] = LOCK_INERTIA if locked else self.armature[joint]
+        # The solver of constraints measures its tolerance by the mean of all inertias.
+        whole = model.stat.meaninertia * model.nv
+        model.opt.tolerance = TOLERANCE * whole / (whole + armature.sum())
+
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
         return self._contact.points(self._data) if self._contact else ()
@@ -211,8 +220,7 @@ class MujocoSimulator(EngineSimulator):
         """Return the losses in stops, contacts and their friction in the last physics step [J]."""
         return self._constraints.end_step()
 
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
-        """Return the accelerations without contact, friction or stops."""
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         kept = self.state()
         self._place(state)
         model, data = self._model, self._data

@@ -1,0 +1,177 @@
+"""The arm with a frozen joint as an arm of one link less: DH tables and merged inertia.
+
+The report redefines an arm with a frozen joint as "a five-link manipulator, with the two links
+connected by the frozen joint considered to be one link" (3.2): its DH parameters are computed, its
+inertia is interpolated over the angle of the frozen joint. Both are exact here; the interpolation,
+piecewise linear, stands beside them.
+
+A rigid transform is Rot_z(theta) Trans_z(d) Trans_x(a) Rot_x(alpha) Rot_z(beta) Trans_z(c) in one
+way, but for parallel axes: a DH row, and a screw that commutes with the next joint's turn. So a
+frozen row is multiplied into the transform before it, and what is no row is handed on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import Joint, Link, Tree
+from roboaccord.numerics.rotations import axis_angle_matrix
+
+from packbot.model.dh import Row, Table
+
+PARALLEL = 1e-12  # sine of the angle between axes, below which they are parallel
+
+
+@dataclass(frozen=True)
+class ReducedTable:
+    """Hold a DH table without its frozen joints.
+
+    Args:
+        base: from `base_link` to the frame of the first row (4, 4) [m].
+        rows: of the joints that are left.
+        tool: from the frame of the last row to the end of the whole chain (4, 4) [m].
+    """
+
+    base: Array
+    rows: tuple[Row, ...]
+    tool: Array
+
+    def end(self, q: Mapping[str, float]) -> Array:
+        """Return the end of the chain in `base_link` (4, 4) [m] at joint angles by name [rad]."""
+        place = self.base
+        for row in self.rows:
+            place = place @ row.frame(np.array(q[row.joint]))
+        return np.asarray(place @ self.tool)
+
+
+def reduce_table(table: Table, frozen: Mapping[str, float]) -> ReducedTable:
+    """Return the table of a chain with joints frozen at angles [rad], by name."""
+    base, links = np.eye(4), list[tuple[str, Array]]()
+    base[:3, 3] = table.base
+    for row in table.rows:
+        if row.joint not in frozen:
+            links.append((row.joint, row.frame(np.array(0.0))))
+        elif links:
+            joint, before = links.pop()
+            links.append((joint, before @ row.frame(np.array(frozen[row.joint]))))
+        else:
+            base = base @ row.frame(np.array(frozen[row.joint]))
+    rows, screw = list[Row](), np.eye(4)
+    for joint, link in links:
+        row, screw = split(joint, screw @ link)
+        rows.append(row)
+    return ReducedTable(base, tuple(rows), screw)
+
+
+def split(joint: str, link: Array) -> tuple[Row, Array]:
+    """Split a transform (4, 4) into a DH row and a screw about z (4, 4) behind it."""
+    R, p = link[:3, :3], link[:3, 3]
+    sine = math.hypot(R[0, 2], R[1, 2])
+    if sine < PARALLEL:
+        a, d, shift = math.hypot(p[0], p[1]), float(p[2]), 0.0
+        whole = math.atan2(R[1, 0], R[0, 0])
+        theta = math.atan2(p[1], p[0]) if a > PARALLEL else whole
+        alpha = 0.0 if R[2, 2] > 0.0 else math.pi
+    else:
+        theta, alpha = math.atan2(R[0, 2], -R[1, 2]), math.atan2(sine, R[2, 2])
+        c, s = math.cos(theta), math.sin(theta)
+        a, shift = float(c * p[0] + s * p[1]), float(s * p[0] - c * p[1]) / sine
+        if a < -PARALLEL:
+            theta, a, alpha = theta - math.copysign(math.pi, theta), -a, -alpha
+        d = float(p[2] - shift * R[2, 2])
+    row = Row(joint, theta, d, a, alpha)
+    return row, np.asarray(np.linalg.solve(row.frame(np.array(0.0)), link))
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """Hold a rigid body's mass [kg], centre (3,) [m], and inertia there (3, 3) [kg m^2]."""
+
+    mass: float
+    centre: Array
+    inertia: Array
+
+    @classmethod
+    def of(cls, link: Link) -> Inertia:
+        """Return a link's, in its own frame."""
+        return cls(link.mass, link.centre, link.inertia)
+
+    def moved(self, rotation: Array, position: Array) -> Inertia:
+        """Return the same body seen from a frame in which its own is turned and moved so."""
+        turned = rotation @ self.inertia @ rotation.T
+        return Inertia(self.mass, position + rotation @ self.centre, turned)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Return the body that both are together, in one frame."""
+        mass = self.mass + other.mass
+        centre = (self.mass * self.centre + other.mass * other.centre) / mass
+        return Inertia(mass, centre, self._about(centre) + other._about(centre))
+
+    def _about(self, point: Array) -> Array:
+        r = self.centre - point
+        return np.asarray(self.inertia + self.mass * (r @ r * np.eye(3) - np.outer(r, r)))
+
+
+class MergedLinks:
+    """The two links at a frozen joint as one, in the frame of the first of them.
+
+    Args:
+        tree: of the arm.
+        joint: that is frozen.
+
+    Attributes:
+        names: of the two links.
+        limits: of the angle, lower and upper [rad].
+
+    Raises:
+        AccordError: for an unknown joint.
+    """
+
+    def __init__(self, tree: Tree, joint: str) -> None:
+        found = [j for j in tree.moving if j.name == joint]
+        if not found:
+            raise AccordError(
+                f"no joint {joint}; there is {', '.join(j.name for j in tree.moving)}"
+            )
+        self._joint: Joint = found[0]
+        links = {link.name: link for link in tree.links}
+        self.names = self._joint.parent, self._joint.child
+        self._first, self._second = (Inertia.of(links[name]) for name in self.names)
+        self.limits = self._joint.lower, self._joint.upper
+
+    def exact(self, angle: float) -> Inertia:
+        """Return mass, centre and inertia at an angle [rad]."""
+        turn = self._joint.rotation @ axis_angle_matrix(self._joint.axis, np.array(angle))
+        return self._first + self._second.moved(turn, self._joint.position)
+
+    def interpolated(self, angle: float, knots: int) -> Inertia:
+        """Return them between `knots` angles, evenly over the limits, piecewise linear."""
+        at = np.linspace(*self.limits, knots)
+        k = int(np.clip(np.searchsorted(at, angle) - 1, 0, knots - 2))
+        low, high = self.exact(float(at[k])), self.exact(float(at[k + 1]))
+        part = (angle - at[k]) / (at[k + 1] - at[k])
+        return Inertia(
+            low.mass,
+            (1.0 - part) * low.centre + part * high.centre,
+            (1.0 - part) * low.inertia + part * high.inertia,
+        )
+
+    def errors(self, angles: Array, knots: int) -> tuple[Array, Array]:
+        """Return what the interpolation is off at angles (k,) [rad].
+
+        Returns:
+            distance of the centres (k,) [m], and the largest difference of an entry of the inertia
+            over its largest entry (k,).
+        """
+        pairs = [(self.exact(a), self.interpolated(a, knots)) for a in angles.tolist()]
+        centres = [float(np.linalg.norm(one.centre - two.centre)) for one, two in pairs]
+        tensors = [
+            float(np.abs(one.inertia - two.inertia).max() / np.abs(one.inertia).max())
+            for one, two in pairs
+        ]
+        return np.array(centres), np.array(tensors)

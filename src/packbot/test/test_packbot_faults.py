@@ -1,0 +1,375 @@
+"""Failed joints of the Packbot: locks and zero efforts in every simulator, and the reduced arm."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from packbot.failures.reduced import MergedLinks, reduce_table
+from packbot.model.arm import Arm
+from packbot.model.dh import camera_table, hand_table
+from packbot.model.kinematics import Kinematics
+from packbot.model.parameters import JOINTS
+from roboaccord.bag.reader import read_run
+from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.contract.state import Command
+from roboaccord.crosscheck.acceleration import draw_states
+from roboaccord.engines import ENGINES
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+
+pytestmark = pytest.mark.thorough
+N = len(JOINTS)
+SIMULATORS = ("reference", *ENGINES)
+DEAD = 1e-20  # rad/s: what a lock leaves of a rate
+
+
+def setup_of(scenario="reach", faults=(), changes=()):
+    texts = ", ".join(f'"{fault}"' for fault in faults)
+    every = [*changes, f"faults=[{texts}]"]
+    return Setup.of(load_scenario("packbot", "packbot", scenario, every))
+
+
+def run(setup, engine="reference", controller=None):
+    return simulate(
+        simulator=make_simulator(setup, engine),
+        controller=controller or make_controller(setup),
+        initial=setup.initial,
+        duration=setup.scenario.duration,
+        control_period=setup.scenario.control_period,
+        seed=setup.scenario.seed,
+    )
+
+
+def kinetic(setup, state):
+    return 0.5 * state.qd @ Arm.of(setup).mass_matrix(state.q) @ state.qd
+
+
+def reduced_accelerations(setup, state, effort, frozen):
+    """Accelerations of the arm that pinocchio merges at the frozen joints; 0 at these (7,)."""
+    model = Arm.of(setup).model
+    held = [model.getJointId(JOINTS[j]) for j in frozen]
+    reduced = pin.buildReducedModel(model, held, state.q)
+    free = [j for j in range(N) if j not in frozen]
+    found = np.zeros(N)
+    data = reduced.createData()
+    found[free] = pin.aba(reduced, data, state.q[free], state.qd[free], effort[free])
+    return found
+
+
+def constrained_accelerations(setup, state, effort, frozen):
+    """Accelerations under the forces that lock joints, by the bordered system (7,)."""
+    arm = Arm.of(setup)
+    rows = np.eye(N)[frozen]
+    border = np.zeros((len(frozen), len(frozen)))
+    matrix = np.block([[arm.mass_matrix(state.q), rows.T], [rows, border]])
+    qd = state.qd * ~np.isin(np.arange(N), frozen)
+    right = np.concatenate([effort - arm.bias(state.q, qd), np.zeros(len(frozen))])
+    return np.linalg.solve(matrix, right)[:N]
+
+
+@pytest.mark.parametrize("frozen", [[1], [2], [3], [0, 6], [1, 3, 5]])
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_a_frozen_joint_is_a_lock_constraint(engine, frozen):
+    setup = setup_of(faults=[f"{JOINTS[j]}=frozen" for j in frozen])
+    simulator = make_simulator(setup, engine)
+    for state, effort in draw_states(setup, 40, 1):
+        found = simulator.acceleration(state, effort).joints
+        for expected in (reduced_accelerations, constrained_accelerations):
+            exact = expected(setup, state, effort, frozen)
+            assert np.abs(found - exact).max() < 1e-9 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_it_is_healthy_again_after_the_question(engine):
+    healthy, failing = setup_of(), setup_of(faults=["elbow1=frozen@1", "pan=loose@2"])
+    simulator, other = make_simulator(healthy, engine), make_simulator(failing, engine)
+    for state, effort in draw_states(healthy, 5, 2):
+        before = simulator.acceleration(state, effort).joints
+        late = dataclasses.replace(state, time=3.0)
+        assert other.acceleration(late, effort).joints[2] == 0.0
+        np.testing.assert_array_equal(other.acceleration(state, effort).joints, before)
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_a_loose_joint_is_one_without_effort(engine):
+    """The hash of the run is that of a controller that gives none there."""
+    changes = ["duration=0.5"]
+    setup = setup_of(faults=["elbow1=loose@0.2"], changes=changes)
+    controller = make_controller(setup)
+
+    class Silent:
+        def reset(self, seed):
+            controller.reset(seed)
+
+        def update(self, state, target):
+            command = controller.update(state, target)
+            if state.time > 0.2 - 1e-9:
+                command.effort[2] = 0.0
+            return command
+
+    healthy = setup_of(changes=changes)
+    loose, silent = run(setup, engine), run(healthy, engine, Silent())
+    assert loose.sha256() == silent.sha256() != run(healthy, engine).sha256()
+    first = loose.events[0]  # it falls, and may touch
+    assert (first.time, first.kind, first.subject) == (0.2, "joint_loose", "elbow1")
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_a_freeze_takes_what_the_projection_takes(engine):
+    """v+ = v - M^-1 J' (J M^-1 J')^-1 J v, for all joints that freeze at a tick at once."""
+    setup = setup_of(changes=["friction={law: none}"])  # where nothing takes more
+    simulator, arm = make_simulator(setup, engine), Arm.of(setup)
+    for frozen in ([2], [1, 3], [0, 4, 6]):
+        for state, _ in draw_states(setup, 10, 3):
+            simulator.reset(state)
+            for j in frozen:
+                simulator.fail(Fault(JOINTS[j], "frozen"))
+            simulator._begin(Command(np.zeros(N)))
+            after, events = simulator.state(), simulator.take_events()
+            rows, mass = np.eye(N)[frozen], arm.mass_matrix(state.q)
+            delassus = rows @ np.linalg.solve(mass, rows.T)
+            impulse = np.linalg.solve(delassus, rows @ state.qd)
+            expected = state.qd - np.linalg.solve(mass, rows.T @ impulse)
+            np.testing.assert_allclose(after.qd, expected, atol=1e-10 * np.abs(state.qd).max())
+            assert (after.qd[frozen] == 0.0).all()
+            taken = kinetic(setup, state) - kinetic(setup, after)
+            assert taken > 0.0
+            closed = 0.5 * state.qd[frozen] @ impulse
+            assert taken == pytest.approx(closed, rel=1e-9)
+            assert sum(event.energy for event in events) == pytest.approx(closed, rel=1e-9)
+            assert [e.subject for e in events] == [JOINTS[j] for j in frozen]
+
+
+def test_a_single_impulse_is_in_its_event():
+    setup = setup_of(changes=["friction={law: none}"])
+    simulator, arm = make_simulator(setup), Arm.of(setup)
+    (state, _), *_ = draw_states(setup, 1, 4)
+    simulator.reset(state)
+    simulator.fail(Fault("shoulder", "frozen"))
+    simulator._begin(Command(np.zeros(N)))
+    (event,) = simulator.take_events()
+    inverse = np.linalg.inv(arm.mass_matrix(state.q))
+    assert event.kind == "joint_frozen"
+    assert event.impulse == pytest.approx(abs(state.qd[1]) / inverse[1, 1], rel=1e-9)
+
+
+FAULTS = st.lists(
+    st.tuples(
+        st.sampled_from(JOINTS),
+        st.sampled_from(("frozen", "loose")),
+        st.integers(0, 30).map(lambda tick: tick / 100),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(FAULTS, st.sampled_from(("none", "normal")))
+def test_any_faults_keep_their_joints_and_gain_no_energy(faults, law):
+    """The arm falls without torque: a joint stays while it is frozen, and energy only falls."""
+    faults = [Fault(*fault) for fault in faults]
+    changes = ["duration=0.4", f"friction={{law: {law}}}"]
+    setup = setup_of("collapse", faults, changes)
+    assert setup.faults == tuple(sorted(faults, key=lambda fault: fault.time))
+    simulator = make_simulator(setup)
+    motion = simulate(
+        simulator=simulator,
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=0.4,
+        control_period=setup.scenario.control_period,
+    )
+    arm = Arm.of(setup)
+    energy = np.array([arm.energy(*row) for row in zip(motion.q, motion.qd, strict=True)])
+    # The integrator's tolerance is 1e-8 in each of some 200 steps.
+    assert np.diff(energy).max() < 1e-5
+    assert simulator.energy_rise < 1e-5
+    for k, joint in enumerate(JOINTS):
+        last = [fault for fault in setup.faults if fault.joint == joint][-1:]
+        if last and last[0].kind == "frozen":
+            since = motion.time > last[0].time + 1e-9
+            assert np.ptp(motion.q[since, k]) < DEAD
+            assert np.abs(motion.qd[since, k]).max() < DEAD
+    told = [(event.subject, event.kind) for event in motion.events if "joint_" in event.kind]
+    for fault in setup.faults:
+        later = [other for other in setup.faults if other.joint == fault.joint]
+        if fault == later[-1]:
+            assert (fault.joint, f"joint_{fault.kind}") in told
+    assert run(setup).sha256() == motion.sha256()
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_the_last_of_a_joint_counts(engine):
+    faults = ["elbow1=frozen@0.1", "elbow1=loose@0.2", "elbow1=frozen@0.3"]
+    motion = run(setup_of(faults=faults, changes=["duration=0.5"]), engine)
+    angle = motion.q[:, 2]
+    first, free, again = (
+        (motion.time > start + 1e-9) & (motion.time < start + 0.1) for start in (0.1, 0.2, 0.3)
+    )
+    assert np.ptp(angle[first]) < 1e-12 > np.ptp(angle[again])
+    assert np.ptp(angle[free]) > 1e-3
+    assert [e.kind for e in motion.events if e.subject == "elbow1"] == [
+        "joint_frozen", "joint_loose", "joint_frozen",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", SIMULATORS)
+def test_frozen_from_the_start_at_an_angle(engine):
+    setup = setup_of("collapse", ["shoulder=frozen:1.5"], ["duration=0.3"])
+    assert setup.initial.q[1] == 1.5
+    motion = run(setup, engine)
+    assert np.abs(motion.q[:, 1] - 1.5).max() < 1e-15
+    assert motion.events[0].kind == "joint_frozen" and motion.events[0].time == 0.0
+    assert motion.events[0].energy == 0.0
+
+
+def test_a_frozen_joint_bears_contact():
+    """The arm that rests on a frozen shoulder: impacts leave the joint where it is."""
+    setup = setup_of("collapse", ["shoulder=frozen@0.3"], ["duration=1.5"])
+    motion = run(setup)
+    hits = [event for event in motion.events if event.kind == "impact" and event.time > 0.3]
+    assert hits
+    assert np.ptp(motion.q[motion.time > 0.3 + 1e-9, 1]) < DEAD
+
+
+def test_the_report_contact_takes_faults_too():
+    changes = ["duration=0.5", "friction={law: joint_clamp}"]
+    motion = run(setup_of("collapse", ["elbow1=frozen@0.2"], changes))
+    assert np.ptp(motion.q[motion.time > 0.2 + 1e-9, 2]) < DEAD
+
+
+def test_a_run_is_repeated_from_its_bag(accord_here, capsys, monkeypatch, tmp_path, figures):
+    """Faults of the command line, with the others of the run, give the same hash."""
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "packbot", "teleop", "--transport", "direct", "--set", "duration=0.3"]
+    fault = ["--fault", "elbow1=frozen@0.1", "--fault", "wrist=loose"]
+    assert accord_here([*words, *fault, "--out", "first"]) == 0
+    again = ["run", "packbot", "teleop", "--transport", "direct", "--inputs", "first/bag"]
+    assert accord_here([*again, "--out", "second"]) == 0
+    first, second = (read_run(tmp_path / name / "bag") for name in ("first", "second"))
+    assert first.trajectory.sha256() == second.trajectory.sha256()
+    assert first.trajectory.events == second.trajectory.events
+    assert {e.kind for e in first.trajectory.events} >= {"joint_frozen", "joint_loose"}
+
+
+def test_the_crosscheck_passes_with_faults(accord_here, monkeypatch, tmp_path):
+    pytest.importorskip("dartpy")
+    pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    words = ["crosscheck", "packbot", "reach", "--set", "crosscheck.duration=1"]
+    assert accord_here([*words, "--fault", "elbow1=frozen@0.5", "--fault", "turret=loose@0.3"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["elbow9=frozen"], "no joint elbow9; did you mean elbow"),
+        (["elbow1=stuck"], "unknown kind stuck"),
+        (["elbow1=frozen:9"], "elbow1 goes from -3.1 to 3.1 rad"),
+        (["elbow1=loose:1"], "an angle goes with frozen, from the start"),
+        (["elbow1=frozen:1@2"], "an angle goes with frozen, from the start"),
+        (["elbow1=loose@-1"], "-1 s is before the start"),
+        (["elbow1=loose@soon"], "soon is no number"),
+        (["elbow1"], "a fault is JOINT="),
+    ],
+)
+def test_what_is_no_fault_is_refused_in_one_line(words, said, accord_here, capsys):
+    options = [part for word in words for part in ("--fault", word)]
+    assert accord_here(["run", "packbot", "reach", *options]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_texts_read_back():
+    for fault in (Fault("a", "frozen", 0.1), Fault("b", "frozen", 0.0, -0.3), Fault("c", "loose")):
+        assert parse_fault(str(fault)) == fault
+
+
+ANGLES = st.tuples(*[st.floats(-3.0, 3.0) for _ in JOINTS])
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@given(ANGLES, st.sets(st.sampled_from(JOINTS), max_size=3))
+def test_a_reduced_table_leads_where_the_whole_one_does(q, frozen):
+    p = setup_of().parameters
+    q = np.array(q)
+    angles = dict(zip(JOINTS, q.tolist(), strict=True))
+    for table in (camera_table(p), hand_table(p)):
+        reduced = reduce_table(table, {joint: angles[joint] for joint in frozen})
+        assert [row.joint for row in reduced.rows] == [
+            row.joint for row in table.rows if row.joint not in frozen
+        ]
+        np.testing.assert_allclose(reduced.end(angles), table.frames(q)[-1], atol=1e-12)
+
+
+def test_a_table_without_frozen_joints_is_the_arm_s_own():
+    p = setup_of().parameters
+    for table in (camera_table(p), hand_table(p)):
+        for row, own in zip(reduce_table(table, {}).rows, table.rows, strict=True):
+            expected = (own.theta, own.d, own.a, own.alpha)
+            np.testing.assert_allclose((row.theta, row.d, row.a, row.alpha), expected, atol=1e-14)
+
+
+def test_the_reduced_arm_reaches_where_the_urdf_does():
+    """The finger tips, by pinocchio from the description."""
+    setup = setup_of()
+    q = np.array([0.3, 1.2, -0.9, 0.4, 0.0, 0.0, 0.8])
+    angles = dict(zip(JOINTS, q.tolist(), strict=True))
+    reduced = reduce_table(hand_table(setup.parameters), {"elbow1": -0.9})
+    np.testing.assert_allclose(reduced.end(angles)[:3, 3], Kinematics(setup).tip(q), atol=1e-12)
+
+
+@pytest.mark.parametrize("joint", JOINTS[1:])
+def test_merged_links_are_those_of_pinocchio(joint):
+    setup = setup_of()
+    model, merged = Arm.of(setup).model, MergedLinks(setup.tree, joint)
+    number = model.getJointId(joint)
+    for angle in np.linspace(*merged.limits, 7):
+        q = np.zeros(N)
+        q[JOINTS.index(joint)] = angle
+        reduced = pin.buildReducedModel(model, [number], q)
+        expected = reduced.inertias[reduced.getJointId(model.names[model.parents[number]])]
+        found = merged.exact(float(angle))
+        assert found.mass == pytest.approx(expected.mass, rel=1e-14)
+        np.testing.assert_allclose(found.centre, expected.lever, atol=1e-14)
+        np.testing.assert_allclose(found.inertia, expected.inertia, atol=1e-14)
+
+
+def test_the_interpolated_centre_is_off_by_the_sagitta_of_its_arc():
+    """The centre goes round on an arc of radius r, its chords cut r (1 - cos(step / 2)) off."""
+    merged = MergedLinks(setup_of().tree, "elbow1")
+    tree = setup_of().tree
+    second = next(link for link in tree.links if link.name == "link2_link")
+    axis = next(joint.axis for joint in tree.moving if joint.name == "elbow1")
+    radius = np.linalg.norm(np.cross(axis, second.centre)) * second.mass / merged.exact(0.0).mass
+    low, high = merged.limits
+    for knots in (12, 13, 24):
+        step = (high - low) / (knots - 1)
+        middle = low + 0.5 * step
+        (off,), _ = merged.errors(np.array([middle]), knots)
+        assert off == pytest.approx(radius * (1.0 - np.cos(0.5 * step)), rel=1e-9)
+    centres, tensors = merged.errors(np.linspace(low, high, 601), 13)
+    assert centres.max() == pytest.approx(5.8e-3, abs=5e-5)  # m, in 12 intervals
+    centres, tensors = merged.errors(np.linspace(low, high, 13), 13)
+    assert centres.max() < 1e-15 and tensors.max() < 1e-15
+
+
+def test_the_command_prints_both(figures, tmp_path):
+    found = figures(["reduced", "--joint", "elbow1", "--angle", "0.7"])
+    rows = found["tables"]["hand"]["rows"]
+    assert [row["joint"] for row in rows] == ["turret", "shoulder", "elbow2", "wrist"]
+    # 0.52 and 0.58 m at 0.7 rad to each other.
+    length = np.hypot(0.52 + 0.58 * np.cos(0.7), 0.58 * np.sin(0.7))
+    assert rows[1]["a"] == pytest.approx(length, rel=1e-12)
+    assert found["exact"]["mass"] == pytest.approx(3.9)
+    assert 0.0 < found["error"]["centre"] <= found["largest"]["centre"]
+    assert all((tmp_path / name).is_file() for name in found["files"])

@@ -1,0 +1,250 @@
+"""Joints of every robot fail alike in every simulator; ROS apart, which has its own tests."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from roboaccord.cli.keys import Keyboard, KeyMap, read_key_map
+from roboaccord.cli.main import run as accord
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.acceleration import draw_states, relative
+from roboaccord.crosscheck.energy import energy_of, kinetic_energy
+from roboaccord.engines.joint_faults import JointFaults
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.run.runner import RunRequest, run_direct
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.testing.support import simulator_of
+
+pytestmark = pytest.mark.thorough
+ENGINES = ("reference", "dart", "mujoco")
+CASES = [
+    ("snake", "serpenoid", ["joint_05"]),
+    ("snake", "serpenoid", ["joint_01", "joint_11", "joint_12"]),
+    ("monkeybot", "swing", ["elbow"]),
+    ("monkeybot", "flight", ["elbow"]),
+    ("roller_sphere", "headings", ["roller_2"]),
+    ("roller_sphere", "dribble", ["carrier_yaw", "roller_1"]),
+    ("packbot", "collapse", ["elbow1", "pan"]),
+]
+
+
+def setup_of(robot: str, scenario: str, *changes: str) -> Setup:
+    return Setup.of(load_scenario(find_robot(robot).package, robot, scenario, changes))
+
+
+def failing(setup: Setup, *texts: str) -> Setup:
+    data = {**setup.scenario.data(), "faults": texts}
+    return Setup.of(type(setup.scenario)(**data))
+
+
+def run(setup: Setup, engine: str, duration: float) -> Trajectory:
+    return simulate(
+        simulator=make_simulator(setup, engine),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=duration,
+        control_period=setup.scenario.control_period,
+        seed=setup.scenario.seed,
+    )
+
+
+def stacked(setup: Setup, found: Acceleration | None) -> Array:
+    assert found is not None
+    base = found.base if setup.scenario.base != "fixed" else np.zeros(0)
+    return np.concatenate([base, found.joints])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("robot", "scenario", "frozen"), CASES)
+def test_a_frozen_joint_has_the_effort_that_holds_it(
+    robot: str, scenario: str, frozen: list[str], engine: str
+) -> None:
+    """Its accelerations are those of the healthy robot under the constraint's efforts.
+
+    Accelerations are affine in the efforts, a = a0 + B f; the lock asks for a_L = 0.
+    """
+    healthy = simulator_of(robot, scenario, engine)
+    setup = setup_of(robot, scenario)
+    locked = make_simulator(failing(setup, *(f"{name}=frozen" for name in frozen)), engine)
+    held = [setup.joints.index(name) for name in frozen]
+    base = 6 if setup.scenario.base != "fixed" else 0
+    for state, effort in draw_states(setup, 20, 5):
+        qd = np.array(state.qd)
+        qd[held] = 0.0
+        still = dataclasses.replace(state, qd=qd)
+        free = stacked(setup, healthy.acceleration(still, effort))
+        units = effort + np.eye(len(effort))[held]
+        B = np.array([stacked(setup, healthy.acceleration(still, e)) - free for e in units]).T
+        rows = [base + j for j in held]
+        expected = free - B @ np.linalg.solve(B[rows], free[rows])
+        found = stacked(setup, locked.acceleration(state, effort))
+        assert (found[rows] == 0.0).all()
+        assert np.abs(found - expected).max() < 1e-9 * max(np.abs(free).max(), 1.0)
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize(("robot", "scenario", "frozen"), CASES)
+def test_engines_agree_with_the_reference(
+    robot: str, scenario: str, frozen: list[str], engine: str
+) -> None:
+    """DART has a joint that is locked, MuJoCo a rotor of great inertia, references their own."""
+    simulator_of(robot, scenario, engine)
+    setup = failing(setup_of(robot, scenario), *(f"{name}=frozen" for name in frozen))
+    reference, other = make_simulator(setup), make_simulator(setup, engine)
+    for state, effort in draw_states(setup, 20, 6):
+        expected, found = (s.acceleration(state, effort) for s in (reference, other))
+        assert relative(stacked(setup, found), stacked(setup, expected)) < 1e-9
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("robot", "scenario", "frozen"), CASES)
+def test_a_freeze_takes_energy(robot: str, scenario: str, frozen: list[str], engine: str) -> None:
+    """What the kinetic energy of the description's links falls by is that of the events."""
+    simulator_of(robot, scenario, engine)
+    law = ["friction={law: none}"] if robot == "packbot" else []  # else contact takes more
+    setup = setup_of(robot, scenario, *law)
+    simulator = make_simulator(setup, engine)
+    if not isinstance(simulator, JointFaults):
+        pytest.skip("a simulator of another's parts: that has its own test")
+    if scenario == "dribble":
+        pytest.skip("slides and rolling take part, which the description's joints do not tell")
+    for state, _ in draw_states(setup, 10, 7):
+        simulator.reset(state)
+        before = simulator.state()
+        for name in frozen:
+            simulator.fail(Fault(name, "frozen"))
+        simulator._begin(Command(np.zeros(len(setup.joints))))
+        after, events = simulator.state(), simulator.take_events()
+        assert [event.subject for event in events] == frozen
+        assert (after.qd[[setup.joints.index(name) for name in frozen]] == 0.0).all()
+        energies = [
+            kinetic_energy(setup.tree, Trajectory.from_states(setup.joints, [s]), 0)
+            for s in (before, after)
+        ]
+        taken = sum(event.energy for event in events)
+        assert taken > 0.0
+        if "armature" not in vars(simulator) or not np.any(simulator.armature):
+            assert energies[0] - energies[1] == pytest.approx(taken, rel=1e-7)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("robot", "scenario", "joint"),
+    [("snake", "serpenoid", "joint_07"), ("monkeybot", "swing", "elbow"),
+     ("roller_sphere", "headings", "roller_1")],
+)  # fmt: skip
+def test_it_stays_and_can_be_loose_again(
+    robot: str, scenario: str, joint: str, engine: str
+) -> None:
+    simulator_of(robot, scenario, engine)
+    setup = failing(setup_of(robot, scenario), f"{joint}=frozen@0.2", f"{joint}=loose@0.4")
+    motion = run(setup, engine, 0.6)
+    k, time = motion.joints.index(joint), motion.time
+    held, loose = (time > 0.2 + 1e-9) & (time < 0.4 + 1e-9), time > 0.4 + 1e-9
+    assert np.ptp(motion.q[held, k]) < 1e-12 < np.ptp(motion.q[loose, k])
+    assert np.abs(motion.qd[held, k]).max() < 1e-12
+    assert (motion.effort[loose, k] == 0.0).all()
+    told = [
+        (e.time, e.kind) for e in motion.events if e.subject == joint and "joint_s" not in e.kind
+    ]
+    assert told == [(0.2, "joint_frozen"), (0.4, "joint_loose")]
+    assert run(setup, engine, 0.6).sha256() == motion.sha256()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_energy_book_closes_with_a_freeze(engine: str) -> None:
+    """A swing without friction: what is missing is what the freeze took."""
+    simulator_of("monkeybot", "swing", engine)
+    names = ("viscous_hand", "viscous_elbow", "constant_hand", "constant_elbow")
+    still = [f"parameters.{name}=0" for name in names]
+    setup = failing(setup_of("monkeybot", "swing", *still, "duration=0.45"), "elbow=frozen@0.3")
+    motion = run(setup, engine, 0.45)
+    (event,) = [e for e in motion.events if e.kind == "joint_frozen"]
+    assert event.energy > 0.01  # J
+    book = energy_of(setup, engine, motion)
+    assert book["impacts"][-1] == pytest.approx(event.energy, rel=1e-12)
+    size = np.abs(np.diff(book["kinetic"])).sum()
+    # DART's steps are of the first order.
+    assert abs(book["rest"][-1]) < (1e-2 if engine == "dart" else 1e-6) * size
+
+
+def test_the_snake_s_stops_hold_beside_a_lock() -> None:
+    """Joints at their stops beside a frozen one: an LCP in the space that the lock leaves."""
+    setup = setup_of("snake", "serpenoid", "duration=1.5")
+    limit = setup.parameters.joint_limit
+    motion = run(failing(setup, "joint_05=frozen@1.0"), "reference", 1.5)
+    assert any(event.kind == "joint_stop" for event in motion.events)
+    assert np.abs(motion.q).max() < limit + 1e-6
+    assert np.ptp(motion.q[motion.time > 1.0 + 1e-9, 4]) < 1e-12
+
+
+def test_a_joint_that_slides_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert accord(["run", "roller_sphere", "dribble", "--fault", "carrier_x=loose"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "carrier_x slides; hinges can fail, and no base or prismatic joint" in line
+    assert accord(["run", "voxel_sphere", "bowl", "--fault", "ball=loose"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "no joint ball" in line
+
+
+def test_a_live_fault_has_neither_angle_nor_a_joint_unknown() -> None:
+    simulator = make_simulator(setup_of("snake", "serpenoid"))
+    with pytest.raises(AccordError, match="an angle is for the start"):
+        simulator.fail(Fault("joint_05", "frozen", angle=0.1))
+    with pytest.raises(AccordError, match="no joint joint_99"):
+        simulator.fail(Fault("joint_99", "loose"))
+    ball = make_simulator(setup_of("voxel_sphere", "bowl"))
+    with pytest.raises(AccordError, match="no joint any"):
+        ball.fail(Fault("any", "loose"))
+
+
+def test_a_key_lets_a_joint_fail_and_the_bag_repeats_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    setup = setup_of("monkeybot", "teleop", "duration=0.4")
+    pressed = {30: "f", 60: "F"}
+    ticks = iter(range(1000))
+    keyboard = Keyboard(setup, read_key_map(), lambda: [*pressed.get(next(ticks), "")])
+    result = run_direct(
+        RunRequest(setup=setup, engine="reference", bag=tmp_path / "bag", inputs=keyboard)
+    )
+    period = setup.scenario.control_period
+    told = [(event.kind, event.time) for event in result.trajectory.events]
+    assert ("joint_frozen", pytest.approx(30 * period)) in told
+    assert ("joint_loose", pytest.approx(60 * period)) in told
+    words = ["run", "monkeybot", "teleop", "--inputs", "bag", "--transport", "direct", "--json"]
+    assert accord([*words, "--out", "again"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["trajectory_sha256"] == result.trajectory.sha256()
+
+
+def test_a_key_of_what_cannot_fail_is_refused() -> None:
+    setup = setup_of("monkeybot", "teleop")
+    keys = KeyMap(robots={"monkeybot": {"x": {"magnet_a": "frozen"}}})
+    with pytest.raises(AccordError, match="no joint magnet_a"):
+        Keyboard(setup, keys, list)
+
+
+def test_a_reset_heals_and_what_is_planned_comes_again() -> None:
+    setup = failing(setup_of("packbot", "collapse"), "elbow1=frozen@0.1")
+    simulator = make_simulator(setup)
+    simulator.fail(Fault("pan", "loose"))
+    kinds = []
+    for _ in range(2):
+        state: RobotState = simulator.reset(setup.initial)
+        while state.time < 0.15:
+            state = simulator.step(Command(np.zeros(7)), setup.scenario.control_period)
+        kinds.append([(e.kind, e.subject) for e in simulator.take_events()])
+    assert kinds[0] == kinds[1] == [("joint_frozen", "elbow1")]
