@@ -108,7 +108,8 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
         speed[first:] -= stop
         for row in range(rows):
             own[row] = by_row[row, row]
-            by_row[row, row] *= 1.0 + CFM
+            if row < first or side[row - first] != FROZEN:
+                by_row[row, row] *= 1.0 + CFM
         solve_in_box(by_row, speed, low, high, impulse)
         speed[first:] += stop
         for row in range(rows):
