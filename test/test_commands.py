@@ -181,7 +181,8 @@ def test_figures_as_json_and_on_80_columns(
     assert shown.strip()
     assert "…" not in shown
     for line in shown.splitlines():
-        assert len(line) <= 80, line
+        pasted = name == "scenario" and not line.startswith(" ")  # after --set: never broken
+        assert pasted or len(line) <= 80, line
     for key in used:
         assert not used[key] or key in shown, f"{name} does not say which {key} it used"
 
