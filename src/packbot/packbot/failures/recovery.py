@@ -1,0 +1,254 @@
+"""Reaching with failed joints: a way for the joints that are left, or the reason why there is none.
+
+A way is followed as slowly as rests are: loose joints come after the others, at their zero torque
+or on what they lie on. RRT-Connect, as `planning.rrt` has it, plans with frozen joints; where
+loose joints matter, a tree of the rests that it can come to grows from where it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+
+from packbot.failures.arm import GAP, FailedArm
+from packbot.failures.goals import NEAR, Goals
+from packbot.model.poses import check_limits
+from packbot.planning.reaching import MARGIN
+from packbot.planning.rrt import ARM, Planner
+from packbot.planning.tree import SearchTree
+
+REASONS = ("out_of_reach", "torque", "collision", "no_path")
+TRIES = 1500  # samples of a search or a tree: the budget of a way
+BRANCHES = 8  # nodes of a tree from which a goal is tried
+SHORTCUTS = 40  # tried on a way
+GOALS = 4  # goals to which a way is looked for
+SWING = 0.15  # rad by which a loose joint may follow at once; more is a fall
+MEETS = 0.02  # rad: loose joints that differ by less have met
+NEAREST = 12  # poses tried for the point nearest to a target that is refused
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """Hold what a failed arm can do about a target.
+
+    Args:
+        corners: of the way, loose joints at rest (k, 7) [rad]; of that to `nearest` if refused.
+        reason: why the target is refused, one of `REASONS`; "" if it is reached.
+        nearest: point nearest to the target to which there is a way (3,) [m]: the target's own
+            pose where it is reached; None without any.
+    """
+
+    corners: Array
+    reason: str
+    nearest: Array | None
+
+
+class FailedPlanner(Planner):
+    """Plan ways of an arm with failed joints.
+
+    Args:
+        arm: with its failures.
+        margin: that pairs keep [m], those left out which are nearer at the start or at the goal.
+    """
+
+    def __init__(self, arm: FailedArm, *, margin: float = MARGIN) -> None:
+        super().__init__(arm.setup, margin=margin, clearance=arm.clearance)
+        self.arm, self.tries, self.ways, self.shortcuts = arm, TRIES, 1, SHORTCUTS
+        self._lower, self._upper = arm.lower, arm.upper
+        self._close = set[tuple[str, str]]()
+        self.radii = self.radii.copy()
+        self.radii[np.concatenate([arm.frozen, arm.loose])] = 0.0
+
+    def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
+        """Return the corners (k, 7) [rad] of a way of an arm whose loose joints do not matter.
+
+        Raises:
+            AccordError: if none is found.
+        """
+        self._close = self.links_near(start) | self.links_near(goal)
+        return super().plan(start, goal, seed)
+
+    def explore(self, start: Array, seed: int) -> SearchTree:
+        """Return a tree of the rests to which the active joints lead from a start [LaValle 1998]."""
+        self._close = self.links_near(start)
+        rng, tree = np.random.default_rng(seed), SearchTree(start)
+        fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < ARM])
+        for _ in range(self.tries):
+            q = rng.uniform(self._lower, self._upper)
+            q[fixed] = start[fixed]
+            self._step(tree, q)
+        return tree
+
+    def branch(self, tree: SearchTree, goal: Array, seed: int) -> Array | None:
+        """Return the corners (k, 7) [rad] of a way from a tree's root to a goal, or None."""
+        away = (np.abs(tree.nodes - goal) @ self.radii).argsort(kind="stable")
+        for i in away[:BRANCHES].tolist():
+            end = self.walk(tree[i], goal)
+            if end is not None and self._met(end, goal):
+                way = self._shorten([*tree.way(i), end], np.random.default_rng(seed))
+                short = self.follow(np.array(way))
+                if short is None or not self._met(short[-1], goal):
+                    short = np.array([*tree.way(i), end])
+                return short
+        return None
+
+    def links_near(self, q: Array) -> set[tuple[str, str]]:
+        """Return the pairs of links that are closer than the margin."""
+        if not self.clearance.touches(q, self.margin):
+            return set()
+        near = self.clearance.near(q, self.margin)
+        return {self.clearance.pair_links(i) for i in near.tolist()}
+
+    def is_free(self, q: Array) -> bool:
+        """Return whether a pose keeps the margin, and the active joints can hold it."""
+        touches = self.clearance.touches
+        if touches(q, self.margin):
+            if not self._close or touches(q, 0.5 * GAP) or not self.links_near(q) <= self._close:
+                return False
+        return self.arm.bears(q)
+
+    def walk(self, a: Array, b: Array) -> Array | None:
+        """Return the pose to which the active joints of b (7,) lead from a, or None if barred."""
+        count = int(np.ceil(self.motion(a, b) / self.margin))
+        line = np.zeros(len(a))
+        line[self.arm.active] = ((b - a) / max(count, 1))[self.arm.active]
+        q = a
+        for _ in range(count):
+            last, q = q, q + line
+            if len(self.arm.loose):
+                rest = self.arm.rest(q)
+                if rest is None or np.abs(rest - last)[:ARM].max() > SWING:
+                    return None
+                q = rest
+            if not self.is_free(q):
+                return None
+        return q
+
+    def follow(self, corners: Array) -> Array | None:
+        """Return corners (k, 7) with loose joints as they come along, or None if barred."""
+        way = [corners[0]]
+        for corner in corners[1:]:
+            q = self.walk(way[-1], corner)
+            if q is None:
+                return None
+            way.append(q)
+        return np.array(way)
+
+    def clear(self, a: Array, b: Array) -> bool:
+        """Return whether the active joints can go straight from a to b (7,), others following."""
+        end = self.walk(a, b)
+        return end is not None and self._met(end, b)
+
+    def _met(self, a: Array, b: Array) -> bool:
+        return bool(np.abs(a - b)[:ARM].max() < MEETS)
+
+    def _check(self, name: str, q: Array) -> None:
+        check_limits(self._parameters, np.clip(q, self._lower, self._upper), f"{name}: ")
+
+    def _touch(self, *poses: Array) -> bool:
+        return not all(self.is_free(q) for q in poses)
+
+    def _step(self, tree: SearchTree, towards: Array, i: int | None = None) -> int | None:
+        i = tree.nearest(towards, self.radii) if i is None else i
+        b = self.walk(tree[i], self.towards(tree[i], towards))
+        return None if b is None else tree.add(b, i)
+
+
+class Recoverer:
+    """Reach targets with a failed arm.
+
+    Args:
+        arm: with its failures.
+        present: angles (7,) [rad] at which it rests.
+        seed: of everything drawn.
+        margin: kept from touching [m].
+    """
+
+    def __init__(
+        self, arm: FailedArm, present: Array, seed: int = 0, margin: float = MARGIN
+    ) -> None:
+        self.arm, self.seed = arm, seed
+        self.present = np.clip(present, arm.lower, arm.upper)
+        rest = arm.rest(self.present)
+        self.present = self.present if rest is None else rest
+        self.goals = Goals(arm, self.present, seed)
+        self.planner = FailedPlanner(arm, margin=margin)
+        self.tree = self.planner.explore(self.present, seed) if self.goals.heavy else None
+        if self.tree is not None:
+            self.goals.extend(self.tree.nodes)
+        self._speeds = arm.setup.parameters.of_joints("speed_limit")
+
+    def reach(self, target: Array) -> Recovery:
+        """Return a way to a target (3,) [m], or the reason why there is none."""
+        found = list(self.goals.near(target, self.present))
+        reason, poses = self.sift(found, target)
+        for q in poses[:GOALS]:
+            corners = self._way(q)
+            if corners is not None:
+                return Recovery(corners, "", self.arm.kinematics.tip(corners[-1]))
+        return self._nearest(target, found, reason or "no_path")
+
+    def sift(self, found: list[Array], target: Array) -> tuple[str, list[Array]]:
+        """Return why no pose of those found serves, or "" and those that do, the soonest first."""
+        tip = self.arm.kinematics.tip
+        there = [q for q in found if np.linalg.norm(tip(q) - target) < NEAR]
+        if not there:
+            return self._short(target), []
+        held = [q for q in there if self.arm.bears(q)]
+        if not held:
+            return "torque", []
+        clear = [q for q in held if self.stands(q)]
+        clear.sort(key=lambda q: float((np.abs(q - self.present) / self._speeds).max()))
+        return ("" if clear else "collision"), clear
+
+    def _short(self, target: Array) -> str:
+        """Return "torque" if loose joints would reach the target had they any, else why not."""
+        if not self.goals.heavy:
+            return "out_of_reach"
+        strong = FailedArm(
+            self.arm.setup,
+            [fault for fault in self.arm.faults if fault.kind == "frozen"],
+            q=self.present,
+            clearance=self.arm.clearance,
+        )
+        poses = Goals(strong, self.present, self.seed).near(target, self.present)
+        tip = strong.kinematics.tip
+        there = any(np.linalg.norm(tip(q) - target) < NEAR for q in poses)
+        return "torque" if there else "out_of_reach"
+
+    def stands(self, q: Array) -> bool:
+        """Return whether nothing touches but what loose joints rest on, and they do rest."""
+        arm, touches = self.arm, self.arm.clearance.touches
+        if not touches(q, self.planner.margin):
+            return not len(arm.loose) or self._rests(q)
+        near = arm.clearance.near(q, self.planner.margin)
+        links = {arm.clearance.pair_links(i) for i in near.tolist()}
+        props = {arm.clearance.pair_links(i) for i in arm.propping(q).tolist()}
+        return bool(props) and links <= props and not touches(q, 0.5 * GAP) and self._rests(q)
+
+    def _rests(self, q: Array) -> bool:
+        rest = self.arm.rest(q)
+        return rest is not None and self.planner._met(rest, q)
+
+    def _way(self, goal: Array) -> Array | None:
+        if self.tree is not None:
+            return self.planner.branch(self.tree, goal, self.seed)
+        try:
+            return self.planner.plan(self.present, goal, self.seed)
+        except AccordError:
+            return None
+
+    def _nearest(self, target: Array, found: list[Array], reason: str) -> Recovery:
+        """Return the refusal of a target with the way to the nearest point that has one."""
+        tip = self.arm.kinematics.tip
+        seeds = [*found, *self.goals._seeds(target)]
+        seeds.sort(key=lambda q: float(np.linalg.norm(tip(q) - target)))
+        standing = (q for q in seeds if self.arm.bears(q) and self.stands(q))
+        for _, q in zip(range(NEAREST), standing):
+            corners = self._way(q)
+            if corners is not None:
+                return Recovery(corners, reason, tip(corners[-1]))
+        return Recovery(self.present[None], reason, None)
