@@ -26,7 +26,7 @@ from packbot.planning.trajectories import RESERVE
 
 GAP = 5e-4  # m at which a loose joint rests on a contact: the margin of the contact law
 FALL = 0.02  # rad: steps in which a fall looks for contact; the tips move by 37 mm at most
-FINE = 1e-6  # rad: to which the angle at a contact is found
+FINE = 1e-4  # rad: to which the angle at a contact is found
 LIFT = 0.3  # rad by which a contact may push a loose joint at once
 WEIGHTLESS = 1e-9  # N m: torque below which gravity does not move a joint
 HANGING = 1e-3  # rad from the zero of its torque, within which a loose joint hangs there

@@ -87,13 +87,13 @@ class Goals:
             present: angles (7,) [rad] with which the search begins.
         """
         known = list[Array]()
-        for q in [present, *self._seeds(target)]:
+        for q in [present, *self.seeds(target)]:
             found = self.refine(q, target)
             if all(np.abs(found - other)[:ARM].max() > ALIKE for other in known):
                 known.append(found)
                 yield found
 
-    def _seeds(self, target: Array) -> Array:
+    def seeds(self, target: Array) -> Array:
         """Return the poses (k, 7) whose tips are nearest to a target, turned to it if possible."""
         q, tips = self.poses.q, self.poses.tips
         if 0 not in self.arm.active:

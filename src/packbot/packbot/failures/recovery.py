@@ -7,7 +7,9 @@ loose joints matter, a tree of the rests that it can come to grows from where it
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -21,13 +23,15 @@ from packbot.planning.rrt import ARM, Planner
 from packbot.planning.tree import SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
-TRIES = 1500  # samples of a search or a tree: the budget of a way
+TRIES = 1500  # samples of a search: the budget of a way
+REACHES = 500  # samples of a tree
 BRANCHES = 8  # nodes of a tree from which a goal is tried
 SHORTCUTS = 40  # tried on a way
 GOALS = 4  # goals to which a way is looked for
 SWING = 0.15  # rad by which a loose joint may follow at once; more is a fall
 MEETS = 0.02  # rad: loose joints that differ by less have met
-NEAREST = 12  # poses tried for the point nearest to a target that is refused
+NEAREST = 6  # poses tried at the point nearest to a target that is refused
+HALVINGS = 6  # to where a pose no longer stands
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,12 @@ class Recovery:
     Args:
         corners: of the way, loose joints at rest (k, 7) [rad]; of that to `nearest` if refused.
         reason: why the target is refused, one of `REASONS`; "" if it is reached.
-        nearest: point nearest to the target to which there is a way (3,) [m]: the target's own
-            pose where it is reached; None without any.
+        nearest: point nearest to the target to which there is a way (3,) [m].
     """
 
     corners: Array
     reason: str
-    nearest: Array | None
+    nearest: Array
 
 
 class FailedPlanner(Planner):
@@ -76,7 +79,7 @@ class FailedPlanner(Planner):
         self._close = self.links_near(start)
         rng, tree = np.random.default_rng(seed), SearchTree(start)
         fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < ARM])
-        for _ in range(self.tries):
+        for _ in range(REACHES):
             q = rng.uniform(self._lower, self._upper)
             q[fixed] = start[fixed]
             self._step(tree, q)
@@ -179,7 +182,14 @@ class Recoverer:
         self.tree = self.planner.explore(self.present, seed) if self.goals.heavy else None
         if self.tree is not None:
             self.goals.extend(self.tree.nodes)
-        self._speeds = arm.setup.parameters.of_joints("speed_limit")
+        self.speeds = arm.setup.parameters.of_joints("speed_limit")
+
+    def starts_at(self, arm: FailedArm, q: Array) -> bool:
+        """Return whether this serves an arm with its failures at the angles q (7,) [rad]."""
+        mine = [(fault.joint, fault.kind) for fault in self.arm.faults]
+        return mine == [(f.joint, f.kind) for f in arm.faults] and bool(
+            np.abs(q - self.present)[:ARM].max() < MEETS
+        )
 
     def reach(self, target: Array) -> Recovery:
         """Return a way to a target (3,) [m], or the reason why there is none."""
@@ -201,7 +211,7 @@ class Recoverer:
         if not held:
             return "torque", []
         clear = [q for q in held if self.stands(q)]
-        clear.sort(key=lambda q: float((np.abs(q - self.present) / self._speeds).max()))
+        clear.sort(key=lambda q: float((np.abs(q - self.present) / self.speeds).max()))
         return ("" if clear else "collision"), clear
 
     def _short(self, target: Array) -> str:
@@ -244,11 +254,38 @@ class Recoverer:
     def _nearest(self, target: Array, found: list[Array], reason: str) -> Recovery:
         """Return the refusal of a target with the way to the nearest point that has one."""
         tip = self.arm.kinematics.tip
-        seeds = [*found, *self.goals._seeds(target)]
-        seeds.sort(key=lambda q: float(np.linalg.norm(tip(q) - target)))
-        standing = (q for q in seeds if self.arm.bears(q) and self.stands(q))
-        for _, q in zip(range(NEAREST), standing):
+        for q in self._next_best(target, found):
             corners = self._way(q)
             if corners is not None:
                 return Recovery(corners, reason, tip(corners[-1]))
-        return Recovery(self.present[None], reason, None)
+        return Recovery(self.present[None], reason, tip(self.present))
+
+    def _next_best(self, target: Array, found: list[Array]) -> Iterator[Array]:
+        """Yield poses that stand, first those nearest to a target, then ever further ones."""
+
+        def away(q: Array) -> float:
+            return float(np.linalg.norm(self.arm.kinematics.tip(q) - target))
+
+        seeds = sorted([*found, *self.goals.seeds(target)], key=away)
+        near = (self._drawn(q, target) for q in seeds if self.arm.bears(q) and self.stands(q))
+        yield from islice(near, NEAREST)
+        poses = self.goals.poses
+        order = np.linalg.norm(poses.tips - target, axis=1).argsort(kind="stable")
+        for i in 2 ** np.arange(3, int(np.log2(len(order)))):
+            q = poses.q[order[i]]
+            if self.arm.bears(q) and self.stands(q):
+                yield q
+
+    def _drawn(self, q: Array, target: Array) -> Array:
+        """Return how far a pose that stands can be drawn to a target and still stand."""
+        end = self.goals.refine(q, target)
+        if self.arm.bears(end) and self.stands(end):
+            return end
+        for _ in range(HALVINGS):
+            middle = 0.5 * (q + end)
+            rest = self.arm.rest(middle) if len(self.arm.loose) else middle
+            if rest is not None and self.arm.bears(rest) and self.stands(rest):
+                q = rest
+            else:
+                end = middle
+        return q

@@ -1,0 +1,206 @@
+"""A reach of the arm with failed joints in an engine, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault
+from roboaccord.contract.interfaces import Controller, Observer
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.inputs import Hold
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.clearance import Clearance
+from packbot.controllers.reach import ReachController
+from packbot.controllers.recovery import ARM, RecoveryController
+from packbot.failures.recovery import Recoverer
+from packbot.model.kinematics import Kinematics
+from packbot.planning.reaching import MARGIN
+
+REACHED = 0.01  # m from the target
+LONGEST = 90.0  # s that a reach may take
+AFTER = 2.0  # s that the baseline has at the end of its way
+DRAWS = 3000  # poses among which a start is looked for
+LOOKS = 5  # control periods between looks for contact
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Hold what came of a reach.
+
+    Args:
+        reached: whether the finger tips ended within 10 mm of the target, nothing was touched but
+            what loose joints rest on, and no effort was at its limit.
+        error: of the finger tips in the end [m].
+        reason: why the target was refused, or what went wrong; "" if it was reached.
+        nearest: point nearest to the target that has a way (3,) [m], or None.
+        noticed: faults and the times at which the controller noticed them [s].
+        path: corners of the last way planned (k, 7) [rad].
+        touched: pairs of links that touched.
+        load: greatest effort over its joint's limit.
+        trajectory: of the run.
+    """
+
+    reached: bool
+    error: float
+    reason: str
+    nearest: Array | None
+    noticed: tuple[tuple[Fault, float], ...]
+    path: Array
+    touched: tuple[tuple[str, str], ...]
+    load: float
+    trajectory: Trajectory
+
+
+class Ending(Hold):
+    """Hold no target, and end the run when a controller is done.
+
+    Args:
+        controller: that says so.
+        last: time after which the run ends in any case [s].
+    """
+
+    def __init__(self, controller: Controller, last: float) -> None:
+        super().__init__()
+        self._controller, self._last = controller, last
+        self.noticed: dict[Fault, float] = {}
+
+    def switches(self, state: RobotState) -> dict[str, bool]:
+        """Return none, and see how far the controller is."""
+        for fault in getattr(self._controller, "faults", ()):
+            self.noticed.setdefault(fault, state.time)
+        self.over = bool(getattr(self._controller, "done", False)) or state.time >= self._last
+        return {}
+
+
+def clear_start(setup: Setup, seed: int = 0) -> Setup:
+    """Return a setup whose start touches nothing: joints that can turn go to the nearest pose.
+
+    Raises:
+        AccordError: if none is found.
+    """
+    clearance, q = Clearance.of(setup), setup.initial.q
+    if not clearance.touches(q, MARGIN):
+        return setup
+    p = setup.parameters
+    fixed = [fault.joint for fault in setup.faults if fault.angle is not None]
+    turning = [i for i in range(ARM) if setup.joints[i] not in fixed]
+    drawn = np.tile(q, (DRAWS, 1))
+    lower, upper = p.of_joints("lower")[turning], p.of_joints("upper")[turning]
+    drawn[:, turning] = np.random.default_rng(seed).uniform(lower, upper, (DRAWS, len(turning)))
+    times = (np.abs(drawn - q) / p.of_joints("speed_limit")).max(axis=1)
+    for i in times.argsort(kind="stable"):
+        if not clearance.touches(drawn[i], MARGIN):
+            angles = dict(zip(setup.joints, drawn[i].tolist(), strict=True))
+            scenario = setup.scenario
+            initial = scenario.initial.model_copy(update={"q": angles})
+            return Setup(setup.robot, scenario.model_copy(update={"initial": initial}))
+    raise AccordError("no start is clear with joints frozen so")
+
+
+def run_reach(
+    setup: Setup,
+    target: Array,
+    engine: str = "reference",
+    *,
+    ignore: bool = False,
+    start: RobotState | None = None,
+    planner: Recoverer | None = None,
+    observers: Sequence[Observer] = (),
+) -> Reach:
+    """Reach for a target, and return what came of it.
+
+    Args:
+        setup: robot, scenario and faults.
+        target: of the finger tips (3,) [m].
+        engine: name.
+        ignore: let the healthy arm's controller do it, which knows nothing of failures.
+        start: state to begin with; the scenario's if not given.
+        planner: as `RecoveryController` takes it.
+        observers: of the run.
+    """
+    words = target.tolist()
+    controller: ReachController | RecoveryController = (
+        ReachController(setup, words)
+        if ignore
+        else RecoveryController(setup, words, planner=planner)
+    )
+    start = start or setup.initial
+    last = LONGEST
+    if ignore:
+        try:
+            controller.reset(setup.scenario.seed)
+            last = controller.motion.duration + AFTER
+        except AccordError as error:
+            return _refused(setup, target, str(error), start)
+    ending = Ending(controller, last)
+    trajectory = simulate(
+        simulator=make_simulator(setup, engine),
+        controller=controller,
+        initial=start,
+        duration=LONGEST + 1.0,
+        control_period=setup.scenario.control_period,
+        seed=setup.scenario.seed,
+        inputs=ending,
+        observers=observers,
+    )
+    return _judged(setup, target, controller, trajectory, ending)
+
+
+def _refused(setup: Setup, target: Array, reason: str, start: RobotState) -> Reach:
+    error = float(np.linalg.norm(Kinematics(setup).tip(start.q) - target))
+    trajectory = Trajectory.from_states(setup.joints, [start], [], [])
+    return Reach(False, error, reason, None, (), start.q[None], (), 0.0, trajectory)
+
+
+def _judged(
+    setup: Setup,
+    target: Array,
+    controller: ReachController | RecoveryController,
+    trajectory: Trajectory,
+    ending: Ending,
+) -> Reach:
+    recovery = getattr(controller, "recovery", None)
+    since = controller._start if recovery else 0.0
+    first = int(np.searchsorted(trajectory.time, since))
+    moving = trajectory.q[first:]
+    clearance = Clearance.of(setup)
+    touched = _touched(clearance, moving, controller if recovery else None)
+    load = float((np.abs(trajectory.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
+    error = float(np.linalg.norm(Kinematics(setup).tip(trajectory.q[-1]) - target))
+    reason = getattr(controller, "reason", "")
+    reason = reason or (
+        "contact" if touched else "torque" if load >= 1.0 else "" if error < REACHED else "off"
+    )
+    motion = getattr(controller, "motion", None)
+    path = trajectory.q[-1:] if motion is None else motion.corners
+    nearest = recovery.nearest if recovery else None
+    return Reach(
+        not reason, error, reason, nearest, tuple(ending.noticed.items()), path, touched, load,
+        trajectory,
+    )  # fmt: skip
+
+
+def _touched(
+    clearance: Clearance, q: Array, controller: RecoveryController | None
+) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of links that touch in poses (k, 7), rests of loose joints left out."""
+    rests = set[tuple[str, str]]()
+    if controller is not None and len(controller.arm.loose):
+        for corner in controller.recovery.corners:
+            rests |= {clearance.pair_links(i) for i in controller.arm.propping(corner)}
+    pairs = {
+        clearance.pair_links(i)
+        for pose in q[::LOOKS]
+        if clearance.touches(pose)
+        for i in np.flatnonzero(clearance.distances(pose) < 0.0).tolist()
+    }
+    return tuple(sorted(pairs - rests))
+
+
