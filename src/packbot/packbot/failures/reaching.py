@@ -27,6 +27,7 @@ REACHED = 0.01  # m from the target
 LONGEST = 90.0  # s that a reach may take
 AFTER = 2.0  # s that the baseline has at the end of its way
 DRAWS = 3000  # poses among which a start is looked for
+PLANNING = 600.0  # s of wall time that a plan may take
 LOOKS = 5  # control periods between looks for contact
 
 
@@ -148,6 +149,7 @@ def run_reach(
         control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
         inputs=ending,
+        timeout=PLANNING,
         observers=observers,
     )
     return _judged(setup, target, controller, trajectory, ending)

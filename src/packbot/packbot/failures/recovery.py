@@ -8,7 +8,7 @@ loose joints matter, a tree of the rests that it can come to grows from where it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -82,7 +82,10 @@ class FailedPlanner(Planner):
         for _ in range(REACHES):
             q = rng.uniform(self._lower, self._upper)
             q[fixed] = start[fixed]
-            self._step(tree, q)
+            i = tree.nearest(q, self.radii)
+            end = self.walk(tree[i], self.towards(tree[i], q))
+            if self.motion(tree[i], end) > self.margin:
+                tree.add(end, i)
         return tree
 
     def branch(self, tree: SearchTree, goal: Array, seed: int) -> Array | None:
@@ -90,13 +93,14 @@ class FailedPlanner(Planner):
         away = (np.abs(tree.nodes - goal) @ self.radii).argsort(kind="stable")
         for i in away[:BRANCHES].tolist():
             end = self.walk(tree[i], goal)
-            if end is not None and self._met(end, goal):
-                way = self._shorten([*tree.way(i), end], np.random.default_rng(seed))
-                short = self.follow(np.array(way))
-                if short is None or not self._met(short[-1], goal):
-                    short = np.array([*tree.way(i), end])
-                return short
+            if self._met(end, goal):
+                return self.shortened([*tree.way(i), end], seed)
         return None
+
+    def shortened(self, way: list[Array], seed: int) -> Array:
+        """Return the corners (k, 7) [rad] of a way of the tree, shorter if possible."""
+        short = self.follow(self._shorten(way, np.random.default_rng(seed)))
+        return np.array(short if self._met(short[-1], way[-1]) else way)
 
     def links_near(self, q: Array) -> set[tuple[str, str]]:
         """Return the pairs of links that are closer than the margin."""
@@ -113,37 +117,31 @@ class FailedPlanner(Planner):
                 return False
         return self.arm.bears(q)
 
-    def walk(self, a: Array, b: Array) -> Array | None:
-        """Return the pose to which the active joints of b (7,) lead from a, or None if barred."""
+    def walk(self, a: Array, b: Array) -> Array:
+        """Return how far the active joints come from a towards b (7,), loose ones following."""
         count = int(np.ceil(self.motion(a, b) / self.margin))
         line = np.zeros(len(a))
         line[self.arm.active] = ((b - a) / max(count, 1))[self.arm.active]
         q = a
         for _ in range(count):
-            last, q = q, q + line
-            if len(self.arm.loose):
-                rest = self.arm.rest(q)
-                if rest is None or np.abs(rest - last)[:ARM].max() > SWING:
-                    return None
-                q = rest
-            if not self.is_free(q):
-                return None
+            rest = self.arm.rest(q + line)
+            if rest is None or np.abs(rest - q)[:ARM].max() > SWING or not self.is_free(rest):
+                return q
+            q = rest
         return q
 
-    def follow(self, corners: Array) -> Array | None:
-        """Return corners (k, 7) with loose joints as they come along, or None if barred."""
+    def follow(self, corners: list[Array]) -> list[Array]:
+        """Return corners with loose joints as they come along, as far as the first is not met."""
         way = [corners[0]]
         for corner in corners[1:]:
-            q = self.walk(way[-1], corner)
-            if q is None:
-                return None
-            way.append(q)
-        return np.array(way)
+            way.append(self.walk(way[-1], corner))
+            if not self._met(way[-1], corner):
+                break
+        return way
 
     def clear(self, a: Array, b: Array) -> bool:
         """Return whether the active joints can go straight from a to b (7,), others following."""
-        end = self.walk(a, b)
-        return end is not None and self._met(end, b)
+        return self._met(self.walk(a, b), b)
 
     def _met(self, a: Array, b: Array) -> bool:
         return bool(np.abs(a - b)[:ARM].max() < MEETS)
@@ -153,11 +151,6 @@ class FailedPlanner(Planner):
 
     def _touch(self, *poses: Array) -> bool:
         return not all(self.is_free(q) for q in poses)
-
-    def _step(self, tree: SearchTree, towards: Array, i: int | None = None) -> int | None:
-        i = tree.nearest(towards, self.radii) if i is None else i
-        b = self.walk(tree[i], self.towards(tree[i], towards))
-        return None if b is None else tree.add(b, i)
 
 
 class Recoverer:
@@ -199,7 +192,9 @@ class Recoverer:
             corners = self._way(q)
             if corners is not None:
                 return Recovery(corners, "", self.arm.kinematics.tip(corners[-1]))
-        return self._nearest(target, found, reason or "no_path")
+        nearest = self._nearest(target, found, reason or "no_path")
+        there = float(np.linalg.norm(nearest.nearest - target)) < NEAR
+        return replace(nearest, reason="") if there else nearest
 
     def sift(self, found: list[Array], target: Array) -> tuple[str, list[Array]]:
         """Return why no pose of those found serves, or "" and those that do, the soonest first."""
@@ -254,11 +249,25 @@ class Recoverer:
     def _nearest(self, target: Array, found: list[Array], reason: str) -> Recovery:
         """Return the refusal of a target with the way to the nearest point that has one."""
         tip = self.arm.kinematics.tip
+        if self.tree is not None:
+            ways = self._tree_ways(target)
+            best = min(ways, key=lambda way: float(np.linalg.norm(tip(way[-1]) - target)))
+            corners = self.planner.shortened(best, self.seed)
+            return Recovery(corners, reason, tip(corners[-1]))
         for q in self._next_best(target, found):
-            corners = self._way(q)
-            if corners is not None:
-                return Recovery(corners, reason, tip(corners[-1]))
+            way = self._way(q)
+            if way is not None:
+                return Recovery(way, reason, tip(way[-1]))
         return Recovery(self.present[None], reason, tip(self.present))
+
+    def _tree_ways(self, target: Array) -> list[list[Array]]:
+        """Return ways to nodes of the tree nearest to a target, and on towards it."""
+        tip, nodes = self.arm.kinematics.tip, self.tree.nodes
+        away = np.linalg.norm([tip(q) - target for q in nodes], axis=1).argsort(kind="stable")
+        return [
+            [*self.tree.way(i), self.planner.walk(nodes[i], self.goals.refine(nodes[i], target))]
+            for i in away[:NEAREST].tolist()
+        ]
 
     def _next_best(self, target: Array, found: list[Array]) -> Iterator[Array]:
         """Yield poses that stand, first those nearest to a target, then ever further ones."""

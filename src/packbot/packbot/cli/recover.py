@@ -1,0 +1,3 @@
+"""recover"""
+def recover_command() -> None:
+    """."""

@@ -1,0 +1,36 @@
+"""Pictures of failed arms: workspaces, equilibria, recovery."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from roboaccord.report.colours import BLUE, RULE
+from roboaccord.report.drawing import SQUARE, picture
+
+if TYPE_CHECKING:
+    from packbot.failures.workspace import Kept
+
+
+def draw_workspace(found: Sequence[Kept], path: Path) -> None:
+    """Draw the cells of the healthy arm, and those kept: the darker, the more cases keep them.
+
+    Args:
+        found: the healthy arm, and the cases.
+        path: of the picture.
+    """
+    from packbot.failures.workspace import CELL
+
+    healthy, cases = found[0].cells, found[1:]
+    with picture(path, SQUARE) as axes:
+        corners = np.array(sorted(healthy)) * CELL
+        axes.scatter(*(corners + 0.5 * CELL).T, s=9.0, marker="s", color=RULE, linewidths=0)
+        count = {cell: sum(cell in each.cells for each in cases) for cell in sorted(healthy)}
+        kept = [cell for cell, n in count.items() if n]
+        if kept:
+            shade = [count[cell] / len(cases) for cell in kept]
+            places = (np.array(kept) + 0.5) * CELL
+            axes.scatter(*places.T, s=9.0, marker="s", color=BLUE, alpha=shade, linewidths=0)
+        axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
