@@ -94,7 +94,7 @@ class RecoveryController:
         self._setup, self._target = setup, np.array(target, dtype=float)
         self._speed, self._bandwidth, self._margin = speed, bandwidth, margin
         self._tracking = ComputedTorque
-        self._watch, self._planner = watch or Announced(setup), planner
+        self._watch, self.planner = watch or Announced(setup), planner
 
     def reset(self, seed: int) -> None:
         """Forget everything; `seed` is that of the sampling."""
@@ -154,14 +154,13 @@ class RecoveryController:
         from packbot.failures.recovery import Recoverer
         from packbot.planning.trajectories import in_time
 
-        planner = self._planner
-        if planner is None or not planner.starts_at(self.arm, state.q):
-            planner = Recoverer(self.arm, state.q, self._seed, self._margin)
-        self.recovery = planner.reach(self._target)
+        if self.planner is None or not self.planner.starts_at(self.arm, state.q):
+            self.planner = Recoverer(self.arm, state.q, self._seed, self._margin)
+        self.recovery = self.planner.reach(self._target)
         self.reason = self.recovery.reason
         self._start, self._hold = state.time, self.recovery.corners[0]
         if len(self.recovery.corners) > 1:
-            slow = SLOW if planner.tree else self._speed
+            slow = SLOW if self.planner.tree else self._speed
             self.motion = in_time(self._setup, self.recovery.corners, slow)
 
     def _follow(self, state: RobotState) -> Command:

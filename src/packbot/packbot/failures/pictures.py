@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from roboaccord.report.colours import BLUE, RULE
-from roboaccord.report.drawing import SQUARE, picture
+from roboaccord.report.colours import BLUE, RED, RULE
+from roboaccord.report.drawing import SQUARE, legend, picture
 
 if TYPE_CHECKING:
     from packbot.failures.workspace import Kept
@@ -34,3 +34,16 @@ def draw_workspace(found: Sequence[Kept], path: Path) -> None:
             places = (np.array(kept) + 0.5) * CELL
             axes.scatter(*places.T, s=9.0, marker="s", color=BLUE, alpha=shade, linewidths=0)
         axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
+
+
+def draw_recovery(found: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw how many targets of each case are reachable, recovered, and reached by the baseline."""
+    with picture(path, (7.5, 1.5 + 0.24 * len(found))) as axes:
+        places = np.arange(len(found))[::-1]
+        kinds = (("reachable", RULE, 0.8), ("recovered", BLUE, 0.5), ("baseline", RED, 0.2))
+        for key, colour, height in kinds:
+            values = [case[key] for case in found]
+            axes.barh(places, values, height=height, color=colour, label=key)
+        axes.set_yticks(places, [", ".join(case["faults"]) or "none" for case in found])
+        axes.set(xlabel="targets")
+        legend(axes, 3)

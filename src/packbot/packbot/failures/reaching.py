@@ -46,6 +46,7 @@ class Reach:
         touched: pairs of links that touched.
         load: greatest effort over its joint's limit.
         trajectory: of the run.
+        planner: that planned for the failed arm, to be used again.
     """
 
     reached: bool
@@ -57,6 +58,7 @@ class Reach:
     touched: tuple[tuple[str, str], ...]
     load: float
     trajectory: Trajectory
+    planner: Recoverer | None = None
 
 
 class Ending(Hold):
@@ -185,7 +187,7 @@ def _judged(
     nearest = recovery.nearest if recovery else None
     return Reach(
         not reason, error, reason, nearest, tuple(ending.noticed.items()), path, touched, load,
-        trajectory,
+        trajectory, getattr(controller, "planner", None),
     )  # fmt: skip
 
 

@@ -175,6 +175,7 @@ class Recoverer:
         self.tree = self.planner.explore(self.present, seed) if self.goals.heavy else None
         if self.tree is not None:
             self.goals.extend(self.tree.nodes)
+        self._known = dict[bytes, Recovery]()
         self.speeds = arm.setup.parameters.of_joints("speed_limit")
 
     def starts_at(self, arm: FailedArm, q: Array) -> bool:
@@ -186,6 +187,12 @@ class Recoverer:
 
     def reach(self, target: Array) -> Recovery:
         """Return a way to a target (3,) [m], or the reason why there is none."""
+        key = target.tobytes()
+        if key not in self._known:
+            self._known[key] = self._reach(target)
+        return self._known[key]
+
+    def _reach(self, target: Array) -> Recovery:
         found = list(self.goals.near(target, self.present))
         reason, poses = self.sift(found, target)
         for q in poses[:GOALS]:
