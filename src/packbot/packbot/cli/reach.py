@@ -48,7 +48,7 @@ def reach_command(
 
       accord packbot reach --target 1.2 0.3 0.15 --fault elbow2=loose@1.5 --engine dart
 
-      accord packbot reach --target 1.2 0.3 0.15 --fault elbow1=frozen@1.5 --controller ignore --json
+      accord packbot reach --target 1.2 0.3 0.15 --fault shoulder=frozen@2 --controller ignore
     """
     if controller not in CONTROLLERS:
         raise AccordError(f"unknown controller {controller}{did_you_mean(controller, CONTROLLERS)}")
@@ -96,8 +96,10 @@ def shown_of(data: dict[str, Any]) -> list[RenderableType]:
         nearest = ", ".join(f"{x:.3f}" for x in data["nearest"])
         lines.append(f"nearest point with a way: {nearest} m")
     detected = data["detected"] or []
-    for each in detected if isinstance(detected, list) else [detected]:
-        lines.append(f"noticed: {each['joint']} {each['kind']}, after {each['delay']:.2f} s")
+    lines += [
+        f"noticed: {each['joint']} {each['kind']}, after {each['delay']:.2f} s"
+        for each in (detected if isinstance(detected, list) else [detected])
+    ]
     lines.append(f"greatest effort over its limit: {data['load']:.2f}")
     lines += [f"touched: {a} and {b}" for a, b in data["touched"]]
     return lines

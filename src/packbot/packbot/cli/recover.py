@@ -56,9 +56,7 @@ def recover_command(
     with progress() as bar:
         task = bar.add_task(f"targets in {engine}", total=targets * len(setups))
         for setup in setups:
-            attempts = study(
-                setup, targets, engine, seed, folder, lambda n: bar.advance(task, n)
-            )
+            attempts = study(setup, targets, engine, seed, folder, lambda n: bar.advance(task, n))
             found.append({"faults": list(map(str, setup.faults)), **counts(attempts)})
     if plot:
         from packbot.failures.pictures import draw_recovery

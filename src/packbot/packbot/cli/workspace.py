@@ -12,7 +12,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.options import Changes, Seed, load_setup
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import parse_fault
+from roboaccord.contract.fault import Fault, parse_fault
 
 from packbot.failures.workspace import ANGLES, DENSE, POSES, Kept, angles_of, kept
 
@@ -55,11 +55,11 @@ def workspace_command(
     setup = load_setup("packbot", "collapse", changes)
     given = [parse_fault(text) for text in faults]
     setup.failing(given)
-    cases = [[]]
+    cases: list[list[Fault]] = [[]]
     for fault in given:
         spread = fault.kind == "frozen" and fault.angle is None
-        each = angles_of(setup, fault, angles) if spread else [fault]
-        cases = [[*case, one] for case in cases for one in each]
+        ones = angles_of(setup, fault, angles) if spread else [fault]
+        cases = [[*case, one] for case in cases for one in ones]
     found, dense = list[Kept](), list[Kept]()
     with progress() as bar:
         task = bar.add_task("workspaces", total=2 * (len(cases) + 1))
@@ -72,7 +72,7 @@ def workspace_command(
 
         draw_workspace(dense, plot)
     data = figures_of(found, dense)
-    return Result(data, shown_of(data, faults))
+    return Result(data, shown_of(data))
 
 
 def figures_of(found: list[Kept], dense: list[Kept]) -> dict[str, Any]:
@@ -83,13 +83,17 @@ def figures_of(found: list[Kept], dense: list[Kept]) -> dict[str, Any]:
         "dense": float(np.median([each.retained for each in dense[1:]])),
         "cells": len(found[0].cells),
         "cases": [
-            {"faults": list(map(str, each.faults)), "retained": each.retained, "dense": all_.retained}
+            {
+                "faults": list(map(str, each.faults)),
+                "retained": each.retained,
+                "dense": all_.retained,
+            }
             for each, all_ in zip(found[1:], dense[1:], strict=True)
         ],
     }
 
 
-def shown_of(data: dict[str, Any], faults: list[str]) -> list[RenderableType]:
+def shown_of(data: dict[str, Any]) -> list[RenderableType]:
     """Return the figures for people."""
     table = make_table("failed", "kept", "dense", title="workspace kept in the arm's plane")
     for case in data["cases"]:

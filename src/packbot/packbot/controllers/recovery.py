@@ -106,8 +106,8 @@ class RecoveryController:
         self.reason, self.done = "", False
         self._effort = np.zeros(len(self._setup.joints))
         self._served = np.zeros_like(self._effort)
-        self._hold: Array | None = None
-        self._start: float | None = None
+        self._hold = self._setup.initial.q
+        self.started: float | None = None
         self._control = self._tracking(self._setup, self._bandwidth)
 
     def update(self, state: RobotState, target: Target | None) -> Command:
@@ -115,9 +115,9 @@ class RecoveryController:
         faults = tuple(self._watch.update(state, self._effort))
         if {fault.joint for fault in faults} != {fault.joint for fault in self.faults}:
             self._fail(faults, state)
-        elif not self.faults and self._start is None:
+        elif not self.faults and self.started is None:
             self._plan(state)
-        elif self.faults and self._start is None and self._rests(state):
+        elif self.faults and self.started is None and self._rests(state):
             self._replan(state)
         command = self._follow(state)
         self._effort = command.effort
@@ -125,7 +125,7 @@ class RecoveryController:
 
     def _plan(self, state: RobotState) -> None:
         """Plan the way of the healthy arm; where there is none, hold still."""
-        self._start, self._hold = state.time, state.q
+        self.started, self._hold = state.time, state.q
         try:
             self._healthy.reset(self._seed)
             self.motion = self._healthy.motion
@@ -138,7 +138,7 @@ class RecoveryController:
         from packbot.failures.tracking import FailedTorque
 
         self.faults, self._hold = faults, state.q
-        self._start = self.motion = self.recovery = None
+        self.started = self.motion = self.recovery = None
         self._since = self._moved = state.time
         self.arm = FailedArm(self._setup, faults, q=state.q)
         self._control = FailedTorque(self._setup, self.arm, self._bandwidth)
@@ -158,7 +158,7 @@ class RecoveryController:
             self.planner = Recoverer(self.arm, state.q, self._seed, self._margin)
         self.recovery = self.planner.reach(self._target)
         self.reason = self.recovery.reason
-        self._start, self._hold = state.time, self.recovery.corners[0]
+        self.started, self._hold = state.time, self.recovery.corners[0]
         if len(self.recovery.corners) > 1:
             slow = SLOW if self.planner.tree else self._speed
             self.motion = in_time(self._setup, self.recovery.corners, slow)
@@ -166,19 +166,19 @@ class RecoveryController:
     def _follow(self, state: RobotState) -> Command:
         """Return the efforts along the motion, or those that hold the arm."""
         r, rate, change = self._hold, np.zeros(len(state.q)), np.zeros(len(state.q))
-        time = state.time - (self._start or 0.0)
+        time = state.time - (self.started or 0.0)
         if self.motion is not None:
             r, rate, change = self.motion.at(time)
         end = self.motion.duration if self.motion is not None else 0.0
-        if self._start is not None and time > end:
+        if self.started is not None and time > end:
             self.done = time > end + LAST
             if self.recovery is not None:
-                self._serve(state)
+                self._serve(state, self.recovery)
         return self._control.command(state, r + self._served, rate, change)
 
-    def _serve(self, state: RobotState) -> None:
+    def _serve(self, state: RobotState, recovery: Recovery) -> None:
         """Draw the tips to where they are to be, by what is measured."""
-        aim = self._target if not self.reason else self.recovery.nearest
+        aim = recovery.nearest if recovery.reason else self._target
         error = aim - self.arm.kinematics.tip(state.q)
         lines = self.arm.tip_jacobian(state.q)
         step = lines.T @ np.linalg.solve(lines @ lines.T + SOFT * np.eye(3), error)

@@ -98,7 +98,7 @@ class Goals:
         q, tips = self.poses.q, self.poses.tips
         if 0 not in self.arm.active:
             order = np.linalg.norm(tips - target, axis=1).argsort(kind="stable")
-            return q[order[:SEEDS]]
+            return np.asarray(q[order[:SEEDS]])
         axis = np.array([self.arm.setup.parameters.base_x, 0.0])
         flat, aim = tips[:, :2] - axis, target[:2] - axis
         off = np.hypot(np.hypot(*flat.T) - np.hypot(*aim), tips[:, 2] - target[2])
@@ -107,7 +107,7 @@ class Goals:
         turn = np.arctan2(aim[1], aim[0]) - np.arctan2(flat[:, 1], flat[:, 0])
         turrets = (chosen[:, 0] + turn + np.pi) % (2.0 * np.pi) - np.pi
         chosen[:, 0] = np.clip(turrets, self.arm.lower[0], self.arm.upper[0])
-        return chosen
+        return np.asarray(chosen)
 
     def refine(self, q: Array, target: Array) -> Array:
         """Return the angles (7,) to which damped least squares brings the tips near a target.

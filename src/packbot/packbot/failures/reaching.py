@@ -19,7 +19,8 @@ from roboaccord.scenario.setup import Setup
 from packbot.contact.clearance import Clearance
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import ARM, RecoveryController
-from packbot.failures.recovery import Recoverer
+from packbot.failures.arm import FailedArm
+from packbot.failures.recovery import Recoverer, Recovery
 from packbot.model.kinematics import Kinematics
 from packbot.planning.reaching import MARGIN
 
@@ -129,19 +130,17 @@ def run_reach(
         observers: of the run.
     """
     words = target.tolist()
-    controller: ReachController | RecoveryController = (
-        ReachController(setup, words)
-        if ignore
-        else RecoveryController(setup, words, planner=planner)
-    )
     start = start or setup.initial
-    last = LONGEST
+    controller: ReachController | RecoveryController
     if ignore:
+        controller, last = ReachController(setup, words), LONGEST
         try:
             controller.reset(setup.scenario.seed)
-            last = controller.motion.duration + AFTER
         except AccordError as error:
             return _refused(setup, target, str(error), start)
+        last = controller.motion.duration + AFTER
+    else:
+        controller, last = RecoveryController(setup, words, planner=planner), LONGEST
     ending = Ending(controller, last)
     trajectory = simulate(
         simulator=make_simulator(setup, engine),
@@ -170,41 +169,43 @@ def _judged(
     trajectory: Trajectory,
     ending: Ending,
 ) -> Reach:
-    recovery = getattr(controller, "recovery", None)
-    since = controller._start if recovery else 0.0
+    failed = controller if isinstance(controller, RecoveryController) else None
+    recovery = failed.recovery if failed else None
+    since = failed.started or 0.0 if failed and recovery else 0.0
     first = int(np.searchsorted(trajectory.time, since))
-    moving = trajectory.q[first:]
-    clearance = Clearance.of(setup)
-    touched = _touched(clearance, moving, controller if recovery else None)
+    rests = _rests(failed.arm, recovery) if failed and recovery else set()
+    touched = tuple(sorted(_touched(Clearance.of(setup), trajectory.q[first:]) - rests))
     load = float((np.abs(trajectory.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
     error = float(np.linalg.norm(Kinematics(setup).tip(trajectory.q[-1]) - target))
-    reason = getattr(controller, "reason", "")
-    reason = reason or (
-        "contact" if touched else "torque" if load >= 1.0 else "" if error < REACHED else "off"
-    )
-    motion = getattr(controller, "motion", None)
-    path = trajectory.q[-1:] if motion is None else motion.corners
-    nearest = recovery.nearest if recovery else None
+    faults = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", error >= REACHED))
+    wrong = [word for word, is_so in faults if is_so]
+    reason = (failed.reason if failed else "") or next(iter(wrong), "")
+    motion = controller.motion
     return Reach(
-        not reason, error, reason, nearest, tuple(ending.noticed.items()), path, touched, load,
-        trajectory, getattr(controller, "planner", None),
-    )  # fmt: skip
+        reached=not reason,
+        error=error,
+        reason=reason,
+        nearest=recovery.nearest if recovery else None,
+        noticed=tuple(ending.noticed.items()),
+        path=trajectory.q[-1:] if motion is None else motion.corners,
+        touched=touched,
+        load=load,
+        trajectory=trajectory,
+        planner=failed.planner if failed else None,
+    )
 
 
-def _touched(
-    clearance: Clearance, q: Array, controller: RecoveryController | None
-) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of links that touch in poses (k, 7), rests of loose joints left out."""
-    rests = set[tuple[str, str]]()
-    if controller is not None and len(controller.arm.loose):
-        for corner in controller.recovery.corners:
-            rests |= {clearance.pair_links(i) for i in controller.arm.propping(corner)}
-    pairs = {
+def _rests(arm: FailedArm, recovery: Recovery) -> set[tuple[str, str]]:
+    """Return the pairs of links on which loose joints rest on a way."""
+    pairs = arm.clearance.pair_links
+    return {pairs(i) for corner in recovery.corners for i in arm.propping(corner).tolist()}
+
+
+def _touched(clearance: Clearance, q: Array) -> set[tuple[str, str]]:
+    """Return the pairs of links that touch in poses (k, 7)."""
+    return {
         clearance.pair_links(i)
         for pose in q[::LOOKS]
         if clearance.touches(pose)
         for i in np.flatnonzero(clearance.distances(pose) < 0.0).tolist()
     }
-    return tuple(sorted(pairs - rests))
-
-

@@ -75,7 +75,7 @@ class FailedPlanner(Planner):
         return super().plan(start, goal, seed)
 
     def explore(self, start: Array, seed: int) -> SearchTree:
-        """Return a tree of the rests to which the active joints lead from a start [LaValle 1998]."""
+        """Return a tree of the rests to which a start leads, an RRT [LaValle 1998]."""
         self._close = self.links_near(start)
         rng, tree = np.random.default_rng(seed), SearchTree(start)
         fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < ARM])
@@ -113,7 +113,8 @@ class FailedPlanner(Planner):
         """Return whether a pose keeps the margin, and the active joints can hold it."""
         touches = self.clearance.touches
         if touches(q, self.margin):
-            if not self._close or touches(q, 0.5 * GAP) or not self.links_near(q) <= self._close:
+            known = bool(self._close) and not touches(q, 0.5 * GAP)
+            if not known or not self.links_near(q) <= self._close:
                 return False
         return self.arm.bears(q)
 
@@ -257,7 +258,7 @@ class Recoverer:
         """Return the refusal of a target with the way to the nearest point that has one."""
         tip = self.arm.kinematics.tip
         if self.tree is not None:
-            ways = self._tree_ways(target)
+            ways = self._tree_ways(self.tree, target)
             best = min(ways, key=lambda way: float(np.linalg.norm(tip(way[-1]) - target)))
             corners = self.planner.shortened(best, self.seed)
             return Recovery(corners, reason, tip(corners[-1]))
@@ -267,12 +268,12 @@ class Recoverer:
                 return Recovery(way, reason, tip(way[-1]))
         return Recovery(self.present[None], reason, tip(self.present))
 
-    def _tree_ways(self, target: Array) -> list[list[Array]]:
+    def _tree_ways(self, tree: SearchTree, target: Array) -> list[list[Array]]:
         """Return ways to nodes of the tree nearest to a target, and on towards it."""
-        tip, nodes = self.arm.kinematics.tip, self.tree.nodes
+        tip, nodes = self.arm.kinematics.tip, tree.nodes
         away = np.linalg.norm([tip(q) - target for q in nodes], axis=1).argsort(kind="stable")
         return [
-            [*self.tree.way(i), self.planner.walk(nodes[i], self.goals.refine(nodes[i], target))]
+            [*tree.way(i), self.planner.walk(nodes[i], self.goals.refine(nodes[i], target))]
             for i in away[:NEAREST].tolist()
         ]
 

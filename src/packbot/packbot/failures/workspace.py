@@ -112,5 +112,3 @@ def kept(
         arm = FailedArm(setup, faults, payload=payload, clearance=clearance)
         cells = workspace(arm, poses, seed)
         yield Kept(tuple(faults), cells, len(cells & healthy) / len(healthy))
-
-
