@@ -52,6 +52,7 @@ class Packbot(Robot):
         "distance": "packbot.cli.distance:distance_command",
         "reach": "packbot.cli.reach:reach_command",
         "recover": "packbot.cli.recover:recover_command",
+        "equilibria": "packbot.cli.equilibria:equilibria_command",
         "workspace": "packbot.cli.workspace:workspace_command",
         "sight": "packbot.cli.sight:sight_command",
         "hulls": "packbot.cli.hulls:hulls_command",

@@ -68,8 +68,9 @@ def figures_of(
         watch = ProgressObserver(bar, f"reach in {engine}", LONGEST)
         found = run_reach(setup, aim, engine, ignore=ignore, observers=[watch])
     noticed = [
-        {"joint": fault.joint, "kind": fault.kind, "delay": time - fault.time}
-        for fault, time in found.noticed
+        {"joint": notice.fault.joint, "kind": notice.fault.kind, "delay": notice.delay}
+        for notice in found.noticed
+        if notice.fault
     ]
     return {
         "reached": found.reached,
@@ -78,6 +79,7 @@ def figures_of(
         "nearest": found.nearest,
         "detected": noticed[0] if len(noticed) == 1 else noticed or None,
         "path": found.path,
+        "seen": found.seen,
         "touched": found.touched,
         "load": found.load,
         "duration": found.trajectory.time[-1],
@@ -101,5 +103,6 @@ def shown_of(data: dict[str, Any]) -> list[RenderableType]:
         for each in (detected if isinstance(detected, list) else [detected])
     ]
     lines.append(f"greatest effort over its limit: {data['load']:.2f}")
+    lines.append(f"the camera sees {100.0 * data['seen']:.0f} % of the target")
     lines += [f"touched: {a} and {b}" for a, b in data["touched"]]
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ from roboaccord.cli.options import Changes, Seed, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, parse_fault
 
-from packbot.failures.workspace import ANGLES, DENSE, POSES, Kept, angles_of, kept
+from packbot.failures.workspace import ANGLES, DENSE, POSES, Kept, angles_of, guard, kept
 
 
 def workspace_command(
@@ -30,6 +31,15 @@ def workspace_command(
     payload: Annotated[float, typer.Option(min=0.0, help="At the finger tips, in kg.")] = 0.0,
     poses: Annotated[int, typer.Option(min=100, help="Drawn of a failed arm.")] = POSES,
     angles: Annotated[int, typer.Option(min=1, help="At which a joint freezes.")] = ANGLES,
+    keep: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Find the limits of the joint within which, wherever it freezes, this share is "
+            "kept, and what they cost before.",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the cells, as .svg or .png.")
     ] = None,
@@ -47,6 +57,8 @@ def workspace_command(
       accord packbot workspace --fault elbow1=frozen
 
       accord packbot workspace --fault elbow2=loose --payload 5 --json
+
+      accord packbot workspace --fault elbow1=frozen --keep 0.5
 
       accord packbot workspace --fault shoulder=frozen:1.2 --plot shoulder.svg
     """
@@ -72,6 +84,10 @@ def workspace_command(
 
         draw_workspace(dense, plot)
     data = figures_of(found, dense)
+    if keep is not None:
+        if len(given) != 1 or len(cases) < 2:
+            raise AccordError("--keep takes one --fault JOINT=frozen")
+        data["guard"] = asdict(guard(setup, given[0].joint, dense, keep, max(poses, DENSE)))
     return Result(data, shown_of(data))
 
 
@@ -100,4 +116,10 @@ def shown_of(data: dict[str, Any]) -> list[RenderableType]:
         name = ", ".join(case["faults"])
         table.add_row(name, f"{case['retained']:.3f}", f"{case['dense']:.3f}")
     table.add_row("median", f"{data['retained']:.3f}", f"{data['dense']:.3f}")
-    return [table]
+    lines: list[RenderableType] = [table]
+    if limits := data.get("guard"):
+        lines.append(
+            f"limits {limits['lower']:.3f} to {limits['upper']:.3f} rad keep that; they cost "
+            f"{100.0 * limits['cost']:.1f} % of the healthy workspace"
+        )
+    return lines

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
 from packbot.controllers.reach import ReachController
 from packbot.model.libraries import compiled
-from packbot.planning.reaching import MARGIN
+from packbot.planning.reaching import ARM, MARGIN
 
 if TYPE_CHECKING:
     from packbot.failures.recovery import Recoverer, Recovery
@@ -26,8 +27,17 @@ PATIENCE = 8.0  # s after which it is planned anyhow
 SERVO = 1.0  # 1/s, of the tips' error at the end of a way
 SERVED = 0.15  # rad that it adds at most
 SOFT = 1e-4  # m^2, of its damping
-ARM = 4  # joints that place the hand
 LAST = 3.0  # s at the end of a way
+
+
+class Notice(Protocol):
+    """A failure that was noticed: its fault, None as long as its kind is open, and how late [s]."""
+
+    @property
+    def fault(self) -> Fault | None: ...
+
+    @property
+    def delay(self) -> float: ...
 
 
 class Watch(Protocol):
@@ -36,26 +46,38 @@ class Watch(Protocol):
     def reset(self) -> None:
         """Forget everything."""
 
-    def update(self, state: RobotState, effort: Array) -> Sequence[Fault]:
-        """Return the faults noticed so far.
+    def see(self, state: RobotState) -> Sequence[Notice]:
+        """Return what is noticed at a state."""
 
-        Args:
-            state: of the arm.
-            effort: commanded since the state before (7,) [N m].
-        """
+    def answered(self, command: Command) -> Command:
+        """Return the command that is given to the state, remembered."""
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """Hold a fault of a scenario, known as it comes."""
+
+    fault: Fault
+    delay: float = 0.0
 
 
 class Announced:
-    """Notice the faults of a scenario when they come, and none else."""
+    """Notice the faults of a scenario as they come, and none else (Watch)."""
 
     def __init__(self, setup: Setup) -> None:
         self._faults = setup.faults
+        self.reset()
 
     def reset(self) -> None:
-        """Forget nothing."""
+        self._left = list(self._faults)
 
-    def update(self, state: RobotState, effort: Array) -> Sequence[Fault]:
-        return [fault for fault in self._faults if fault.time <= state.time]
+    def see(self, state: RobotState) -> Sequence[Notice]:
+        now = [fault for fault in self._left if fault.time <= state.time]
+        self._left = [fault for fault in self._left if fault.time > state.time]
+        return [Announcement(fault, state.time - fault.time) for fault in now]
+
+    def answered(self, command: Command) -> Command:
+        return command
 
 
 class RecoveryController:
@@ -104,24 +126,24 @@ class RecoveryController:
         self.recovery: Recovery | None = None
         self.motion: TimedPath | None = None
         self.reason, self.done = "", False
-        self._effort = np.zeros(len(self._setup.joints))
-        self._served = np.zeros_like(self._effort)
+        self.noticed = list[Notice]()
+        self._served = np.zeros(len(self._setup.joints))
         self._hold = self._setup.initial.q
         self.started: float | None = None
         self._control = self._tracking(self._setup, self._bandwidth)
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion in force, or hold the arm."""
-        faults = tuple(self._watch.update(state, self._effort))
-        if {fault.joint for fault in faults} != {fault.joint for fault in self.faults}:
-            self._fail(faults, state)
+        seen = [notice for notice in self._watch.see(state) if notice.fault]
+        if seen:
+            self.noticed += seen
+            faults = [notice.fault for notice in self.noticed if notice.fault]
+            self._fail({fault.joint: fault for fault in faults}, state)
         elif not self.faults and self.started is None:
             self._plan(state)
         elif self.faults and self.started is None and self._rests(state):
             self._replan(state)
-        command = self._follow(state)
-        self._effort = command.effort
-        return command
+        return self._watch.answered(self._follow(state))
 
     def _plan(self, state: RobotState) -> None:
         """Plan the way of the healthy arm; where there is none, hold still."""
@@ -132,15 +154,15 @@ class RecoveryController:
         except AccordError as error:
             self.reason = str(error)
 
-    def _fail(self, faults: tuple[Fault, ...], state: RobotState) -> None:
+    def _fail(self, faults: Mapping[str, Fault], state: RobotState) -> None:
         """Swap the model, and hold the arm where it is."""
         from packbot.failures.arm import FailedArm
         from packbot.failures.tracking import FailedTorque
 
-        self.faults, self._hold = faults, state.q
+        self.faults, self._hold = tuple(faults.values()), state.q
         self.started = self.motion = self.recovery = None
         self._since = self._moved = state.time
-        self.arm = FailedArm(self._setup, faults, q=state.q)
+        self.arm = FailedArm(self._setup, self.faults, q=state.q)
         self._control = FailedTorque(self._setup, self.arm, self._bandwidth)
 
     def _rests(self, state: RobotState) -> bool:

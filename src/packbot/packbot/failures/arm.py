@@ -22,6 +22,7 @@ from packbot.contact.clearance import Clearance
 from packbot.model.kinematics import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.model.poses import check_limits
+from packbot.planning.reaching import ARM
 from packbot.planning.trajectories import RESERVE
 
 GAP = 5e-4  # m at which a loose joint rests on a contact: the margin of the contact law
@@ -31,6 +32,8 @@ LIFT = 0.3  # rad by which a contact may push a loose joint at once
 WEIGHTLESS = 1e-9  # N m: torque below which gravity does not move a joint
 HANGING = 1e-3  # rad from the zero of its torque, within which a loose joint hangs there
 LIGHT = 0.02  # N m: a loose joint with less is taken to hang
+LEANING = 0.5  # part of the effort limits that arms take which lean on something
+TIPPING = 0.2  # rad that a loose joint keeps from where it would fall to the other side
 ROUNDS = 30  # over several loose joints, until all rest
 
 
@@ -208,9 +211,15 @@ class FailedArm:
         return near[(self.clearance.reaches[near][:, self.loose] > 0.0).any(axis=1)]
 
     def bears(self, q: Array) -> bool:
-        """Return whether the active joints can hold the arm still, with a reserve."""
-        efforts, limits = self.holding(q), RESERVE * self.efforts
-        return bool((np.abs(efforts) <= limits)[self.active].all())
+        """Return whether the active joints can hold the arm still, and no loose one tips over.
+
+        They have a reserve, a greater one where something leans on a contact, which may slide.
+        """
+        reserve = LEANING if len(self.propping(q)) else RESERVE
+        if (np.abs(self.holding(q)) > reserve * self.efforts)[self.active].any():
+            return False
+        placing = [i for i in self.loose.tolist() if i < ARM]
+        return all(abs(self.swing(q, i)[0]) < np.pi - TIPPING for i in placing)
 
     def rank(self, q: Array) -> int:
         """Return the rank of the Jacobian of the finger tips over the active joints.

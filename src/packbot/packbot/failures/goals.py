@@ -14,7 +14,7 @@ import numpy as np
 from roboaccord.contract.state import Array
 
 from packbot.failures.arm import FailedArm
-from packbot.planning.rrt import ARM
+from packbot.planning.reaching import ARM
 
 POSES = 4000  # drawn
 PROPPED = 300  # drawn with loose joints on contacts
@@ -57,6 +57,7 @@ class Goals:
         q = drawn
         if self.heavy:
             q = np.array([arm.hang(each) for each in drawn])
+        self.drawn = q
         if self.heavy and contacts:
             fallen = self._fallen(drawn[:PROPPED], rng)
             q = np.concatenate([q, *fallen])

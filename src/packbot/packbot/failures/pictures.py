@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from roboaccord.report.colours import BLUE, RED, RULE
+from roboaccord.report.colours import BLUE, GREEN, RED, RULE
 from roboaccord.report.drawing import SQUARE, legend, picture
 
 if TYPE_CHECKING:
+    from roboaccord.contract.state import Array
+
+    from packbot.failures.arm import FailedArm
+    from packbot.failures.equilibria import Equilibria
     from packbot.failures.workspace import Kept
 
 
@@ -46,4 +50,26 @@ def draw_recovery(found: Sequence[Mapping[str, Any]], path: Path) -> None:
             axes.barh(places, values, height=height, color=colour, label=key)
         axes.set_yticks(places, [", ".join(case["faults"]) or "none" for case in found])
         axes.set(xlabel="targets")
+        legend(axes, 3)
+
+
+def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
+    """Draw the finger tips of equilibria from the side, and the ways from rest to rest."""
+    tip, axis = arm.kinematics.tip, arm.setup.parameters.base_x
+    colours = {"stable": BLUE, "unstable": RED, "propped": GREEN}
+
+    def side(q: Array) -> tuple[float, float]:
+        x, y, z = tip(q)
+        return float(np.hypot(x - axis, y)), float(z)
+
+    with picture(path, SQUARE) as axes:
+        if found.tree:
+            for i, q in enumerate(found.tree.nodes[1:], 1):
+                before = found.tree[found.tree.parent(i)]
+                axes.plot(*zip(side(before), side(q)), color=RULE, lw=0.7)
+        for kind, colour in colours.items():
+            places = [side(q) for q in getattr(found, kind)]
+            if places:
+                axes.scatter(*zip(*places), s=12.0, color=colour, label=kind, zorder=3)
+        axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
         legend(axes, 3)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Controller, Observer
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -18,13 +17,15 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.controllers.reach import ReachController
-from packbot.controllers.recovery import ARM, RecoveryController
+from packbot.controllers.recovery import Notice, RecoveryController
 from packbot.failures.arm import FailedArm
 from packbot.failures.recovery import Recoverer, Recovery
 from packbot.model.kinematics import Kinematics
-from packbot.planning.reaching import MARGIN
+from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.sight import Sight
 
 REACHED = 0.01  # m from the target
+SEEN = 0.05  # m: width of the target for the camera
 LONGEST = 90.0  # s that a reach may take
 AFTER = 2.0  # s that the baseline has at the end of its way
 DRAWS = 3000  # poses among which a start is looked for
@@ -42,7 +43,8 @@ class Reach:
         error: of the finger tips in the end [m].
         reason: why the target was refused, or what went wrong; "" if it was reached.
         nearest: point nearest to the target that has a way (3,) [m], or None.
-        noticed: faults and the times at which the controller noticed them [s].
+        noticed: failures as the controller noticed them.
+        seen: visible fraction of the target, 50 mm wide, in the end.
         path: corners of the last way planned (k, 7) [rad].
         touched: pairs of links that touched.
         load: greatest effort over its joint's limit.
@@ -54,7 +56,8 @@ class Reach:
     error: float
     reason: str
     nearest: Array | None
-    noticed: tuple[tuple[Fault, float], ...]
+    noticed: tuple[Notice, ...]
+    seen: float
     path: Array
     touched: tuple[tuple[str, str], ...]
     load: float
@@ -73,12 +76,9 @@ class Ending(Hold):
     def __init__(self, controller: Controller, last: float) -> None:
         super().__init__()
         self._controller, self._last = controller, last
-        self.noticed: dict[Fault, float] = {}
 
     def switches(self, state: RobotState) -> dict[str, bool]:
         """Return none, and see how far the controller is."""
-        for fault in getattr(self._controller, "faults", ()):
-            self.noticed.setdefault(fault, state.time)
         self.over = bool(getattr(self._controller, "done", False)) or state.time >= self._last
         return {}
 
@@ -153,13 +153,13 @@ def run_reach(
         timeout=PLANNING,
         observers=observers,
     )
-    return _judged(setup, target, controller, trajectory, ending)
+    return _judged(setup, target, controller, trajectory)
 
 
 def _refused(setup: Setup, target: Array, reason: str, start: RobotState) -> Reach:
     error = float(np.linalg.norm(Kinematics(setup).tip(start.q) - target))
     trajectory = Trajectory.from_states(setup.joints, [start], [], [])
-    return Reach(False, error, reason, None, (), start.q[None], (), 0.0, trajectory)
+    return Reach(False, error, reason, None, (), 0.0, start.q[None], (), 0.0, trajectory)
 
 
 def _judged(
@@ -167,7 +167,6 @@ def _judged(
     target: Array,
     controller: ReachController | RecoveryController,
     trajectory: Trajectory,
-    ending: Ending,
 ) -> Reach:
     failed = controller if isinstance(controller, RecoveryController) else None
     recovery = failed.recovery if failed else None
@@ -186,7 +185,8 @@ def _judged(
         error=error,
         reason=reason,
         nearest=recovery.nearest if recovery else None,
-        noticed=tuple(ending.noticed.items()),
+        noticed=tuple(failed.noticed) if failed else (),
+        seen=Sight.of(setup).fraction(trajectory.q[-1], target, SEEN),
         path=trajectory.q[-1:] if motion is None else motion.corners,
         touched=touched,
         load=load,

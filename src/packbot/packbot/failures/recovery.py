@@ -18,8 +18,8 @@ from roboaccord.contract.state import Array
 from packbot.failures.arm import GAP, FailedArm
 from packbot.failures.goals import NEAR, Goals
 from packbot.model.poses import check_limits
-from packbot.planning.reaching import MARGIN
-from packbot.planning.rrt import ARM, Planner
+from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.rrt import Planner
 from packbot.planning.tree import SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")

@@ -112,3 +112,44 @@ def kept(
         arm = FailedArm(setup, faults, payload=payload, clearance=clearance)
         cells = workspace(arm, poses, seed)
         yield Kept(tuple(faults), cells, len(cells & healthy) / len(healthy))
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Hold limits of a joint within which it may freeze anywhere, and what they cost.
+
+    Args:
+        lower, upper: limits [rad]; equal where no angle keeps enough.
+        cost: share of the healthy workspace that is lost by them, before anything fails.
+    """
+
+    lower: float
+    upper: float
+    cost: float
+
+
+def guard(setup: Setup, joint: str, found: Sequence[Kept], keep: float, poses: int) -> Guard:
+    """Return the widest limits of a joint within which every angle of freezing keeps enough.
+
+    Args:
+        setup: robot and scenario.
+        joint: its name.
+        found: the healthy workspace, and those of the joint frozen at ascending angles.
+        keep: share of the healthy workspace that is to be kept.
+        poses: drawn of a failed arm.
+    """
+    p, angles = setup.parameters, [each.faults[0].angle or 0.0 for each in found[1:]]
+    half = 0.5 * (angles[1] - angles[0]) if len(angles) > 1 else 0.0
+    best, start = (0, 0), 0
+    for end, each in enumerate([*found[1:], None]):
+        if each is None or each.retained < keep:
+            best = max(best, (start, end), key=lambda span: span[1] - span[0])
+            start = end + 1
+    if best[0] == best[1]:
+        return Guard(0.0, 0.0, 1.0)
+    lower, upper = angles[best[0]] - half, angles[best[1] - 1] + half
+    lower = max(lower, getattr(p, f"lower_{joint}"))
+    arm, i = FailedArm(setup, ()), JOINTS.index(joint)
+    arm.lower[i], arm.upper[i] = lower, upper
+    left = workspace(arm, HEALTHY * poses)
+    return Guard(lower, upper, 1.0 - len(left & found[0].cells) / len(found[0].cells))

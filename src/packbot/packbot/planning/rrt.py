@@ -19,7 +19,7 @@ from roboaccord.scenario.setup import Setup
 from packbot.contact.clearance import Clearance
 from packbot.model.parameters import PackbotParameters
 from packbot.model.poses import check_limits
-from packbot.planning.reaching import MARGIN
+from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.trajectories import RAMP
 from packbot.planning.tree import SearchTree
 
@@ -27,8 +27,7 @@ STEP = 0.5  # m of motion by which a tree grows at once
 TRIES = 10_000  # samples before a search is given up
 SHORTCUTS = 150  # tried
 WAYS = 3  # found, of which the quickest is taken
-ARM = 4  # joints that place the hand; the others are drawn less often
-WANDER = 0.2  # part of the samples in which those are drawn, too
+WANDER = 0.2  # part of the samples in which camera and wrist are drawn, too
 
 
 class Planner:

@@ -33,6 +33,10 @@ class SearchTree:
         """Return the node nearest to q."""
         return int((np.abs(self.nodes - q) @ weights).argmin())
 
+    def parent(self, i: int) -> int:
+        """Return the node from which node `i` was come to; -1 of the root."""
+        return self._parents[i]
+
     def way(self, i: int) -> list[Array]:
         """Return the path from the root to node `i`."""
         back = []
