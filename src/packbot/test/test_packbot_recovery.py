@@ -71,13 +71,16 @@ def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_fall_in_an_engine_ends_where_it_is_to_rest(engine):
-    """Elbow 1 loose from the drive pose; the arm then goes on to a target on its zero torque."""
+    """Elbow 1 loose from the drive pose, the other joints as they are held."""
     setup = setup_of("elbow1=loose")
-    rest = FailedArm(setup, setup.faults).rest(setup.initial.q)
+    arm = FailedArm(setup, setup.faults)
     run = run_reach(setup, np.array([3.0, 0.0, 0.0]), engine)
     start = run.planner.present
     assert run.reason in ("torque", "out_of_reach") and not run.reached
-    assert start[:4] == pytest.approx(rest[:4], abs=0.02)
+    held = setup.initial.q.copy()
+    held[arm.active] = start[arm.active]
+    assert arm.rest(held)[2] == pytest.approx(start[2], abs=0.005)
+    assert arm.propping(start).tolist() == arm.propping(arm.rest(held)).tolist()
 
 
 def two_link(arm, target):
@@ -241,17 +244,26 @@ def test_targets_are_reached_in_every_engine(engine, fault, target):
 
 def test_who_ignores_a_failure_misses():
     run = run_reach(setup_of("elbow1=frozen@1.5"), np.array([1.2, 0.3, 0.15]), ignore=True)
-    assert not run.reached and run.error > 0.05
+    assert not run.reached and run.error > 0.03
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_loose_turret_comes_back_to_where_it_was(engine):
-    """About the vertical only viscous friction acts, so b dq is the change of momentum: none."""
-    run = run_reach(setup_of("turret=loose"), np.array([1.1, 0.0, 0.4]), engine)
-    turned = run.trajectory.q[:, 0]
+def test_a_loose_turret_returns_to_where_it_was(engine):
+    """About the vertical only viscous friction b acts: momentum + b (q - q0) stays 0.
+
+    So nothing that the other joints do turns it for good, and targets beside its plane are out of
+    reach.
+    """
+    setup = setup_of("turret=loose")
+    run = run_reach(setup, np.array([1.1, 0.0, 0.4]), engine)
     assert run.reached
-    assert np.abs(turned).max() > 1e-4  # it is swung on the way
-    assert abs(turned[-1]) < 1e-4
+    arm, way = Arm.of(setup), run.trajectory
+    turned = way.q[:, 0] - way.q[0, 0]
+    momentum = np.array([arm.mass_matrix(q)[0] @ qd for q, qd in zip(way.q, way.qd)])
+    assert np.abs(turned).max() > 1e-3  # it is swung on the way
+    balance = momentum + setup.parameters.viscous_turret * turned
+    assert np.abs(balance).max() < 0.02 * np.abs(momentum).max()
+    assert run.planner.reach(np.array([1.0, 0.3, 0.4])).reason == "out_of_reach"
 
 
 def test_workspace_kept_is_that_of_the_planar_chain():
@@ -324,7 +336,7 @@ def test_commands_print_their_figures(figures):
     assert found["recovered"] >= found["baseline"]
     again = figures(words.split())  # goes on where it ended: nothing is left
     assert again == found
-    found = figures("workspace --fault elbow1=frozen:0.4 --payload 20".split())
+    found = figures("workspace --fault elbow1=frozen:0.4 --payload 5".split())
     assert found["dense"] >= found["retained"] > 0.1
 
 

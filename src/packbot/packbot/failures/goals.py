@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.state import Array
 
-from packbot.failures.arm import FailedArm
+from packbot.failures.arm import WEIGHTLESS, FailedArm
 from packbot.planning.reaching import ARM
 
 POSES = 4000  # drawn
@@ -53,7 +53,7 @@ class Goals:
         drawn = np.tile(np.where(arm.lower == arm.upper, arm.lower, present), (POSES, 1))
         moving = [i for i in arm.active.tolist() if i < ARM]
         drawn[:, moving] = rng.uniform(arm.lower[moving], arm.upper[moving], (POSES, len(moving)))
-        self.heavy = [i for i in arm.loose.tolist() if arm.swing(present, i)[1] > 0.0]
+        self.heavy = [i for i in arm.loose.tolist() if arm.swing(present, i)[1] > WEIGHTLESS]
         q = drawn
         if self.heavy:
             q = np.array([arm.hang(each) for each in drawn])
