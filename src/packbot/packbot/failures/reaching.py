@@ -17,8 +17,8 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.controllers.reach import ReachController
-from packbot.controllers.recovery import Notice, RecoveryController
 from packbot.failures.arm import FailedArm
+from packbot.failures.controller import Notice, RecoveryController
 from packbot.failures.recovery import Recoverer, Recovery
 from packbot.model.kinematics import Kinematics
 from packbot.planning.reaching import ARM, MARGIN
