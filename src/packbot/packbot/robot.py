@@ -19,6 +19,7 @@ from packbot.contact.contact_points import contact_points
 from packbot.contact.law import ClampContact, joint_clamp, normal
 from packbot.controllers.reach import ReachController
 from packbot.controllers.teleoperation import VelocityController
+from packbot.failures.controller import RecoveryController
 from packbot.hulls.environment import make_environment, stand_around
 from packbot.model.libraries import compiled
 from packbot.model.parameters import JOINTS, PackbotParameters
@@ -33,7 +34,11 @@ class Packbot(Robot):
     name = "packbot"
     summary = "a tracked chassis with an arm of seven joints made of convex hulls"
     parameters = PackbotParameters
-    controllers = {"reach": ReachController, "velocity": VelocityController}
+    controllers = {
+        "reach": ReachController,
+        "recover": RecoveryController,
+        "velocity": VelocityController,
+    }
     contacts = {"normal": normal, "joint_clamp": joint_clamp}
     velocity_topic = "joint_velocity_command"
     position_topic = "joint_position_command"
@@ -45,6 +50,10 @@ class Packbot(Robot):
         "reduced": "packbot.cli.reduced:reduced_command",
         "plan": "packbot.cli.plan:plan_command",
         "distance": "packbot.cli.distance:distance_command",
+        "reach": "packbot.cli.reach:reach_command",
+        "recover": "packbot.cli.recover:recover_command",
+        "equilibria": "packbot.cli.equilibria:equilibria_command",
+        "workspace": "packbot.cli.workspace:workspace_command",
         "sight": "packbot.cli.sight:sight_command",
         "hulls": "packbot.cli.hulls:hulls_command",
         "shapes": "packbot.cli.shapes:shapes_command",

@@ -50,8 +50,12 @@ class ComputedTorque:
         """Return the command for angles r, their rates and accelerations (7,) to be followed."""
         q, qd, w = state.q, state.qd, self._bandwidth
         a = change + 2.0 * w * (rate - qd) + w * w * (r - q)
+        return Command(clip_efforts(self.efforts(q, qd, a), self._limits))
+
+    def efforts(self, q: Array, qd: Array, a: Array) -> Array:
+        """Return the efforts (7,) [N m] of accelerations a (7,) [rad/s^2], friction included."""
         x = self._friction.viscous * self._period / np.diag(self._arm.mass_matrix(q))
         x = np.maximum(x, LEAST)
         k = 1.0 / -np.expm1(-x) - 1.0 / x
         friction = self._friction.efforts(qd + k * self._period * a)
-        return Command(clip_efforts(self._arm.efforts(q, qd, a) - friction, self._limits))
+        return np.asarray(self._arm.efforts(q, qd, a) - friction)

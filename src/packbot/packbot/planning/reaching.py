@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from packbot.contact.clearance import Clearance
 
 
+ARM = 4  # joints that place the hand: turret, shoulder and elbows
 MARGIN = 0.02  # m that a path keeps from touching
 
 

@@ -19,7 +19,7 @@ from roboaccord.scenario.setup import Setup
 from packbot.contact.clearance import Clearance
 from packbot.model.parameters import PackbotParameters
 from packbot.model.poses import check_limits
-from packbot.planning.reaching import MARGIN
+from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.trajectories import RAMP
 from packbot.planning.tree import SearchTree
 
@@ -27,8 +27,7 @@ STEP = 0.5  # m of motion by which a tree grows at once
 TRIES = 10_000  # samples before a search is given up
 SHORTCUTS = 150  # tried
 WAYS = 3  # found, of which the quickest is taken
-ARM = 4  # joints that place the hand; the others are drawn less often
-WANDER = 0.2  # part of the samples in which those are drawn, too
+WANDER = 0.2  # part of the samples in which camera and wrist are drawn, too
 
 
 class Planner:
@@ -38,6 +37,9 @@ class Planner:
         setup: robot and scenario.
         margin: by which all pairs stay apart at the angles that are checked [m].
         clearance: of the setup, if it is there already.
+
+    Attributes:
+        tries, ways, shortcuts: budget of a search, searches, and shortcuts tried.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Planner:
         self._lower = setup.parameters.of_joints("lower")
         self._upper = setup.parameters.of_joints("upper")
         self._speeds = setup.parameters.of_joints("speed_limit")
+        self.tries, self.ways, self.shortcuts = TRIES, WAYS, SHORTCUTS
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
         """Return the corners (k, 7) [rad] of a collision-free path, straight in joint space.
@@ -65,7 +68,7 @@ class Planner:
         if self.clear(start, goal):
             return np.array([start, goal])
         rng = np.random.default_rng(seed)
-        ways = [self._shorten(self._search(start, goal, rng), rng) for _ in range(WAYS)]
+        ways = [self._shorten(self._search(start, goal, rng), rng) for _ in range(self.ways)]
         return np.array(min(ways, key=self._duration))
 
     def clear(self, a: Array, b: Array) -> bool:
@@ -98,7 +101,7 @@ class Planner:
         """Return a path by two trees that grow towards each other in turn."""
         from_start, from_goal = SearchTree(start), SearchTree(goal)
         one, other = from_start, from_goal
-        for _ in range(TRIES):
+        for _ in range(self.tries):
             reached = self._step(one, self._sample(start, goal, rng))
             met = None if reached is None else self._connect(other, one[reached])
             if reached is not None and met is not None:
@@ -106,7 +109,7 @@ class Planner:
                 return from_start.way(here) + from_goal.way(there)[::-1]
             one, other = other, one
         raise AccordError(
-            f"no way found in {TRIES} tries that keeps {1e3 * self.margin:g} mm: "
+            f"no way found in {self.tries} tries that keeps {1e3 * self.margin:g} mm: "
             "try another seed, or a smaller margin"
         )
 
@@ -121,11 +124,15 @@ class Planner:
         """Extend a tree by a step from node `i`, or the nearest; None if blocked."""
         i = tree.nearest(towards, self.radii) if i is None else i
         a = tree[i]
-        way = self.motion(a, towards)
-        b: Array = towards if way <= STEP else a + STEP / way * (towards - a)
+        b = self.towards(a, towards)
         if self.clearance.touches(b, self.margin) or not self.clear(a, b):
             return None
         return tree.add(b, i)
+
+    def towards(self, a: Array, b: Array) -> Array:
+        """Return b (7,), or where a step from a to it ends."""
+        way = self.motion(a, b)
+        return b if way <= STEP else a + STEP / way * (b - a)
 
     def _connect(self, tree: SearchTree, target: Array) -> int | None:
         """Extend a tree towards a target until reached or blocked; None if blocked."""
@@ -136,7 +143,7 @@ class Planner:
 
     def _shorten(self, way: list[Array], rng: np.random.Generator) -> list[Array]:
         """Shortcut a path: replace random parts by straight lines that take less time."""
-        for _ in range(SHORTCUTS):
+        for _ in range(self.shortcuts):
             times = np.cumsum([0.0, *(self._time(a, b) for a, b in pairwise(way))])
             first, second = np.sort(rng.uniform(0.0, times[-1], 2))
             i, j = (np.searchsorted(times, (first, second), side="right") - 1).tolist()

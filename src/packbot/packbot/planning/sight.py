@@ -28,6 +28,12 @@ FRUSTUM = np.array(
     + [t for i in range(4) for j in [(i + 1) % 4] for t in ((i, j, 4 + j), (i, 4 + j, 4 + i))]
 )
 TURNED = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
+# Points of a unit disc with even shares of it: the centre, and two rings.
+DISC = [
+    (r * math.cos(2.0 * math.pi * i / n), r * math.sin(2.0 * math.pi * i / n))
+    for r, n in ((0.0, 1), (0.46, 6), (0.83, 12))
+    for i in range(n)
+]
 SHORT = 1e-3  # m: a target may lie on what stands there, and that does not hide it
 
 
@@ -93,6 +99,21 @@ class Sight:
         names = tuple(self.clearance.names[i] for i in blocking)
         visible = not names and 2.0 * off_axis <= self.angle
         return View(visible, names, off_axis, distance)
+
+    def fraction(self, q: Array, target: Array, width: float) -> float:
+        """Return the visible fraction of a disc at a target (3,) that faces the lens.
+
+        Args:
+            q: angles (7,) [rad].
+            target: its centre [m].
+            width: of the disc [m]; it is looked at in 19 points, with even shares.
+        """
+        lens = self.clearance.places(q)[self._camera].act(LENS)
+        away = target - lens
+        u, v = np.linalg.svd(away[None])[2][1:]
+        spots = [target + 0.5 * width * (a * u + b * v) for a, b in DISC]
+        point = Sight(self.clearance, self.angle)
+        return sum(point.look(q, spot).visible for spot in spots) / len(spots)
 
     def _meets(self, line: coal.Convex, hull: int, place: coal.Transform3s) -> bool:
         body = self.clearance.bodies[hull]

@@ -16,6 +16,11 @@ class SearchTree:
     def __getitem__(self, i: int) -> Array:
         return np.asarray(self._nodes[i])
 
+    @property
+    def nodes(self) -> Array:
+        """All nodes (n, 7) [rad]."""
+        return self._nodes[: len(self._parents)]
+
     def add(self, q: Array, parent: int) -> int:
         count = len(self._parents)
         if count == len(self._nodes):
@@ -26,7 +31,11 @@ class SearchTree:
 
     def nearest(self, q: Array, weights: Array) -> int:
         """Return the node nearest to q."""
-        return int((np.abs(self._nodes[: len(self._parents)] - q) @ weights).argmin())
+        return int((np.abs(self.nodes - q) @ weights).argmin())
+
+    def parent(self, i: int) -> int:
+        """Return the node from which node `i` was come to; -1 of the root."""
+        return self._parents[i]
 
     def way(self, i: int) -> list[Array]:
         """Return the path from the root to node `i`."""

@@ -1,0 +1,108 @@
+"""`accord packbot reach`: a reach whose joints may fail."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import ProgressObserver, progress
+from roboaccord.cli.gathering import gathers
+from roboaccord.cli.options import Changes, Engine, Faults, Seed, load_setup
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.scenario.setup import Setup
+
+from packbot.cli.joints import point
+from packbot.cli.options import ScenarioName, Target
+
+CONTROLLERS = ("recover", "ignore")
+
+
+@gathers("--target")
+def reach_command(
+    target: Target,
+    faults: Faults = None,
+    engine: Engine = "reference",
+    controller: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="recover; or ignore, the healthy arm's, which knows nothing of failures.",
+        ),
+    ] = "recover",
+    scenario: ScenarioName = "reach",
+    seed: Seed = 0,
+    changes: Changes = None,
+) -> Result:
+    """Reach for a target, and when joints fail, with those that are left.
+
+    The controller stops, swaps the model and plans a new way: free of collision, within the limits
+    of effort, loose joints hanging or lying on something. Where there is none it says why, and goes
+    to the nearest point that has one. A start that a frozen joint brings into collision gives way
+    to the nearest that is clear.
+
+    Examples:
+
+      accord packbot reach --target 0.9 0 0.6 --fault elbow1=frozen:0.4
+
+      accord packbot reach --target 1.2 0.3 0.15 --fault elbow2=loose@1.5 --engine dart
+
+      accord packbot reach --target 1.2 0.3 0.15 --fault shoulder=frozen@2 --controller ignore
+    """
+    if controller not in CONTROLLERS:
+        raise AccordError(f"unknown controller {controller}{did_you_mean(controller, CONTROLLERS)}")
+    given = load_setup("packbot", scenario, [*(changes or []), f"seed={seed}"], faults)
+    data, setup = figures_of(given, target, engine, ignore=controller == "ignore")
+    return Result(data, shown_of(data), used=used_by(setup, "control_period", "physics_step"))
+
+
+def figures_of(
+    given: Setup, words: str, engine: str, *, ignore: bool
+) -> tuple[dict[str, Any], Setup]:
+    """Return the figures that `--json` prints, and the setup with its start."""
+    from packbot.failures.reaching import LONGEST, clear_start, run_reach
+
+    aim, setup = point(words), clear_start(given)
+    with progress() as bar:
+        watch = ProgressObserver(bar, f"reach in {engine}", LONGEST)
+        found = run_reach(setup, aim, engine, ignore=ignore, observers=[watch])
+    noticed = [
+        {"joint": notice.fault.joint, "kind": notice.fault.kind, "delay": notice.delay}
+        for notice in found.noticed
+        if notice.fault
+    ]
+    return {
+        "reached": found.reached,
+        "error": found.error,
+        "reason": found.reason or None,
+        "nearest": found.nearest,
+        "detected": noticed[0] if len(noticed) == 1 else noticed or None,
+        "path": found.path,
+        "seen": found.seen,
+        "touched": found.touched,
+        "load": found.load,
+        "duration": found.trajectory.time[-1],
+        "start": setup.initial.q,
+    }, setup
+
+
+def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+    """Return a reach for people."""
+    words = "reached" if data["reached"] else f"not reached: {data['reason']}"
+    lines: list[RenderableType] = [
+        f"{words}; the finger tips ended {1e3 * data['error']:.1f} mm from the target, "
+        f"after {data['duration']:.2f} s"
+    ]
+    if not data["reached"] and data["nearest"] is not None:
+        nearest = ", ".join(f"{x:.3f}" for x in data["nearest"])
+        lines.append(f"nearest point with a way: {nearest} m")
+    detected = data["detected"] or []
+    lines += [
+        f"noticed: {each['joint']} {each['kind']}, after {each['delay']:.2f} s"
+        for each in (detected if isinstance(detected, list) else [detected])
+    ]
+    lines.append(f"greatest effort over its limit: {data['load']:.2f}")
+    lines.append(f"the camera sees {100.0 * data['seen']:.0f} % of the target")
+    lines += [f"touched: {a} and {b}" for a, b in data["touched"]]
+    return lines

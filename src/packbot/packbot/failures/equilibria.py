@@ -1,0 +1,88 @@
+"""Equilibria of an arm with loose joints, and the ways between them.
+
+With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
+one, and could be balanced at the other, half a turn away. It also rests on a contact or a stop that
+it is pressed against. Those that it is at rest in are linked where the active joints lead from one
+to the other, slowly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.state import Array
+
+from packbot.failures.arm import FailedArm
+from packbot.failures.recovery import Recoverer
+from packbot.planning.tree import SearchTree
+
+KINDS = ("stable", "unstable", "propped")
+
+
+@dataclass(frozen=True)
+class Equilibria:
+    """Hold equilibria of an arm, all clear and held by the active joints.
+
+    Args:
+        stable: poses in which loose joints hang (k, 7) [rad].
+        unstable: in which they would be balanced (k, 7) [rad].
+        propped: in which they rest on a contact (k, 7) [rad].
+        linked: number of stable and propped ones to which there is a way from the present rest.
+        tree: of the rests that can be come to from there; None if gravity moves no loose joint.
+    """
+
+    stable: Array
+    unstable: Array
+    propped: Array
+    linked: int
+    tree: SearchTree | None
+
+
+def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -> Equilibria:
+    """Return equilibria of an arm.
+
+    Args:
+        arm: with its failures.
+        present: angles (7,) [rad] from which it comes to rest, and then starts.
+        count: of poses drawn.
+        seed: of the drawing.
+    """
+    planner = Recoverer(arm, present, seed)
+    drawn = np.random.default_rng(seed).permutation(len(planner.goals.drawn))[:count]
+    hung = planner.goals.drawn[drawn]
+    stable = [q for q in hung if len(arm.hanging(q)) and planner.stands(q) and arm.bears(q)]
+    balanced = (_balanced(arm, q) for q in hung)
+    unstable = [q for q in balanced if q is not None and not arm.clearance.touches(q)]
+    poses = planner.goals.poses.q
+    propped = [q for q in poses if len(arm.propping(q)) and planner.stands(q) and arm.bears(q)]
+    rests = [*stable, *propped[:count]]
+    tree = planner.tree
+    linked = sum(
+        tree is not None and planner.planner.branch(tree, q, seed) is not None for q in rests
+    )
+    return Equilibria(
+        stable=_rows(stable),
+        unstable=_rows(unstable),
+        propped=_rows(propped[:count]),
+        linked=linked,
+        tree=tree,
+    )
+
+
+def _balanced(arm: FailedArm, q: Array) -> Array | None:
+    """Return a pose with one loose joint at its unstable zero; None beyond its limits."""
+    hanging = arm.hanging(q)
+    if len(hanging) != 1:
+        return None
+    (joint,) = hanging.tolist()
+    for turn in (np.pi, -np.pi):
+        if arm.lower[joint] <= q[joint] + turn <= arm.upper[joint]:
+            other = q.copy()
+            other[joint] += turn
+            return other
+    return None
+
+
+def _rows(poses: list[Array]) -> Array:
+    return np.array(poses).reshape(-1, 7)

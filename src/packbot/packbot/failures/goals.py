@@ -1,0 +1,138 @@
+"""Where a failed arm can put its finger tips: inverse kinematics over the joints that are left.
+
+Poses are drawn at random, loose joints at rest, and those nearest to the target are refined by
+damped least squares [Nakamura, Hanafusa 1986], loose joints following. That serves every set of
+failures alike: where too few joints are left, it ends at the point nearest to the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.state import Array
+
+from packbot.failures.arm import WEIGHTLESS, FailedArm
+from packbot.planning.reaching import ARM
+
+POSES = 4000  # drawn
+PROPPED = 300  # drawn with loose joints on contacts
+SEEDS = 60  # poses from which a target is looked for
+NEAR = 5e-3  # m from the target, within which it counts as reached
+EXACT = 1e-5  # m: to which the search goes
+ITERATIONS = 30
+TURN = 0.3  # rad by which a joint turns at once in the search
+DAMPING = 1e-3  # m
+ALIKE = 1e-2  # rad: poses that differ by less are one
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Hold poses of a failed arm at rest: angles (k, 7) [rad] and finger tips (k, 3) [m]."""
+
+    q: Array
+    tips: Array
+
+
+class Goals:
+    """Find poses of a failed arm at a target.
+
+    Args:
+        arm: with its failures.
+        present: angles (7,) [rad] whose camera and wrist are kept where they can move.
+        seed: of the poses drawn.
+        contacts: whether loose joints may rest on contacts.
+    """
+
+    def __init__(
+        self, arm: FailedArm, present: Array, seed: int = 0, *, contacts: bool = True
+    ) -> None:
+        self.arm = arm
+        rng = np.random.default_rng(seed)
+        drawn = np.tile(np.where(arm.lower == arm.upper, arm.lower, present), (POSES, 1))
+        moving = [i for i in arm.active.tolist() if i < ARM]
+        drawn[:, moving] = rng.uniform(arm.lower[moving], arm.upper[moving], (POSES, len(moving)))
+        self.heavy = [i for i in arm.loose.tolist() if arm.swing(present, i)[1] > WEIGHTLESS]
+        q = drawn
+        if self.heavy:
+            q = np.array([arm.hang(each) for each in drawn])
+        self.drawn = q
+        if self.heavy and contacts:
+            fallen = self._fallen(drawn[:PROPPED], rng)
+            q = np.concatenate([q, *fallen])
+        self.poses = Poses(np.empty((0, len(present))), np.empty((0, 3)))
+        self.extend(q)
+
+    def extend(self, q: Array) -> None:
+        """Add poses (k, 7) [rad] from which targets are looked for."""
+        tips = np.array([self.arm.kinematics.tip(each) for each in q])
+        known = self.poses
+        self.poses = Poses(np.concatenate([known.q, q]), np.concatenate([known.tips, tips]))
+
+    def _fallen(self, drawn: Array, rng: np.random.Generator) -> list[Array]:
+        """Return poses (k, 7) with loose joints fallen onto something from anywhere."""
+        arm, found = self.arm, []
+        for q in drawn:
+            q[self.heavy] = rng.uniform(arm.lower[self.heavy], arm.upper[self.heavy])
+            rest = None if arm.clearance.touches(q) else arm.rest(q)
+            if rest is not None and len(arm.propping(rest)):
+                found.append(rest[None])
+        return found
+
+    def near(self, target: Array, present: Array) -> Iterator[Array]:
+        """Yield refined poses (7,), each unlike those before: the best that seeds come to.
+
+        Args:
+            target: point in the world (3,) [m].
+            present: angles (7,) [rad] with which the search begins.
+        """
+        known = list[Array]()
+        for q in [present, *self.seeds(target)]:
+            found = self.refine(q, target)
+            if all(np.abs(found - other)[:ARM].max() > ALIKE for other in known):
+                known.append(found)
+                yield found
+
+    def seeds(self, target: Array) -> Array:
+        """Return the poses (k, 7) whose tips are nearest to a target, turned to it if possible."""
+        q, tips = self.poses.q, self.poses.tips
+        if 0 not in self.arm.active:
+            order = np.linalg.norm(tips - target, axis=1).argsort(kind="stable")
+            return np.asarray(q[order[:SEEDS]])
+        axis = np.array([self.arm.setup.parameters.base_x, 0.0])
+        flat, aim = tips[:, :2] - axis, target[:2] - axis
+        off = np.hypot(np.hypot(*flat.T) - np.hypot(*aim), tips[:, 2] - target[2])
+        order = off.argsort(kind="stable")[:SEEDS]
+        chosen, flat = q[order].copy(), flat[order]
+        turn = np.arctan2(aim[1], aim[0]) - np.arctan2(flat[:, 1], flat[:, 0])
+        turrets = (chosen[:, 0] + turn + np.pi) % (2.0 * np.pi) - np.pi
+        chosen[:, 0] = np.clip(turrets, self.arm.lower[0], self.arm.upper[0])
+        return np.asarray(chosen)
+
+    def refine(self, q: Array, target: Array) -> Array:
+        """Return the angles (7,) to which damped least squares brings the tips near a target.
+
+        On a contact it is left where the contact is lost or another is met.
+        """
+        arm, best, least = self.arm, q, np.inf
+        propped = len(arm.propping(q)) > 0
+        for _ in range(ITERATIONS):
+            error = target - arm.kinematics.tip(q)
+            size = float(np.linalg.norm(error))
+            if size >= least - EXACT:
+                break
+            best, least = q, size
+            lines = arm.tip_jacobian(q)
+            lines[:, ((q <= arm.lower) & (lines.T @ error < 0.0))] = 0.0
+            lines[:, ((q >= arm.upper) & (lines.T @ error > 0.0))] = 0.0
+            damped = lines @ lines.T + DAMPING**2 * np.eye(3)
+            step = lines.T @ np.linalg.solve(damped, error)
+            step *= min(1.0, TURN / max(float(np.abs(step).max()), TURN))
+            q = np.clip(q + step, arm.lower, arm.upper)
+            if self.heavy:
+                rest = arm.rest(q) if propped else arm.hang(q)
+                if rest is None:
+                    break
+                q = rest
+        return best

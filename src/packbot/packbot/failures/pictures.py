@@ -1,0 +1,75 @@
+"""Pictures of failed arms: workspaces, equilibria, recovery."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from roboaccord.report.colours import BLUE, GREEN, RED, RULE
+from roboaccord.report.drawing import SQUARE, legend, picture
+
+if TYPE_CHECKING:
+    from roboaccord.contract.state import Array
+
+    from packbot.failures.arm import FailedArm
+    from packbot.failures.equilibria import Equilibria
+    from packbot.failures.workspace import Kept
+
+
+def draw_workspace(found: Sequence[Kept], path: Path) -> None:
+    """Draw the cells of the healthy arm, and those kept: the darker, the more cases keep them.
+
+    Args:
+        found: the healthy arm, and the cases.
+        path: of the picture.
+    """
+    from packbot.failures.workspace import CELL
+
+    healthy, cases = found[0].cells, found[1:]
+    with picture(path, SQUARE) as axes:
+        corners = np.array(sorted(healthy)) * CELL
+        axes.scatter(*(corners + 0.5 * CELL).T, s=9.0, marker="s", color=RULE, linewidths=0)
+        count = {cell: sum(cell in each.cells for each in cases) for cell in sorted(healthy)}
+        kept = [cell for cell, n in count.items() if n]
+        if kept:
+            shade = [count[cell] / len(cases) for cell in kept]
+            places = (np.array(kept) + 0.5) * CELL
+            axes.scatter(*places.T, s=9.0, marker="s", color=BLUE, alpha=shade, linewidths=0)
+        axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
+
+
+def draw_recovery(found: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw how many targets of each case are reachable, recovered, and reached by the baseline."""
+    with picture(path, (7.5, 1.5 + 0.24 * len(found))) as axes:
+        places = np.arange(len(found))[::-1]
+        kinds = (("reachable", RULE, 0.8), ("recovered", BLUE, 0.5), ("baseline", RED, 0.2))
+        for key, colour, height in kinds:
+            values = [case[key] for case in found]
+            axes.barh(places, values, height=height, color=colour, label=key)
+        axes.set_yticks(places, [", ".join(case["faults"]) or "none" for case in found])
+        axes.set(xlabel="targets")
+        legend(axes, 3)
+
+
+def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
+    """Draw the finger tips of equilibria from the side, and the ways from rest to rest."""
+    tip, axis = arm.kinematics.tip, arm.setup.parameters.base_x
+    colours = {"stable": BLUE, "unstable": RED, "propped": GREEN}
+
+    def side(q: Array) -> tuple[float, float]:
+        x, y, z = tip(q)
+        return float(np.hypot(x - axis, y)), float(z)
+
+    with picture(path, SQUARE) as axes:
+        if found.tree:
+            for i, q in enumerate(found.tree.nodes[1:], 1):
+                before = found.tree[found.tree.parent(i)]
+                axes.plot(*zip(side(before), side(q)), color=RULE, lw=0.7)
+        for kind, colour in colours.items():
+            places = [side(q) for q in getattr(found, kind)]
+            if places:
+                axes.scatter(*zip(*places), s=12.0, color=colour, label=kind, zorder=3)
+        axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
+        legend(axes, 3)

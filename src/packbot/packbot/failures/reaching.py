@@ -1,0 +1,211 @@
+"""A reach of the arm with failed joints in an engine, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Controller, Observer
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.inputs import Hold
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.clearance import Clearance
+from packbot.controllers.reach import ReachController
+from packbot.failures.arm import FailedArm
+from packbot.failures.controller import Notice, RecoveryController
+from packbot.failures.recovery import Recoverer, Recovery
+from packbot.model.kinematics import Kinematics
+from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.sight import Sight
+
+REACHED = 0.01  # m from the target
+SEEN = 0.05  # m: width of the target for the camera
+LONGEST = 90.0  # s that a reach may take
+AFTER = 2.0  # s that the baseline has at the end of its way
+DRAWS = 3000  # poses among which a start is looked for
+PLANNING = 600.0  # s of wall time that a plan may take
+LOOKS = 5  # control periods between looks for contact
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Hold what came of a reach.
+
+    Args:
+        reached: whether the finger tips ended within 10 mm of the target, nothing was touched but
+            what loose joints rest on, and no effort was at its limit.
+        error: of the finger tips in the end [m].
+        reason: why the target was refused, or what went wrong; "" if it was reached.
+        nearest: point nearest to the target that has a way (3,) [m], or None.
+        noticed: failures as the controller noticed them.
+        seen: visible fraction of the target, 50 mm wide, in the end.
+        path: corners of the last way planned (k, 7) [rad].
+        touched: pairs of links that touched.
+        load: greatest effort over its joint's limit.
+        trajectory: of the run.
+        planner: that planned for the failed arm, to be used again.
+    """
+
+    reached: bool
+    error: float
+    reason: str
+    nearest: Array | None
+    noticed: tuple[Notice, ...]
+    seen: float
+    path: Array
+    touched: tuple[tuple[str, str], ...]
+    load: float
+    trajectory: Trajectory
+    planner: Recoverer | None = None
+
+
+class Ending(Hold):
+    """Hold no target, and end the run when a controller is done.
+
+    Args:
+        controller: that says so.
+        last: time after which the run ends in any case [s].
+    """
+
+    def __init__(self, controller: Controller, last: float) -> None:
+        super().__init__()
+        self._controller, self._last = controller, last
+
+    def switches(self, state: RobotState) -> dict[str, bool]:
+        """Return none, and see how far the controller is."""
+        self.over = bool(getattr(self._controller, "done", False)) or state.time >= self._last
+        return {}
+
+
+def clear_start(setup: Setup, seed: int = 0) -> Setup:
+    """Return a setup whose start touches nothing: joints that can turn go to the nearest pose.
+
+    Raises:
+        AccordError: if none is found.
+    """
+    clearance, q = Clearance.of(setup), setup.initial.q
+    if not clearance.touches(q, MARGIN):
+        return setup
+    p = setup.parameters
+    fixed = [fault.joint for fault in setup.faults if fault.angle is not None]
+    turning = [i for i in range(ARM) if setup.joints[i] not in fixed]
+    drawn = np.tile(q, (DRAWS, 1))
+    lower, upper = p.of_joints("lower")[turning], p.of_joints("upper")[turning]
+    drawn[:, turning] = np.random.default_rng(seed).uniform(lower, upper, (DRAWS, len(turning)))
+    times = (np.abs(drawn - q) / p.of_joints("speed_limit")).max(axis=1)
+    for i in times.argsort(kind="stable"):
+        if not clearance.touches(drawn[i], MARGIN):
+            angles = dict(zip(setup.joints, drawn[i].tolist(), strict=True))
+            scenario = setup.scenario
+            initial = scenario.initial.model_copy(update={"q": angles})
+            return Setup(setup.robot, scenario.model_copy(update={"initial": initial}))
+    raise AccordError("no start is clear with joints frozen so")
+
+
+def run_reach(
+    setup: Setup,
+    target: Array,
+    engine: str = "reference",
+    *,
+    ignore: bool = False,
+    start: RobotState | None = None,
+    planner: Recoverer | None = None,
+    observers: Sequence[Observer] = (),
+) -> Reach:
+    """Reach for a target, and return what came of it.
+
+    Args:
+        setup: robot, scenario and faults.
+        target: of the finger tips (3,) [m].
+        engine: name.
+        ignore: let the healthy arm's controller do it, which knows nothing of failures.
+        start: state to begin with; the scenario's if not given.
+        planner: as `RecoveryController` takes it.
+        observers: of the run.
+    """
+    words = target.tolist()
+    start = start or setup.initial
+    controller: ReachController | RecoveryController
+    if ignore:
+        controller, last = ReachController(setup, words), LONGEST
+        try:
+            controller.reset(setup.scenario.seed)
+        except AccordError as error:
+            return _refused(setup, target, str(error), start)
+        last = controller.motion.duration + AFTER
+    else:
+        controller, last = RecoveryController(setup, words, planner=planner), LONGEST
+    ending = Ending(controller, last)
+    trajectory = simulate(
+        simulator=make_simulator(setup, engine),
+        controller=controller,
+        initial=start,
+        duration=LONGEST + 1.0,
+        control_period=setup.scenario.control_period,
+        seed=setup.scenario.seed,
+        inputs=ending,
+        timeout=PLANNING,
+        observers=observers,
+    )
+    return _judged(setup, target, controller, trajectory)
+
+
+def _refused(setup: Setup, target: Array, reason: str, start: RobotState) -> Reach:
+    error = float(np.linalg.norm(Kinematics(setup).tip(start.q) - target))
+    trajectory = Trajectory.from_states(setup.joints, [start], [], [])
+    return Reach(False, error, reason, None, (), 0.0, start.q[None], (), 0.0, trajectory)
+
+
+def _judged(
+    setup: Setup,
+    target: Array,
+    controller: ReachController | RecoveryController,
+    trajectory: Trajectory,
+) -> Reach:
+    failed = controller if isinstance(controller, RecoveryController) else None
+    recovery = failed.recovery if failed else None
+    since = failed.started or 0.0 if failed and recovery else 0.0
+    first = int(np.searchsorted(trajectory.time, since))
+    rests = _rests(failed.arm, recovery) if failed and recovery else set()
+    touched = tuple(sorted(_touched(Clearance.of(setup), trajectory.q[first:]) - rests))
+    load = float((np.abs(trajectory.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
+    error = float(np.linalg.norm(Kinematics(setup).tip(trajectory.q[-1]) - target))
+    faults = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", error >= REACHED))
+    wrong = [word for word, is_so in faults if is_so]
+    reason = (failed.reason if failed else "") or next(iter(wrong), "")
+    motion = controller.motion
+    return Reach(
+        reached=not reason,
+        error=error,
+        reason=reason,
+        nearest=recovery.nearest if recovery else None,
+        noticed=tuple(failed.noticed) if failed else (),
+        seen=Sight.of(setup).fraction(trajectory.q[-1], target, SEEN),
+        path=trajectory.q[-1:] if motion is None else motion.corners,
+        touched=touched,
+        load=load,
+        trajectory=trajectory,
+        planner=failed.planner if failed else None,
+    )
+
+
+def _rests(arm: FailedArm, recovery: Recovery) -> set[tuple[str, str]]:
+    """Return the pairs of links on which loose joints rest on a way."""
+    pairs = arm.clearance.pair_links
+    return {pairs(i) for corner in recovery.corners for i in arm.propping(corner).tolist()}
+
+
+def _touched(clearance: Clearance, q: Array) -> set[tuple[str, str]]:
+    """Return the pairs of links that touch in poses (k, 7)."""
+    return {
+        clearance.pair_links(i)
+        for pose in q[::LOOKS]
+        if clearance.touches(pose)
+        for i in np.flatnonzero(clearance.distances(pose) < 0.0).tolist()
+    }

@@ -1,0 +1,155 @@
+"""Workspace that an arm keeps with failed joints, in the plane of the arm.
+
+The plane is cut into cells of 5 cm. A cell counts if a pose drawn at random has its finger tips
+there, touches nothing, can be held against gravity, and has its loose joints at rest. The turret
+stands straight; camera and wrist are as at the start. A cell that is reached by few poses can be
+missed: what is kept grows with the number of poses, to about 60,000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from roboaccord.contract.fault import Fault
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.clearance import Clearance
+from packbot.failures.arm import FailedArm
+from packbot.model.parameters import JOINTS, PackbotParameters
+
+CELL = 0.05  # m
+POSES = 5_000  # drawn of a failed arm
+DENSE = 60_000  # of them, at which hardly a cell is missed
+HEALTHY = 4  # times as many of the healthy arm, which has one more joint
+HUNG = 20_000  # poses at most, where loose joints must be brought to rest
+FALLEN = 4  # poses to one that is let fall onto something
+ANGLES = 25  # at which a joint freezes, evenly between its limits
+PLANE = (1, 2, 3)  # joints that move the hand in the plane
+
+Cells = frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Hold the cells of a failed arm, and their number over those of the healthy arm."""
+
+    faults: tuple[Fault, ...]
+    cells: Cells
+    retained: float
+
+
+def tips(p: PackbotParameters, q: Array) -> Array:
+    """Return the finger tips in the plane (k, 2) [m], from the turret's axis and the ground."""
+    angles = np.cumsum(q[:, PLANE], axis=1)
+    lengths = np.array([p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length])
+    r, z = np.cos(angles) @ lengths, np.sin(angles) @ lengths
+    return np.column_stack([r, z + p.base_z + p.turret_d])
+
+
+def workspace(arm: FailedArm, poses: int, seed: int = 0) -> Cells:
+    """Return the cells in which one of the poses drawn has the finger tips."""
+    found = set[tuple[int, int]]()
+    rng = np.random.default_rng(seed)
+    for q in _drawn(arm, poses, rng):
+        cells = np.floor(tips(arm.setup.parameters, q) / CELL).astype(int)
+        for cell, pose in zip(map(tuple, cells.tolist()), q, strict=True):
+            if cell not in found and not arm.clearance.touches(pose) and arm.bears(pose):
+                found.add(cell)
+    return frozenset(found)
+
+
+def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Array]:
+    """Yield poses (k, 7) with loose joints at rest."""
+    heavy = [i for i in arm.loose.tolist() if i in PLANE]
+    moving = [i for i in arm.active.tolist() if i in PLANE]
+    start = arm.setup.initial.q.copy()
+    start[0] = 0.0
+    count = min(poses, HUNG) if heavy else poses
+    q = np.tile(np.where(arm.lower == arm.upper, arm.lower, start), (count, 1))
+    q[:, moving] = rng.uniform(arm.lower[moving], arm.upper[moving], (count, len(moving)))
+    if not heavy:
+        yield q
+        return
+    yield np.array([arm.hang(pose) for pose in q])
+    fallen = q[: count // FALLEN]
+    fallen[:, heavy] = rng.uniform(arm.lower[heavy], arm.upper[heavy], (len(fallen), len(heavy)))
+    rests = (arm.rest(pose) for pose in fallen if not arm.clearance.touches(pose))
+    yield np.array([pose for pose in rests if pose is not None]).reshape(-1, len(JOINTS))
+
+
+def angles_of(setup: Setup, fault: Fault, count: int = ANGLES) -> list[Fault]:
+    """Return a fault frozen at `count` angles in the middle of equal parts of its range."""
+    p = setup.parameters
+    low, high = getattr(p, f"lower_{fault.joint}"), getattr(p, f"upper_{fault.joint}")
+    parts = (np.arange(count) + 0.5) / count
+    return [replace(fault, angle=float(low + part * (high - low))) for part in parts]
+
+
+def kept(
+    setup: Setup,
+    cases: Iterable[Sequence[Fault]],
+    *,
+    payload: float = 0.0,
+    poses: int = POSES,
+    seed: int = 0,
+) -> Iterator[Kept]:
+    """Yield the workspace of the healthy arm, and then that of every case.
+
+    Args:
+        setup: robot and scenario.
+        cases: faults of each.
+        payload: at the finger tips, of all cases [kg]; the healthy arm has none.
+        poses: drawn of each, and four times as many of the healthy arm.
+        seed: of the poses.
+    """
+    clearance = Clearance.of(setup)
+    healthy = workspace(FailedArm(setup, (), clearance=clearance), HEALTHY * poses, seed)
+    yield Kept((), healthy, 1.0)
+    for faults in cases:
+        arm = FailedArm(setup, faults, payload=payload, clearance=clearance)
+        cells = workspace(arm, poses, seed)
+        yield Kept(tuple(faults), cells, len(cells & healthy) / len(healthy))
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Hold limits of a joint within which it may freeze anywhere, and what they cost.
+
+    Args:
+        lower, upper: limits [rad]; equal where no angle keeps enough.
+        cost: share of the healthy workspace that is lost by them, before anything fails.
+    """
+
+    lower: float
+    upper: float
+    cost: float
+
+
+def guard(setup: Setup, joint: str, found: Sequence[Kept], keep: float, poses: int) -> Guard:
+    """Return the widest limits of a joint within which every angle of freezing keeps enough.
+
+    Args:
+        setup: robot and scenario.
+        joint: its name.
+        found: the healthy workspace, and those of the joint frozen at ascending angles.
+        keep: share of the healthy workspace that is to be kept.
+        poses: drawn of a failed arm.
+    """
+    p, angles = setup.parameters, [each.faults[0].angle or 0.0 for each in found[1:]]
+    half = 0.5 * (angles[1] - angles[0]) if len(angles) > 1 else 0.0
+    best, start = (0, 0), 0
+    for end, each in enumerate([*found[1:], None]):
+        if each is None or each.retained < keep:
+            best = max(best, (start, end), key=lambda span: span[1] - span[0])
+            start = end + 1
+    if best[0] == best[1]:
+        return Guard(0.0, 0.0, 1.0)
+    lower, upper = angles[best[0]] - half, angles[best[1] - 1] + half
+    lower = max(lower, getattr(p, f"lower_{joint}"))
+    arm, i = FailedArm(setup, ()), JOINTS.index(joint)
+    arm.lower[i], arm.upper[i] = lower, upper
+    left = workspace(arm, HEALTHY * poses)
+    return Guard(lower, upper, 1.0 - len(left & found[0].cells) / len(found[0].cells))

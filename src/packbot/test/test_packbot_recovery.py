@@ -1,0 +1,348 @@
+"""Reaching with failed joints: rests, refusals and ways, by sampling and other planners."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy
+from packbot.contact.clearance import Clearance
+from packbot.failures.arm import GAP, FailedArm
+from packbot.failures.goals import NEAR
+from packbot.failures.reaching import clear_start, run_reach
+from packbot.failures.recovery import Recoverer
+from packbot.failures.studies import all_cases, draw_targets
+from packbot.failures.workspace import DENSE, angles_of, kept
+from packbot.model.arm import Arm
+from packbot.planning.reaching import MARGIN
+from packbot.planning.rrt import Planner
+from packbot.planning.sight import Sight
+from roboaccord import AccordError
+from roboaccord.cli.options import load_setup
+from roboaccord.contract.fault import Fault, parse_fault
+
+pytestmark = pytest.mark.thorough
+ENGINES = ("reference", "dart", "mujoco")
+
+
+def setup_of(*faults, changes=()):
+    return clear_start(load_setup("packbot", "reach", [*changes], [*faults]))
+
+
+def recoverer(setup):
+    return Recoverer(FailedArm(setup, setup.faults), setup.initial.q)
+
+
+@pytest.mark.parametrize("joint", ["shoulder", "elbow1", "elbow2", "tilt", "pan"])
+def test_hanging_is_a_minimum_of_the_energy(joint):
+    """By the potential energy alone, on a circle of angles; limits apart."""
+    setup = load_setup("packbot", "reach")
+    arm, plain = FailedArm(setup, [Fault(joint, "loose")]), Arm.of(setup)
+    (i,) = arm.loose
+    arm.lower[i], arm.upper[i] = -10.0, 10.0
+    rng, p = np.random.default_rng(1), setup.parameters
+    for _ in range(20):
+        q = rng.uniform(p.of_joints("lower"), p.of_joints("upper"))
+        hung = arm.hang(q)
+        angles = np.linspace(-np.pi, np.pi, 721)
+        turned = np.tile(hung, (len(angles), 1))
+        turned[:, i] += angles
+        energies = [plain.energy(each, np.zeros(7)) for each in turned]
+        assert energies[360] == pytest.approx(min(energies), abs=1e-9)
+        assert abs(arm.gravity(hung)[i]) < 1e-9
+        assert np.delete(hung, i) == pytest.approx(np.delete(q, i))
+
+
+@pytest.mark.parametrize("joint", ["shoulder", "elbow1", "elbow2"])
+def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
+    """From the drive pose: gap of the contact, sign of its force, and balance of all torques."""
+    setup = load_setup("packbot", "reach")
+    arm = FailedArm(setup, [Fault(joint, "loose")])
+    (i,) = arm.loose
+    q = arm.rest(setup.initial.q)
+    (pair, *_) = arm.propping(q)
+    gap = arm.clearance.distances(q)[pair]
+    assert GAP <= gap < GAP + 2e-4
+    line = arm.clearance.witness(q, [pair]).jacobian[0]
+    force = arm.gravity(q)[i] / line[i]
+    assert force > 0.0
+    expected = arm.gravity(q) - force * line
+    assert arm.holding(q) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_fall_in_an_engine_ends_where_it_is_to_rest(engine):
+    """Elbow 1 loose from the drive pose, the other joints as they are held."""
+    setup = setup_of("elbow1=loose")
+    arm = FailedArm(setup, setup.faults)
+    run = run_reach(setup, np.array([3.0, 0.0, 0.0]), engine)
+    start = run.planner.present
+    assert run.reason in ("torque", "out_of_reach") and not run.reached
+    held = setup.initial.q.copy()
+    held[arm.active] = start[arm.active]
+    assert arm.rest(held)[2] == pytest.approx(start[2], abs=0.005)
+    assert arm.propping(start).tolist() == arm.propping(arm.rest(held)).tolist()
+
+
+def two_link(arm, target):
+    """Return all planar solutions (k, 3) of an arm with one frozen elbow, by the law of cosines."""
+    p = arm.setup.parameters
+    a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
+    (joint,) = arm.frozen.tolist()
+    angle = arm.held[joint]
+    fore = a + b * np.exp(1j * angle) if joint == 2 else b + hand * np.exp(1j * angle)
+    first, second = (abs(fore), hand) if joint == 2 else (a, abs(fore))
+    turn = np.angle(fore)
+    r, z = np.hypot(*(target[:2] - [p.base_x, 0.0])), target[2] - p.base_z - p.turret_d
+    found = []
+    for ahead in (r, -r):
+        size = np.hypot(ahead, z)
+        cosine = (size**2 - first**2 - second**2) / (2.0 * first * second)
+        if abs(cosine) > 1.0:
+            continue
+        for bend in (np.arccos(cosine), -np.arccos(cosine)):
+            lead = np.arctan2(z, ahead) - np.arctan2(
+                second * np.sin(bend), first + second * np.cos(bend)
+            )
+            if joint == 2:
+                planar = (lead - turn, angle, bend + turn - angle)
+            else:
+                planar = (lead, bend - turn, angle)
+            back = 0.0 if ahead > 0 else np.pi
+            turret = np.arctan2(target[1], target[0] - p.base_x) + back
+            found.append((turret, *planar))
+    q = np.tile(arm.setup.initial.q, (len(found), 1))
+    if found:
+        q[:, :4] = (np.array(found) - arm.lower[:4]) % (2 * np.pi) + arm.lower[:4]
+        q[:, joint] = angle
+    inside = ((q <= arm.upper + 2e-3) & (q >= arm.lower - 1e-9)).all(axis=1)
+    return np.clip(q[inside], arm.lower, arm.upper)
+
+
+class Prm:
+    """A probabilistic roadmap [Kavraki 1996] on Halton points: 600 poses, 10 neighbours."""
+
+    def __init__(self, arm, start, count=600, neighbours=10):
+        self.planner = Planner(arm.setup, clearance=arm.clearance)
+        moving = [i for i in arm.active if i < 4]
+        points = scipy.stats.qmc.Halton(len(moving), seed=77).random(8 * count)
+        nodes = np.tile(start, (len(points), 1))
+        nodes[:, moving] = arm.lower[moving] + points * (arm.upper - arm.lower)[moving]
+        clear = [q for q in nodes if not arm.clearance.touches(q, MARGIN)][:count]
+        self.nodes, self.neighbours = np.array([start, *clear]), neighbours
+        self.group = np.arange(len(self.nodes))
+        for i, q in enumerate(self.nodes):
+            for j in self._near(q):
+                if self.group[i] != self.group[j] and self.planner.clear(q, self.nodes[j]):
+                    self.group[self.group == self.group[j]] = self.group[i]
+
+    def _near(self, q):
+        away = np.abs(self.nodes - q) @ self.planner.radii
+        return away.argsort()[: self.neighbours].tolist()
+
+    def reaches(self, goal):
+        near = (j for j in self._near(goal) if self.group[j] == self.group[0])
+        return any(self.planner.clear(self.nodes[j], goal) for j in near)
+
+
+@pytest.mark.parametrize(
+    "fault", ["elbow1=frozen:0.4", "elbow1=frozen:-2.0", "elbow2=frozen:1.0", "elbow2=frozen:-2.2"]
+)
+def test_refusals_and_ways_of_frozen_elbows_against_closed_forms_and_a_roadmap(fault):
+    """Each reason by all solutions of two links; the share of ways against another planner's."""
+    setup = setup_of(fault)
+    mine = recoverer(setup)
+    arm, clearance = mine.arm, mine.arm.clearance
+    roadmap = Prm(arm, mine.present)
+    reachable = ways = 0
+    for target in draw_targets(setup, 25, 5):
+        found = mine.reach(target)
+        exact = two_link(arm, target)
+        for q in exact:
+            assert arm.kinematics.tip(q) == pytest.approx(target, abs=5e-3)
+        clear = [q for q in exact if not clearance.touches(q, MARGIN)]
+        linked = any(roadmap.reaches(q) for q in clear)
+        reachable += linked
+        ways += linked and not found.reason
+        if found.reason == "out_of_reach":
+            assert not len(exact)
+        elif found.reason == "collision":
+            assert len(exact) and not clear
+        elif found.reason:
+            assert found.reason == "no_path" and clear and not linked
+        else:
+            assert np.linalg.norm(arm.kinematics.tip(found.corners[-1]) - target) < NEAR
+            assert not any(clearance.touches(q, MARGIN) for q in found.corners)
+            assert (found.corners[:, arm.frozen] == arm.held[arm.frozen]).all()
+    assert reachable >= 5
+    assert ways >= 0.95 * reachable
+
+
+@pytest.mark.parametrize("joint", ["elbow1", "elbow2"])
+def test_refusals_of_loose_elbows_against_sampling(joint):
+    """No rest drawn elsewhere, hanging or fallen, has its finger tips within 5 mm."""
+    setup = setup_of(f"{joint}=loose")
+    mine = recoverer(setup)
+    arm, rng = mine.arm, np.random.default_rng(99)
+    drawn = np.tile(mine.present, (30_000, 1))
+    drawn[:, :4] = rng.uniform(arm.lower[:4], arm.upper[:4], (len(drawn), 4))
+    hung = [arm.hang(q) for q in drawn[:25_000]]
+    fell = [arm.rest(q) for q in drawn[25_000:27_000] if not arm.clearance.touches(q)]
+    rests = np.array([*hung, *(q for q in fell if q is not None)])
+    tips = np.array([arm.kinematics.tip(q) for q in rests])
+    axis = np.array([setup.parameters.base_x, 0.0])
+    flat = np.column_stack([np.hypot(*(tips[:, :2] - axis).T), tips[:, 2]])
+    refused = 0
+    for target in draw_targets(setup, 40, 5):
+        found = mine.reach(target)
+        assert found.reason in ("", "torque", "collision", "no_path")  # none is out of reach
+        if found.reason == "torque":
+            refused += 1
+            place = [np.hypot(*(target[:2] - axis)), target[2]]
+            near = np.linalg.norm(flat - place, axis=1) < NEAR
+            steady = [q for q in rests[near] if mine.stands(q) and arm.bears(q)]
+            assert not steady
+        assert (
+            np.linalg.norm(found.nearest - target)
+            <= np.linalg.norm(arm.kinematics.tip(mine.present) - target) + 1e-9
+        )
+    assert refused > 10
+
+
+def test_weak_joints_refuse_for_torque():
+    """Holding still takes more of elbow 2 than it has wherever the target is reached."""
+    setup = setup_of("elbow1=frozen:0.4", changes=["parameters.effort_limit_elbow2=3"])
+    mine = recoverer(setup)
+    reasons = set()
+    for target in draw_targets(setup, 25, 5):
+        found = mine.reach(target)
+        reasons.add(found.reason)
+        exact = two_link(mine.arm, target)
+        held = [abs(mine.arm.gravity(q)[3]) <= 2.7 for q in exact]
+        if found.reason == "torque":
+            assert len(exact) and not any(held)
+        if not found.reason:
+            assert all(abs(mine.arm.gravity(q)[3]) <= 2.7 for q in found.corners)
+    assert "torque" in reasons
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("fault", "target"),
+    [
+        ("elbow1=frozen:0.4", (0.9, 0.0, 0.6)),
+        ("elbow1=frozen@1.5", (1.2, 0.3, 0.15)),
+        ("elbow2=loose", (0.75, 0.2, 0.35)),
+        ("shoulder=loose", (0.267, 0.017, 1.044)),
+        ("wrist=loose", (1.2, 0.3, 0.15)),
+    ],
+)
+def test_targets_are_reached_in_every_engine(engine, fault, target):
+    run = run_reach(setup_of(fault), np.array(target), engine)
+    assert run.reached, run.reason
+    assert run.error < 0.01 and not run.touched and run.load < 1.0
+
+
+def test_who_ignores_a_failure_misses():
+    run = run_reach(setup_of("elbow1=frozen@1.5"), np.array([1.2, 0.3, 0.15]), ignore=True)
+    assert not run.reached and run.error > 0.03
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_loose_turret_returns_to_where_it_was(engine):
+    """About the vertical only viscous friction b acts: momentum + b (q - q0) stays 0.
+
+    So nothing that the other joints do turns it for good, and targets beside its plane are out of
+    reach.
+    """
+    setup = setup_of("turret=loose")
+    run = run_reach(setup, np.array([1.1, 0.0, 0.4]), engine)
+    assert run.reached
+    arm, way = Arm.of(setup), run.trajectory
+    turned = way.q[:, 0] - way.q[0, 0]
+    momentum = np.array([arm.mass_matrix(q)[0] @ qd for q, qd in zip(way.q, way.qd)])
+    assert np.abs(turned).max() > 1e-3  # it is swung on the way
+    balance = momentum + setup.parameters.viscous_turret * turned
+    assert np.abs(balance).max() < 0.02 * np.abs(momentum).max()
+    assert run.planner.reach(np.array([1.0, 0.3, 0.4])).reason == "out_of_reach"
+
+
+def test_workspace_kept_is_that_of_the_planar_chain():
+    """With 5,000 poses; their scatter over seeds is a hundredth."""
+    setup = load_setup("packbot", "collapse")
+    for joint, share in (("shoulder", 0.49), ("elbow1", 0.46), ("elbow2", 0.42)):
+        cases = [[fault] for fault in angles_of(setup, Fault(joint, "frozen"))]
+        values = [each.retained for each in kept(setup, cases)][1:]
+        assert np.median(values) == pytest.approx(share, abs=0.03)
+
+
+def test_dense_workspace_agrees_with_closed_forms():
+    """Cells whose centre is reached, by two links; others are on their border, or in slits."""
+    setup = load_setup("packbot", "collapse")
+    fault = parse_fault("elbow1=frozen:0.9")
+    _, found = kept(setup, [[fault]], poses=DENSE)
+    arm = FailedArm(setup, [fault])
+    p, inside = setup.parameters, set()
+    for i in range(-40, 40):
+        for j in range(45):
+            target = np.array([p.base_x + 0.05 * (i + 0.5), 0.0, 0.05 * (j + 0.5)])
+            exact = [q for q in two_link(arm, target) if abs(q[0]) < 1.6]
+            exact = [np.array([0.0, *q[1:]]) for q in exact]
+            if any(not arm.clearance.touches(q) for q in exact):
+                inside.add((i, j))
+    assert len(inside) > 500
+    missed = inside - found.cells
+    assert len(missed) < 0.01 * len(inside)
+    border = {(i + a, j + b) for i, j in inside for a in (-1, 0, 1) for b in (-1, 0, 1)}
+    assert len(found.cells - border) < 0.01 * len(inside)
+
+
+def test_visible_fraction_is_the_share_of_rays_that_pass():
+    """By 300 points of the disc, where a board hides part of it."""
+    boxes = "terrain.boxes={board: {size: [0.01, 1.0, 1.0], position: [1.0, 0.5, 0.5]}}"
+    setup = load_setup("packbot", "collapse", [boxes])
+    sight = Sight(Clearance.of(setup))
+    q = np.array([0.0, 2.6, -2.3, 0.4, 0.0, 0.0, 0.0])
+    values = []
+    for y in (-0.3, 0.0, 0.3):
+        target = np.array([1.4, y, 0.5])
+        lens = sight.clearance.places(q)[sight.clearance.links.index("pan_link")].act(
+            np.array([0.065, 0.0, 0.03])
+        )
+        u, v = np.linalg.svd((target - lens)[None])[2][1:]
+        rng = np.random.default_rng(2)
+        r, a = 0.1 * np.sqrt(rng.random(300)), 2 * np.pi * rng.random(300)
+        spots = target + np.outer(r * np.cos(a), u) + np.outer(r * np.sin(a), v)
+        share = np.mean([sight.look(q, spot).visible for spot in spots])
+        values.append(sight.fraction(q, target, 0.2))
+        assert values[-1] == pytest.approx(share, abs=0.12)
+    assert values[0] > values[-1]
+
+
+def test_study_names_every_joint_and_five_pairs():
+    setup = load_setup("packbot", "reach")
+    cases = all_cases(setup)
+    assert len(cases) == 7 * 4 + 5
+    for case in cases:
+        load_setup("packbot", "reach", None, [*case])
+
+
+def test_commands_print_their_figures(figures):
+    found = figures("reach --target 0.9 0 0.6 --fault elbow1=frozen:0.4".split())
+    assert found["reached"] and found["error"] < 0.01 and found["reason"] is None
+    assert found["detected"]["joint"] == "elbow1" and found["detected"]["kind"] == "frozen"
+    words = "recover --fault elbow1=frozen:0.4 --targets 4 --engine dart --out study"
+    found = figures(words.split())
+    assert found["targets"] == 4 == found["reachable"] + sum(found["refused"].values())
+    assert found["recovered"] >= found["baseline"]
+    again = figures(words.split())  # goes on where it ended: nothing is left
+    assert again == found
+    found = figures("workspace --fault elbow1=frozen:0.4 --payload 5".split())
+    assert found["dense"] >= found["retained"] > 0.1
+
+
+def test_wrong_words_of_failures(complaint):
+    assert "workspace takes a --fault" in complaint(["workspace"])
+    words = "reach --target 1 0 0.5 --controller ingore".split()
+    assert "unknown controller ingore; did you mean ignore?" in complaint(words)
+    with pytest.raises(AccordError):
+        FailedArm(load_setup("packbot", "reach"), [Fault("elbow3", "loose")])
