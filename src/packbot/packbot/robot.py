@@ -45,6 +45,7 @@ class Packbot(Robot):
         "reduced": "packbot.cli.reduced:reduced_command",
         "plan": "packbot.cli.plan:plan_command",
         "distance": "packbot.cli.distance:distance_command",
+        "detect": "packbot.cli.detect:detect_command",
         "sight": "packbot.cli.sight:sight_command",
         "hulls": "packbot.cli.hulls:hulls_command",
         "shapes": "packbot.cli.shapes:shapes_command",
