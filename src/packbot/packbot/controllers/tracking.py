@@ -31,20 +31,17 @@ class ComputedTorque:
     Args:
         setup: robot and scenario.
         bandwidth: w, of the error's decay [rad/s].
-        payload: that it knows of at the finger tips [kg].
 
     Raises:
         ValueError: if the control period is too long for the bandwidth.
     """
 
-    def __init__(self, setup: Setup, bandwidth: float, payload: float = 0.0) -> None:
+    def __init__(self, setup: Setup, bandwidth: float) -> None:
         self._period = setup.scenario.control_period
         if not 0.0 < bandwidth * self._period <= 0.5:
             most = 0.5 / self._period
             raise ValueError(f"bandwidth must be positive, up to {most:g} rad/s at this period")
         self._arm = Arm.of(setup)
-        if payload:
-            self._arm.carry(payload, setup.parameters.gripper_length)
         self._friction = joint_friction(setup.parameters)
         self._limits = setup.effort_limits
         self._bandwidth = bandwidth

@@ -22,7 +22,8 @@ KINDS: dict[int, Verdict] = {LOOSE: "loose", FROZEN: "frozen", LOOSE | FROZEN: "
 FAULTS = ("frozen", "loose")
 BLOCK = 0.02  # s: states are averaged over
 BLOCKS = 130  # that are remembered: windows up to 2.56 s
-LEARN = 8  # blocks from which errors of the model are learned
+LEARN = 8  # blocks from which errors of the model are learned,
+LATE = 25  # blocks later: from a failure, nothing is learned before it is found
 PATIENCE = 0.1  # s: how long the kind of a failure may stay open before that is told
 UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform up to 1
 
@@ -59,12 +60,14 @@ class Uncertainty:
         q, qd: standard deviations of what is measured [rad, rad/s].
         payload: largest error, relative.
         friction: largest error of each joint's friction, relative.
+        model: part of efforts and gravity by which the rest of the model may be off.
     """
 
     q: float = 1e-3
     qd: float = 1e-2
     payload: float = 0.2
     friction: float = 0.3
+    model: float = 1e-4
 
 
 class Detector:
@@ -83,18 +86,18 @@ class Detector:
         setup: Setup,
         payload: float = 0.0,
         uncertainty: Uncertainty | None = None,
-        threshold: float = 40.0,
+        threshold: float = 25.0,
         least: float = 0.015,
     ) -> None:
         u = self._uncertainty = uncertainty or Uncertainty()
         self._period = setup.scenario.control_period
         self._ticks = max(1, round(BLOCK / self._period))
-        self._balance = MomentumBalance(setup, payload, u.qd)
+        self._balance = MomentumBalance(setup, payload, (u.q, u.qd), u.model)
         self._touching = Touching(setup, u.q)
         variances = u.q**2 / self._ticks, u.qd**2 / self._ticks
         self._options = np.array([threshold, least, self._ticks * self._period, *variances])
-        errors = [u.payload * payload, *[u.friction] * len(JOINTS)]
-        self._prior = np.diag(np.square(errors)) * UNIFORM**2
+        self._most = np.array([u.payload * payload, *[u.friction] * len(JOINTS)])
+        self._prior = np.diag(self._most**2) * UNIFORM**2
         self.reset()
 
     def reset(self) -> None:
@@ -105,11 +108,17 @@ class Detector:
         self._count = self._tick = 0
         self._series, self._stops = np.zeros((BLOCKS, n, 7)), np.zeros((BLOCKS, n, 2), np.bool_)
         self._forces = np.zeros((BLOCKS, n, n))
+        self._noises = np.zeros((BLOCKS, n, n))
         self._errors, self._spreads = np.zeros((BLOCKS, n + 1)), np.zeros((BLOCKS, n + 1, n + 1))
+        self._rings = (
+            self._series, self._stops, self._forces, self._noises, self._errors, self._spreads
+        )  # fmt: skip
         self._error, self._spread = np.zeros(n + 1), self._prior.copy()
+        self._suspicion = False
         self._known = np.zeros(n, dtype=np.bool_)
         self._since = np.full(n, np.inf)
         self._told: dict[int, Verdict] = {}
+        self._last: dict[int, Verdict | None] = {}
         self._clear()
 
     def update(self, time: float, q: Array, qd: Array, effort: Array) -> tuple[Detection, ...]:
@@ -125,7 +134,7 @@ class Detector:
         """
         self._sum += self._balance.add(time, q, qd, effort)
         forces, stops = self._touching.look(time, q, qd)
-        self._force += forces
+        self._force += forces + self._balance.unrest
         self._stopped |= stops
         self._tick += 1
         if self._tick < self._ticks:
@@ -167,7 +176,7 @@ class Detector:
 
     def _push(self) -> None:
         """Complete a block."""
-        for ring in (self._series, self._stops, self._forces, self._errors, self._spreads):
+        for ring in self._rings:
             ring[:-1] = ring[1:]
         self._series[-1] = self._sum / self._ticks
         self._stops[-1] = self._stopped
@@ -181,16 +190,20 @@ class Detector:
         series, forces = self._series[-have:], self._forces[-have:]
         mass, viscous = self._balance.mass, self._balance.viscous
         _, _, _, angle, rate = self._options
-        noise = rate * mass @ mass + np.diag(angle * viscous**2)
-        if self._count % LEARN == 0 and have > LEARN + 1:
-            learn(series, LEARN, self._error, self._spread, noise, forces, self._known, angle)
+        self._noises[-1] = rate * mass @ mass + np.diag(angle * viscous**2)
+        noise = self._noises[-have:]
+        old = have - LATE
+        if self._count % LEARN == 0 and old > LEARN + 1 and not self._suspicion:
+            past = series[:old], LEARN, self._error, self._spread, noise[:old], forces[:old]
+            learn(*past, self._known, angle)
+            np.clip(self._error, -self._most, self._most, out=self._error)
         self._errors[-1], self._spreads[-1] = self._error, self._spread
         found = np.empty((len(JOINTS), 4))
         judge(
             series, self._stops[-have:], self._errors[-have:], self._spreads[-have:], noise,
             forces, np.linalg.inv(mass), viscous, self._known, self._options, found,
         )  # fmt: skip
-        self._found = found
+        self._suspicion = bool((found[:, 0] > 0.0).any())
         return tuple(
             detection
             for joint in np.flatnonzero(found[:, 0]).tolist()
@@ -200,7 +213,8 @@ class Detector:
     def _tell(self, joint: int, time: float, found: Array) -> Detection | None:
         self._since[joint] = min(self._since[joint], time)
         kind = KINDS.get(int(found[2]))
-        if kind is None or kind == self._told.get(joint):
+        settled, self._last[joint] = kind == self._last.get(joint), kind
+        if kind is None or not settled or kind == self._told.get(joint):
             return None
         if kind == "undetermined" and time - self._since[joint] < PATIENCE:
             return None

@@ -17,8 +17,10 @@ BALANCE, LOAD, FRICTION, EFFORT, ANGLE, RATE, SLACK = range(7)
 LOOSE, FROZEN = 1, 2
 FREE = 1e4  # (N m s)^2: variance of what is not looked at
 FIT = 30.0  # chi^2 of the other joints, 6 degrees of freedom: more is no failure of this one
-CLEAR = 4.0  # standard deviations beyond which an explanation is dropped
+CLEAR = 5.0  # standard deviations beyond which an explanation is dropped
 TURNED = 15.0  # standard deviations of an angle from which on friction is learned
+BETTER = 20.0  # chi^2 by which an explanation beats the other
+RECENT = 16  # blocks: where a window up to that explains nothing, a failure is just coming
 CREEP = 1e-3  # rad/s: of a frozen joint
 
 
@@ -58,7 +60,7 @@ def deviation(series, first, last, ends, theta, spread, noise, forces, moved, co
         first, last: blocks of the window.
         ends: blocks whose mean is taken at either end.
         theta, spread: errors of payload and frictions (8,), their covariance (8, 8).
-        noise: covariance of the balance in a block (7, 7).
+        noise: covariance of the balance in each block (blocks, 7, 7).
         forces: covariance of contact impulses up to each block (blocks, 7, 7).
         moved: filled (7,) [N m s].
         covariance: filled (7, 7).
@@ -74,7 +76,7 @@ def deviation(series, first, last, ends, theta, spread, noise, forces, moved, co
     for i in range(n):
         for j in range(n):
             covariance[i, j] = (
-                2.0 * noise[i, j] / ends
+                (noise[first, i, j] + noise[last, i, j]) / ends
                 + forces[last, i, j] - forces[first - 1, i, j]
                 + load[i] * spread[0, 0] * load[j]
                 + load[i] * spread[0, 1 + j] * turned[j]
@@ -174,13 +176,17 @@ def judge(series, stops, errors, spreads, noise, forces, inertia, viscous, known
         clear = ratio[j] - rival > 0.5 * options[0]
         if ratio[j] > options[0] and rest[j] < FIT and short > options[1] and clear:
             slack = series[last, j, SLACK] - series[first, j, SLACK]
-            drift = slack**2 + covariance[j, j] - 2.0 * noise[j, j] / ends
-            kinds = explain(series, j, first, ends, theta, noise[j, j], drift, options, explained)
+            both = noise[first, j, j] + noise[last, j, j]
+            drift = slack**2 + covariance[j, j] - both / ends
+            most = max(noise[first, j, j], noise[last, j, j])
+            kinds = explain(series, j, first, ends, theta, most, drift, options, explained)
             if kinds:
                 if ratio[j] > found[j, 0]:
                     found[j, 0], found[j, 1] = ratio[j], short
                     found[j, 3] = explained[0]
                 found[j, 2] = int(found[j, 2]) & kinds
+            elif width <= RECENT:
+                found[j, 2] = 0
         width *= 2
 
 
@@ -247,16 +253,15 @@ def explain(series, j, first, ends, theta, noise, drift, options, explained):
             score = max(score, outside / np.sqrt(2.0 * noise))
         if score < loose:
             loose, began_loose = score, rest
-        if rest >= 3:
-            score = max(off, still(series, j, last - rest + 1, options))
-            if score < frozen:
-                frozen, began_frozen = score, rest
+        score = max(off, still(series, j, last - rest + 1, options))
+        if score < frozen:
+            frozen, began_frozen = score, rest
     explained[1], explained[2] = loose, frozen
     explained[0] = began_frozen if frozen < loose else began_loose
-    kinds = 0
-    if loose < CLEAR:
+    best, kinds = min(loose, frozen), 0
+    if loose < CLEAR and loose**2 < best**2 + BETTER:
         kinds |= LOOSE
-    if frozen < CLEAR:
+    if frozen < CLEAR and frozen**2 < best**2 + BETTER:
         kinds |= FROZEN
     return kinds
 

@@ -10,7 +10,6 @@ from roboaccord.scenario.setup import Setup
 from packbot.model.arm import Arm
 from packbot.simulators.engines import joint_friction
 
-MODEL = 0.002  # part of efforts and gravity by which the model may be off
 SIGMAS = 3.0  # of the noise of rates: slower joints may stick
 
 
@@ -20,14 +19,18 @@ class MomentumBalance:
     Args:
         setup: robot and scenario.
         payload: at the finger tips [kg].
-        noise: standard deviation of qd [rad/s].
+        noise: standard deviations of q and qd [rad, rad/s].
+        model: part of efforts and gravity by which the model may be off.
 
     Attributes:
         mass: mass matrix in the last state (7, 7) [kg m^2].
+        unrest: covariance that noise of the angles added by gravity (7, 7) [(N m s)^2].
         viscous: friction of the joints (7,) [N m s/rad].
     """
 
-    def __init__(self, setup: Setup, payload: float, noise: float) -> None:
+    def __init__(
+        self, setup: Setup, payload: float, noise: tuple[float, float], model: float
+    ) -> None:
         self._arm, self._heavier = Arm.of(setup), Arm.of(setup)
         reach = setup.parameters.gripper_length
         self._arm.carry(payload, reach)
@@ -36,7 +39,8 @@ class MomentumBalance:
         self.viscous = self._friction.viscous
         stiction = self._friction.stiction
         self._breakaway = self._friction.constant if stiction is None else stiction
-        self._limits, self._slow = setup.effort_limits, SIGMAS * noise
+        self._limits, self._slow = setup.effort_limits, SIGMAS * noise[1]
+        self._noise, self._model = noise[0], model
         self.reset()
 
     def reset(self) -> None:
@@ -58,16 +62,18 @@ class MomentumBalance:
         if self._time is None:
             self._rates = rates
             effort = np.zeros_like(q)
-            self._efforts = np.zeros((2, len(q)))
+            self._efforts, self.unrest = np.zeros((2, len(q))), np.zeros((len(q), len(q)))
         else:
             period = time - self._time
             self._sums += 0.5 * period * (rates + self._rates)
             tau = clip_efforts(effort, self._limits)
             self._efforts += period * np.array([tau, np.abs(tau)])
+            felt = period * self._noise * self._arm.stiffness(q)
+            self.unrest = felt @ felt.T
         self._time, self._rates = time, rates
         driven, carried, rubbed, weighed, held = self._sums
         given, strain = self._efforts
         friction = self.viscous * q + rubbed
         balance = momentum + friction - given - driven
-        slack = MODEL * (strain + weighed) + held
+        slack = self._model * (strain + weighed) + held
         return np.array([balance, carried - load, -friction, given, q, qd, slack]).T

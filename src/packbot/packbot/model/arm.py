@@ -50,6 +50,10 @@ class Arm:
         gravity = pin.computeGeneralizedGravity(self.model, self.data, q)
         return np.asarray(coriolis.T @ qd - gravity)
 
+    def stiffness(self, q: Array) -> Array:
+        """Return the change of gravity's efforts with the angles (7, 7) [N m/rad]."""
+        return np.asarray(pin.computeGeneralizedGravityDerivatives(self.model, self.data, q))
+
     def acceleration(self, q: Array, qd: Array, effort: Array) -> Array:
         """Return the joint accelerations (7,) [rad/s^2] by the articulated-body algorithm."""
         return np.asarray(pin.aba(self.model, self.data, q, qd, effort))
