@@ -18,8 +18,9 @@ from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.simulators.reference import PackbotReference
 
-PERIOD = 0.002  # s
 NOISE = np.array([1e-3, 1e-2])  # rad, rad/s
+EFFORT_HELD = np.array([2.0, 30.0, 12.0, 5.0, 0.3, 0.1, 0.1])  # N m
+TIME = 0.4  # s
 
 
 @pytest.fixture(scope="module")
@@ -27,58 +28,59 @@ def setup():
     return Setup.of(load_scenario("packbot", "packbot", "reach"))
 
 
-def moved(setup, *, loose=None, payload=0.0, known=0.0, steps=200):
-    """Return the balance before and after a motion, by RK4 on pinocchio's forward dynamics.
-
-    The motion is smooth: all joints but the light ones, which friction stops at once, begin to turn
-    under constant efforts.
-    """
+def change(setup, period, loose=None, payload=0.0, known=0.0):
+    """Return by how much the series change in a motion, by RK4 on pinocchio's forward dynamics."""
     arm = Arm.of(setup)
     arm.carry(payload, setup.parameters.gripper_length)
     balance = MomentumBalance(setup, known, (0.0, 0.0), 0.0)
-    viscous = balance.viscous
-    effort = np.array([2.0, 30.0, 12.0, 5.0, 0.3, 0.1, 0.1])
-    given = effort.copy()
+    given = EFFORT_HELD.copy()
     if loose is not None:
         given[loose] = 0.0
 
     def slope(x):
         q, v = x[:7], x[7:]
-        tau = given - viscous * v
+        tau = given - balance.viscous * v
         return np.concatenate([v, pin.aba(arm.model, arm.data, q, v, tau)])
 
-    x, small = np.concatenate([setup.initial.q, np.zeros(7)]), PERIOD / 4
+    x, small = np.concatenate([setup.initial.q, np.zeros(7)]), 2.5e-4
     first = balance.add(0.0, x[:7], x[7:], np.zeros(7))
-    for k in range(1, steps + 1):
-        for _ in range(4):
+    for k in range(1, round(TIME / period) + 1):
+        for _ in range(round(period / small)):
             a = slope(x)
             b = slope(x + 0.5 * small * a)
             c = slope(x + 0.5 * small * b)
             x = x + small / 6.0 * (a + 2.0 * b + 2.0 * c + slope(x + small * c))
-        last = balance.add(k * PERIOD, x[:7], x[7:], effort)
-    return first, last, effort * steps * PERIOD
+        last = balance.add(k * period, x[:7], x[7:], EFFORT_HELD)
+    return last - first
 
 
-def test_the_balance_of_a_healthy_arm_is_constant(setup):
-    # The trapezoid's error is of second order: with half the ticks it is four times as large.
-    first, last, given = moved(setup)
-    assert np.abs(last[:, BALANCE] - first[:, BALANCE]).max() < 1e-5 * np.abs(given).max()
+def exact(setup, **failure):
+    """Return the change without the trapezoid's error of second order (Richardson)."""
+    fine, coarse = (change(setup, period, **failure) for period in (5e-4, 1e-3))
+    return (4.0 * fine - coarse) / 3.0
 
 
-@pytest.mark.parametrize("joint", range(4))
+def test_the_balance_of_a_healthy_arm_is_constant_to_second_order(setup):
+    errors = [np.abs(change(setup, period)[:, BALANCE]).max() for period in (1e-3, 2e-3, 4e-3)]
+    assert errors[0] < 1e-5 * TIME * EFFORT_HELD.max()
+    assert errors[1] / errors[0] == pytest.approx(4.0, rel=0.2)
+    assert errors[2] / errors[1] == pytest.approx(4.0, rel=0.2)
+    assert np.abs(exact(setup)[:, BALANCE]).max() < 1e-7
+
+
+@pytest.mark.parametrize("joint", [0, 1, 2, 3, 4, 6])
 def test_a_loose_joint_lacks_its_effort_and_no_other_does(setup, joint):
-    first, last, given = moved(setup, loose=joint)
+    series = exact(setup, loose=joint)
     lack = np.zeros(7)
-    lack[joint] = -given[joint]
-    np.testing.assert_allclose(last[:, BALANCE] - first[:, BALANCE], lack, atol=2e-4)
-    np.testing.assert_allclose(last[:, EFFORT] - first[:, EFFORT], given, rtol=1e-12)
+    lack[joint] = -TIME * EFFORT_HELD[joint]
+    np.testing.assert_allclose(series[:, BALANCE], lack, atol=1e-6)
+    np.testing.assert_allclose(series[:, EFFORT], TIME * EFFORT_HELD, rtol=1e-12)
 
 
 def test_an_unknown_payload_moves_the_balance_along_its_regressor(setup):
-    first, last, _ = moved(setup, payload=1.3, known=1.0)
-    change = last - first
-    assert np.abs(change[:, BALANCE]).max() > 0.5
-    np.testing.assert_allclose(change[:, BALANCE], 0.3 * change[:, LOAD], atol=1e-4)
+    series = exact(setup, payload=1.3, known=1.0)
+    assert np.abs(series[:, BALANCE]).max() > 0.5
+    np.testing.assert_allclose(series[:, BALANCE], 0.3 * series[:, LOAD], atol=1e-6)
 
 
 def run(setup, fault=None, *, at=1.5, duration=3.0, hold=False, seed=0):

@@ -24,7 +24,8 @@ BLOCK = 0.02  # s: states are averaged over
 BLOCKS = 130  # that are remembered: windows up to 2.56 s
 LEARN = 8  # blocks from which errors of the model are learned,
 LATE = 25  # blocks later: from a failure, nothing is learned before it is found
-PATIENCE = 0.1  # s: how long the kind of a failure may stay open before that is told
+CONFIRM = 2  # blocks in which a failure must stand alike,
+PATIENCE = 6  # and for how many if its kind stays open
 UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform up to 1
 
 
@@ -67,7 +68,7 @@ class Uncertainty:
     qd: float = 1e-2
     payload: float = 0.2
     friction: float = 0.3
-    model: float = 1e-4
+    model: float = 1e-5
 
 
 class Detector:
@@ -87,7 +88,7 @@ class Detector:
         payload: float = 0.0,
         uncertainty: Uncertainty | None = None,
         threshold: float = 25.0,
-        least: float = 0.015,
+        least: float = 0.008,
     ) -> None:
         u = self._uncertainty = uncertainty or Uncertainty()
         self._period = setup.scenario.control_period
@@ -116,9 +117,8 @@ class Detector:
         self._error, self._spread = np.zeros(n + 1), self._prior.copy()
         self._suspicion = False
         self._known = np.zeros(n, dtype=np.bool_)
-        self._since = np.full(n, np.inf)
         self._told: dict[int, Verdict] = {}
-        self._last: dict[int, Verdict | None] = {}
+        self._last: dict[int, tuple[Verdict | None, int]] = {}
         self._clear()
 
     def update(self, time: float, q: Array, qd: Array, effort: Array) -> tuple[Detection, ...]:
@@ -206,17 +206,17 @@ class Detector:
         self._suspicion = bool((found[:, 0] > 0.0).any())
         return tuple(
             detection
-            for joint in np.flatnonzero(found[:, 0]).tolist()
+            for joint in range(len(JOINTS))
             if (detection := self._tell(joint, time, found[joint]))
         )
 
     def _tell(self, joint: int, time: float, found: Array) -> Detection | None:
-        self._since[joint] = min(self._since[joint], time)
-        kind = KINDS.get(int(found[2]))
-        settled, self._last[joint] = kind == self._last.get(joint), kind
-        if kind is None or not settled or kind == self._told.get(joint):
-            return None
-        if kind == "undetermined" and time - self._since[joint] < PATIENCE:
+        kind = KINDS.get(int(found[2])) if found[0] > 0.0 else None
+        before, times = self._last.get(joint, (None, 0))
+        times = times + 1 if kind == before else 1
+        self._last[joint] = kind, times
+        wanted = PATIENCE if kind == "undetermined" else CONFIRM
+        if kind is None or times < wanted or kind == self._told.get(joint):
             return None
         self._told[joint] = kind
         self._known[joint] = kind != "undetermined"

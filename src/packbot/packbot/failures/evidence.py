@@ -165,28 +165,34 @@ def judge(series, stops, errors, spreads, noise, forces, inertia, viscous, known
             rest[j] = moved @ (inverse @ moved) - ratio[j]
             if stopped[j] and pushed(stops, first, last, j, change[j]):
                 ratio[j] = 0.0
-        j = int(np.argmax(ratio))
-        rival = 0.0
-        for i in range(n):
-            if i != j:
-                rival = max(rival, ratio[i])
-        time = width * options[2]
-        span = (width - ends + 1) * options[2]
-        short = missing(change[j] / span, 1.0 / inertia[j, j], viscous[j], time)
-        clear = ratio[j] - rival > 0.5 * options[0]
-        if ratio[j] > options[0] and rest[j] < FIT and short > options[1] and clear:
+        time, span = width * options[2], (width - ends + 1) * options[2]
+        best, chosen, rivals, close, kinds = ratio.max(), 0, 0, 0, 0
+        ago = lag = 0.0
+        for j in range(n):
+            short = missing(change[j] / span, 1.0 / inertia[j, j], viscous[j], time)
+            near = ratio[j] > max(options[0], best - 0.5 * options[0]) and rest[j] < FIT
+            if not near:
+                continue
+            close += 1
+            if short < options[1]:
+                rivals += 1
+                continue
+            most, both = (
+                max(noise[first, j, j], noise[last, j, j]),
+                noise[first, j, j] + noise[last, j, j],
+            )
             slack = series[last, j, SLACK] - series[first, j, SLACK]
-            both = noise[first, j, j] + noise[last, j, j]
             drift = slack**2 + covariance[j, j] - both / ends
-            most = max(noise[first, j, j], noise[last, j, j])
-            kinds = explain(series, j, first, ends, theta, most, drift, options, explained)
-            if kinds:
-                if ratio[j] > found[j, 0]:
-                    found[j, 0], found[j, 1] = ratio[j], short
-                    found[j, 3] = explained[0]
-                found[j, 2] = int(found[j, 2]) & kinds
-            elif width <= RECENT:
+            found_kinds = explain(series, j, first, ends, theta, most, drift, options, explained)
+            if found_kinds == 0 and width <= RECENT:
                 found[j, 2] = 0
+            if found_kinds:
+                rivals += 1
+                chosen, kinds, ago, lag = j, found_kinds, explained[0], short
+        if rivals == 1 and kinds and (close == 1 or width > RECENT):
+            found[chosen, 2] = int(found[chosen, 2]) & kinds
+            if ratio[chosen] > found[chosen, 0]:
+                found[chosen, 0], found[chosen, 1], found[chosen, 3] = ratio[chosen], lag, ago
         width *= 2
 
 
