@@ -3,11 +3,6 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.state import Command, RobotState
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
-
 from packbot.controllers.reach import ReachController
 from packbot.failures.detection_study import Bench, judge_trial, summary
 from packbot.failures.detector import Detector
@@ -17,6 +12,10 @@ from packbot.failures.probing import Prober
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.simulators.reference import PackbotReference
+from roboaccord.contract.fault import Fault
+from roboaccord.contract.state import Command, RobotState
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 NOISE = np.array([1e-3, 1e-2])  # rad, rad/s
 EFFORT_HELD = np.array([2.0, 30.0, 12.0, 5.0, 0.3, 0.1, 0.1])  # N m
@@ -110,7 +109,7 @@ def test_a_failure_is_named_within_its_time(setup, joint, kind):
 
 
 def test_nothing_is_found_in_a_healthy_reach(setup):
-    detector, found = run(setup, duration=5.0, seed=1)
+    _, found = run(setup, duration=5.0, seed=1)
     assert found == []
 
 
@@ -134,6 +133,7 @@ def test_gravity_tells_a_frozen_tilt_from_a_loose_one_but_not_a_wrist(setup):
     assert by_joint["tilt"] is not None and by_joint["tilt"].joint not in ("tilt", "wrist")
 
 
+@pytest.mark.thorough
 def test_drawn_failures_are_found_and_nothing_else(setup):
     bench = Bench(4000)
     trials = [*(bench.failure() for _ in range(4)), bench.nominal(8.0)]

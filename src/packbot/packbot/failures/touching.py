@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
@@ -46,7 +47,7 @@ class Touching:
         self._recent: deque[Array] = deque(maxlen=MEMORY)
         self._time: float | None = None
 
-    def look(self, time: float, q: Array, qd: Array) -> tuple[Array, Array]:
+    def look(self, time: float, q: Array, qd: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return what contacts can give up to a state since the one before.
 
         Returns:
@@ -62,7 +63,7 @@ class Touching:
         stops = np.array([q < self._limits[0] + reach, q > self._limits[1] - reach]).T
         self._recent.append(self._rows(q, qd, period))
         rows = np.concatenate(self._recent)
-        return IMPULSE**2 * rows.T @ rows, stops
+        return np.asarray(IMPULSE**2 * rows.T @ rows), stops
 
     def _rows(self, q: Array, qd: Array, period: float) -> Array:
         """Return the directions (m, 7) in which what touches can push the joints."""
@@ -74,7 +75,7 @@ class Touching:
         noise = SIGMAS * self._noise * np.linalg.norm(rows, axis=1)
         touching = gaps < MARGIN + noise + period * np.abs(rows @ qd)
         if not self._rough:
-            return rows[touching]
+            return np.asarray(rows[touching])
         proximity = self._gaps.proximity
         tangents = np.empty((len(features), 2, len(q)))
         across(proximity.chain.arrays, proximity.owner, features, q, witnesses, tangents)
