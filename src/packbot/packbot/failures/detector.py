@@ -88,7 +88,7 @@ class Detector:
         payload: float = 0.0,
         uncertainty: Uncertainty | None = None,
         threshold: float = 25.0,
-        least: float = 0.008,
+        least: float = 0.015,
     ) -> None:
         u = self._uncertainty = uncertainty or Uncertainty()
         self._period = setup.scenario.control_period

@@ -177,13 +177,14 @@ def judge(series, stops, errors, spreads, noise, forces, inertia, viscous, known
             if short < options[1]:
                 rivals += 1
                 continue
-            most, both = (
-                max(noise[first, j, j], noise[last, j, j]),
-                noise[first, j, j] + noise[last, j, j],
+            weights = inverse[j] / inverse[j, j]
+            early = weights @ (noise[first] @ weights)
+            late = weights @ (noise[last] @ weights)
+            drift = max(0.0, weights @ (covariance @ weights) - (early + late) / ends)
+            most = max(early, late)
+            found_kinds = explain(
+                series, j, weights, first, ends, theta, most, drift, options, explained
             )
-            slack = series[last, j, SLACK] - series[first, j, SLACK]
-            drift = slack**2 + covariance[j, j] - both / ends
-            found_kinds = explain(series, j, first, ends, theta, most, drift, options, explained)
             if found_kinds == 0 and width <= RECENT:
                 found[j, 2] = 0
             if found_kinds:
@@ -216,7 +217,7 @@ def missing(effort, inertia, viscous, time):
 
 
 @kernel
-def explain(series, j, first, ends, theta, noise, drift, options, explained):
+def explain(series, j, weights, first, ends, theta, noise, drift, options, explained):
     """Return which failures of joint j explain a window, each from its best block on.
 
     Before, the balance is constant; after, either it is together with the integral of the effort,
@@ -224,7 +225,8 @@ def explain(series, j, first, ends, theta, noise, drift, options, explained):
 
     Args:
         series, first, ends, theta: as `deviation` takes them.
-        noise, drift: variances of the joint's balance, in a block and over the window.
+        weights: of the joints' balances, in which the noise of j is least; 1 for j (7,).
+        noise, drift: variances of that sum, in a block and over the window.
         options: as `judge` takes them.
         explained: filled with how many blocks ago the failure began, and how far loose and frozen
             are off [standard deviations].
@@ -233,9 +235,12 @@ def explain(series, j, first, ends, theta, noise, drift, options, explained):
     n = last - first + 1
     base, full = np.empty(n), np.empty(n)
     for b in range(n):
-        row = series[first + b, j]
-        base[b] = row[BALANCE] - row[LOAD] * theta[0] - row[FRICTION] * theta[1 + j]
-        full[b] = base[b] + row[EFFORT]
+        base[b] = 0.0
+        for i in range(len(weights)):
+            row = series[first + b, i]
+            own = row[BALANCE] - row[LOAD] * theta[0] - row[FRICTION] * theta[1 + i]
+            base[b] += weights[i] * own
+        full[b] = base[b] + series[first + b, j, EFFORT]
     loose = frozen = np.inf
     began_loose = began_frozen = 0
     before = 0.0
