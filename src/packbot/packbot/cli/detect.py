@@ -116,7 +116,6 @@ def _draw(rows: list[dict[str, Any]], path: Path) -> None:
         )  # fmt: skip
         axes.set(
             xlabel="false alarms [1/h]", ylabel="delay after 0.05 rad of missing motion [ms]",
-            xscale="symlog",
         )  # fmt: skip
         legend(axes)
 

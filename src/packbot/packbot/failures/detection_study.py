@@ -229,7 +229,7 @@ class Outcome:
     Args:
         result: `found`, `undetermined` where that is right, `missed`, `wrong`, or `nominal`.
         delay: after the joint's first `MISSING` rad of missing motion [s]; nan if not found.
-        false_alarms: joints that were named without having failed.
+        false_alarms: joints that were named before any failed.
         time: of motion without failure [s].
     """
 
@@ -248,13 +248,14 @@ def judge_trial(setup: Setup, trial: Trial, threshold: float) -> Outcome:
     false = [d for d in told if d.time <= trial.failed or d.joint != trial.joint]
     right = [d for d in told if d not in false]
     sound = min(trial.failed, float(time[-1, 0]))
+    early = sum(d.time <= trial.failed for d in told)
     if not trial.joint:
-        return Outcome(trial, "nominal", math.nan, len(false), sound)
+        return Outcome(trial, "nominal", math.nan, early, sound)
     if not right:
-        return Outcome(trial, "missed", math.nan, len(false), sound)
+        return Outcome(trial, "missed", math.nan, early, sound)
     delay, kind = right[0].time - trial.missed, right[-1].kind
     if false or kind not in (trial.kind, "undetermined"):
-        return Outcome(trial, "wrong", math.nan, len(false), sound)
+        return Outcome(trial, "wrong", math.nan, early, sound)
     if kind == trial.kind:
         return Outcome(trial, "found", delay, 0, sound)
     alike = "undetermined" if trial.apart < ALIKE else "missed"
