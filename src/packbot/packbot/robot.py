@@ -54,6 +54,7 @@ class Packbot(Robot):
         "recover": "packbot.cli.recover:recover_command",
         "equilibria": "packbot.cli.equilibria:equilibria_command",
         "workspace": "packbot.cli.workspace:workspace_command",
+        "detect": "packbot.cli.detect:detect_command",
         "sight": "packbot.cli.sight:sight_command",
         "hulls": "packbot.cli.hulls:hulls_command",
         "shapes": "packbot.cli.shapes:shapes_command",

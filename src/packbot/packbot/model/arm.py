@@ -37,6 +37,23 @@ class Arm:
         p: PackbotParameters = setup.parameters
         return cls(setup.urdf(base="fixed"), p.of_joints("reflected_inertia"), p.gravity)
 
+    def carry(self, mass: float, reach: float) -> None:
+        """Add a point mass [kg] to the hand, at `reach` [m] from the wrist."""
+        hand = self.model.getJointId("wrist")
+        place = np.array([reach, 0.0, 0.0])
+        self.model.inertias[hand] += pin.Inertia(mass, place, np.zeros((3, 3)))
+        self.data = self.model.createData()
+
+    def momentum_forces(self, q: Array, qd: Array) -> Array:
+        """Return C' qd - g (7,) [N m], what drives the momentum M qd beside the efforts."""
+        coriolis = pin.computeCoriolisMatrix(self.model, self.data, q, qd)
+        gravity = pin.computeGeneralizedGravity(self.model, self.data, q)
+        return np.asarray(coriolis.T @ qd - gravity)
+
+    def stiffness(self, q: Array) -> Array:
+        """Return the change of gravity's efforts with the angles (7, 7) [N m/rad]."""
+        return np.asarray(pin.computeGeneralizedGravityDerivatives(self.model, self.data, q))
+
     def acceleration(self, q: Array, qd: Array, effort: Array) -> Array:
         """Return the joint accelerations (7,) [rad/s^2] by the articulated-body algorithm."""
         return np.asarray(pin.aba(self.model, self.data, q, qd, effort))

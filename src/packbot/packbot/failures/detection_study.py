@@ -1,0 +1,286 @@
+"""Random failures of loaded arms with noise, and how soon the detector finds them.
+
+An arm's friction is scaled joint by joint, and it carries another payload than is known. Efforts
+are those of a computed torque control with the same noise. Missing motion is that of the
+healthy arm under the same efforts from the failure on, less that of the failed one; likewise the
+arm with the other failure of the joint tells whether the two could be told apart at all.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.fault import KINDS, Fault
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+
+from packbot.failures.detector import Detector, detections
+from packbot.model.arm import Arm
+from packbot.model.parameters import JOINTS
+from packbot.planning.rrt import Planner
+from packbot.planning.trajectories import TimedPath, in_time
+from packbot.simulators.reference import PackbotReference
+
+MISSING = 0.05  # rad of missing motion, from which on the delay counts
+DEADLINE = 0.2  # s after it
+ALIKE = 0.02  # rad: closer by the deadline, motions with either failure cannot be told apart
+AFTER = 1.5  # s after a failure in which it must show
+FACTS = ("payload", "joint", "kind", "failed", "missed", "first", "apart")  # of a trial
+RESULTS = ("found", "undetermined", "missed", "wrong")
+SLOW = 0.5  # s: an arm that is not controlled parts from itself tenfold in that time
+LATEST = 3.0  # s: of a failure
+TOLERANCE = 1e-6  # of the steps: rad, rad/s, far below the noise
+NOISE = (1e-3, 1e-2)  # rad, rad/s
+PAYLOADS = (0.0, 3.0)  # kg
+ERRORS = (0.2, 0.3)  # of payload and friction, relative
+TURNING = 0.7  # part of the joints that turn in a motion
+BANDWIDTH = 10.0  # rad/s
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Hold what was measured of an arm, and what was wrong with it.
+
+    Args:
+        payload: that is known [kg].
+        joint, kind: of the failure; "" for none.
+        failed: when [s].
+        missed: when `MISSING` was reached by the joint [s].
+        first: when it was by any joint [s].
+        apart: how far the joint's motion with the other failure was off by the deadline [rad].
+        rows: time, q, qd and commanded effort up to then (k, 22).
+    """
+
+    payload: float
+    joint: str
+    kind: str
+    failed: float
+    missed: float
+    first: float
+    apart: float
+    rows: Array
+
+    @property
+    def slow(self) -> bool:
+        """Whether the failed joint took longer than `SLOW` to miss its motion."""
+        return self.missed - self.failed > SLOW
+
+
+class Bench:
+    """An arm with drawn friction and payload, to let its joints fail.
+
+    Args:
+        seed: of all that is drawn.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._rng = rng = np.random.default_rng(seed)
+        nominal = Setup.of(load_scenario("packbot", "packbot", "reach"))
+        self.payload = float(rng.uniform(*PAYLOADS))
+        true = self.payload * (1.0 + ERRORS[0] * rng.uniform(-1.0, 1.0))
+        scales = 1.0 + ERRORS[1] * rng.uniform(-1.0, 1.0, len(JOINTS))
+        viscous = scales * nominal.parameters.of_joints("viscous")
+        changes = [f"engine_options.reference.tolerance={TOLERANCE!r}"]
+        changes += [f"parameters.viscous_{j}={v!r}" for j, v in zip(JOINTS, viscous.tolist())]
+        setup = Setup.of(load_scenario("packbot", "packbot", "reach", changes))
+        self._arm, self._healthy, self._other = (PackbotReference(setup) for _ in range(3))
+        for simulator in (self._arm, self._healthy, self._other):
+            simulator.arm.carry(true, setup.parameters.gripper_length)
+        self._model = Arm.of(nominal)
+        self._model.carry(self.payload, nominal.parameters.gripper_length)
+        self._viscous = nominal.parameters.of_joints("viscous")
+        self._planner = Planner(nominal)
+        self._setup, self._period = nominal, nominal.scenario.control_period
+
+    def failure(self) -> Trial:
+        """Let a random joint fail in a random motion; draw again where no motion is missing."""
+        while True:
+            path, rng = self._path(self._pose()), self._rng
+            fault = Fault(JOINTS[rng.integers(len(JOINTS))], KINDS[rng.integers(len(KINDS))])
+            tick = round(rng.uniform(0.3, min(path.duration, LATEST)) / self._period)
+            trial = self._fail(path, fault, tick)
+            if trial is not None:
+                return trial
+
+    def nominal(self, duration: float) -> Trial:
+        """Move from pose to pose for a time [s] without any failure."""
+        q = self._pose()
+        state = self._arm.reset(RobotState(0.0, q, np.zeros(7), np.zeros(7)))
+        rows, effort, began = list[Array](), np.zeros(7), 0.0
+        path = self._path(q)
+        while state.time < duration - 1e-9:
+            seen = self._seen(state, effort)
+            rows.append(row_of(seen))
+            if state.time > began + path.duration:
+                began, path = state.time, self._path(path.corners[-1])
+            effort = self._efforts(seen, *path.at(state.time - began))
+            state = self._arm.step(Command(effort), self._period)
+        return Trial(self.payload, "", "", np.inf, np.inf, np.inf, 0.0, np.array(rows))
+
+    def _pose(self) -> Array:
+        p = self._setup.parameters
+        while True:
+            q = self._rng.uniform(0.95 * p.of_joints("lower"), 0.95 * p.of_joints("upper"))
+            if not self._planner.clearance.touches(q, self._planner.margin):
+                return np.asarray(q)
+
+    def _path(self, start: Array) -> TimedPath:
+        """Return a straight way to a pose to which most of the joints turn."""
+        while True:
+            goal = np.where(self._rng.random(len(JOINTS)) < TURNING, self._pose(), start)
+            if self._planner.clearance.touches(goal, self._planner.margin):
+                continue
+            if (goal != start).any() and self._planner.clear(start, goal):
+                return in_time(self._setup, np.array([start, goal]), self._rng.uniform(0.4, 1.0))
+
+    def _fail(self, path: TimedPath, fault: Fault, tick: int) -> Trial | None:
+        """Let a joint fail at a tick of a path; None if no motion is missing within `AFTER`."""
+        arm, healthy, other = self._arm, self._healthy, self._other
+        state = arm.reset(RobotState(0.0, path.corners[0], np.zeros(7), np.zeros(7)))
+        rows, effort, apart = list[Array](), np.zeros(7), 0.0
+        joint, missed, first = JOINTS.index(fault.joint), np.inf, np.inf
+        for k in range(tick + round(AFTER / self._period)):
+            seen = self._seen(state, effort)
+            rows.append(row_of(seen))
+            if state.time > missed + DEADLINE - 1e-9:
+                times = tick * self._period, missed, first
+                return Trial(self.payload, fault.joint, fault.kind, *times, apart, np.array(rows))
+            effort = self._efforts(seen, *path.at(state.time))
+            if k == tick:
+                healthy.reset(state)
+                other.reset(state)
+                arm.fail(fault)
+                other.fail(Fault(fault.joint, KINDS[1 - KINDS.index(fault.kind)]))
+            state = arm.step(Command(effort), self._period)
+            if k >= tick:
+                sound, alike = (t.step(Command(effort), self._period).q for t in (healthy, other))
+                apart = max(apart, abs(float((alike - state.q)[joint])))
+                behind = np.abs(sound - state.q) > MISSING
+                first = min(first, state.time if behind.any() else np.inf)
+                missed = min(missed, state.time if behind[joint] else np.inf)
+        return None
+
+    def _efforts(self, seen: RobotState, r: Array, rate: Array, change: Array) -> Array:
+        """Return computed torques (7,) [N m] for angles r, their rates and accelerations.
+
+        Friction is taken at the rate that is wanted: at the measured one, a friction that is less
+        than known would let the light joints run away.
+        """
+        w, q, qd = BANDWIDTH, seen.q, seen.qd
+        a = change + 2.0 * w * (rate - qd) + w * w * (r - q)
+        effort = self._model.efforts(q, qd, a) + self._viscous * (rate + w * (r - q))
+        return clip_efforts(effort, self._setup.effort_limits)
+
+    def _seen(self, state: RobotState, effort: Array) -> RobotState:
+        """Return a state with the noise of measurement."""
+        q, qd = (
+            x + sigma * self._rng.standard_normal(len(JOINTS))
+            for x, sigma in zip((state.q, state.qd), NOISE, strict=True)
+        )
+        return RobotState(state.time, q, qd, effort)
+
+
+def row_of(state: RobotState) -> Array:
+    """Return time, q, qd and effort of a state in one row (22,)."""
+    return np.concatenate([[state.time], state.q, state.qd, state.effort])
+
+
+def run_arm(seed: int, failures: int, nominal: float, folder: Path) -> Path:
+    """Measure one arm, and return the file of its trials; it is kept if it is there already.
+
+    Args:
+        seed: of the arm.
+        failures: to let happen, each in a motion of its own.
+        nominal: time of motion without failure [s].
+        folder: to write in.
+    """
+    path = folder / f"arm_{seed}_{failures}_{nominal:g}.npz"
+    if path.exists():
+        return path
+    bench = Bench(seed)
+    trials = [*(bench.failure() for _ in range(failures)), bench.nominal(nominal)]
+    facts = [{name: getattr(t, name) for name in FACTS} for t in trials]
+    unfinished = path.with_suffix(".part")
+    with unfinished.open("wb") as file:
+        np.savez_compressed(file, *(t.rows for t in trials), facts=json.dumps(facts))
+    unfinished.rename(path)
+    return path
+
+
+def read_trials(path: Path) -> list[Trial]:
+    """Return the trials of a file of `run_arm`."""
+    with np.load(path) as data:
+        facts = json.loads(str(data["facts"]))
+        return [Trial(**fact, rows=data[f"arr_{i}"]) for i, fact in enumerate(facts)]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Hold what a detector made of a trial.
+
+    Args:
+        result: `found`, `undetermined` where that is right, `missed`, `wrong`, or `nominal`.
+        delay: after the joint's first `MISSING` rad of missing motion [s]; nan if not found.
+        false_alarms: joints that were named before any failed.
+        time: of motion without failure [s].
+    """
+
+    trial: Trial
+    result: str
+    delay: float
+    false_alarms: int
+    time: float
+
+
+def judge_trial(setup: Setup, trial: Trial, threshold: float) -> Outcome:
+    """Return what a detector with a threshold makes of a trial; its data end at the deadline."""
+    detector = Detector(setup, trial.payload, threshold=threshold)
+    time, q, qd, effort = np.split(trial.rows, (1, 8, 15), axis=1)
+    told = detections(detector, time.ravel(), q, qd, effort)
+    false = [d for d in told if d.time <= trial.failed or d.joint != trial.joint]
+    right = [d for d in told if d not in false]
+    sound = min(trial.failed, float(time[-1, 0]))
+    early = sum(d.time <= trial.failed for d in told)
+    if not trial.joint:
+        return Outcome(trial, "nominal", math.nan, early, sound)
+    if not right:
+        return Outcome(trial, "missed", math.nan, early, sound)
+    delay, kind = right[0].time - trial.missed, right[-1].kind
+    if false or kind not in (trial.kind, "undetermined"):
+        return Outcome(trial, "wrong", math.nan, early, sound)
+    if kind == trial.kind:
+        return Outcome(trial, "found", delay, 0, sound)
+    alike = "undetermined" if trial.apart < ALIKE else "missed"
+    return Outcome(trial, alike, delay if alike != "missed" else math.nan, 0, sound)
+
+
+def judge_file(path: Path, threshold: float) -> list[Outcome]:
+    """Return the outcomes of the trials of a file."""
+    setup = Setup.of(load_scenario("packbot", "packbot", "reach"))
+    return [judge_trial(setup, trial, threshold) for trial in read_trials(path)]
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return counts, misses [%], delays [s], and false alarms with the time without failure [h]."""
+    failed = [o for o in outcomes if o.trial.joint]
+    counts = {r: sum(o.result == r for o in failed) for r in RESULTS}
+    delays = np.array([o.delay for o in failed if not math.isnan(o.delay)] or [math.nan])
+    hours = sum(o.time for o in outcomes) / 3600.0
+    false = sum(o.false_alarms for o in outcomes)
+    return {
+        **counts,
+        "missed_percent": 100.0 * (counts["missed"] + counts["wrong"]) / max(len(failed), 1),
+        "delay": {f"p{p}": float(np.percentile(delays, p)) for p in (50, 95, 100)},
+        "slow_missed": sum(o.result == "missed" and o.trial.slow for o in failed),
+        "slow": sum(o.trial.slow for o in failed),
+        "false_alarms": false,
+        "hours": hours,
+    }

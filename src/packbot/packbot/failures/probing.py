@@ -1,0 +1,89 @@
+"""Failures that cannot be told apart yet, and the small safe motion that would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
+
+from packbot.contact.clearance import Clearance
+from packbot.failures.evidence import missing
+from packbot.model.arm import Arm
+from packbot.model.parameters import JOINTS
+from packbot.planning.reaching import MARGIN
+
+SIZES = (0.1, 0.2, 0.4, 0.8)  # rad that a joint is turned by
+WAIT = 1.0  # s in which a loose joint has to give way
+GIVES = 0.05  # rad
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Hold a motion: a joint turned by `size` [rad] in a direction, 1 or -1."""
+
+    joint: str
+    direction: int
+    size: float
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Hold what a joint may be, and what would tell; None where no small safe motion does."""
+
+    joint: str
+    explanations: tuple[str, ...]
+    probe: Probe | None
+
+
+class Prober:
+    """Find small motions inside the limits that keep all pairs of hulls apart.
+
+    Args:
+        setup: robot and scenario.
+        payload: at the finger tips [kg].
+    """
+
+    def __init__(self, setup: Setup, payload: float) -> None:
+        p = setup.parameters
+        self._clearance, self._arm = Clearance.of(setup), Arm.of(setup)
+        self._arm.carry(payload, p.gripper_length)
+        self._limits = p.of_joints("lower"), p.of_joints("upper")
+        self._viscous = p.of_joints("viscous")
+
+    def doubts(self, q: Array, open_: Mapping[str, tuple[str, ...]]) -> tuple[Doubt, ...]:
+        """Return the doubts at angles q (7,) [rad], with explanations by joint."""
+        failed = {joint for joint, kinds in open_.items() if "healthy" not in kinds}
+        return tuple(
+            Doubt(joint, kinds, self._probe(q, JOINTS.index(joint), "healthy" in kinds, failed))
+            for joint, kinds in open_.items()
+        )
+
+    def _probe(self, q: Array, joint: int, healthy: bool, failed: set[str]) -> Probe | None:
+        """Return the smallest motion: of the joint itself, or one by which gravity turns it."""
+        movers = [joint] if healthy else [i for i, j in enumerate(JOINTS) if j not in failed]
+        for size in SIZES:
+            for mover in movers:
+                for direction in (1, -1):
+                    way = direction * size * np.eye(len(q))[mover]
+                    tells = healthy or self._gives(q + way, joint)
+                    if tells and self._safe(q, way):
+                        return Probe(JOINTS[mover], direction, size)
+        return None
+
+    def _gives(self, q: Array, joint: int) -> bool:
+        rest = np.zeros_like(q)
+        inertia = 1.0 / float(np.linalg.inv(self._arm.mass_matrix(q))[joint, joint])
+        effort = float(self._arm.bias(q, rest)[joint])
+        return bool(missing(effort, inertia, self._viscous[joint], WAIT) > GIVES)
+
+    def _safe(self, q: Array, way: Array) -> bool:
+        lower, upper = self._limits
+        return all(
+            (lower <= q + s * way).all()
+            and (q + s * way <= upper).all()
+            and not self._clearance.touches(q + s * way, MARGIN)
+            for s in np.linspace(0.0, 1.0, 11)[1:]
+        )
