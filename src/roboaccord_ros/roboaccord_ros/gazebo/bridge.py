@@ -223,19 +223,22 @@ class LevelBase:
     slow = False  # as of `PosedBase`
 
     def __init__(self, initial: RobotState) -> None:
-        self._initial, self._turn = initial, quaternion_matrix(initial.orientation)
+        self._start, self._orientation = initial.position, initial.orientation
+        self._turn = quaternion_matrix(initial.orientation)
 
     def complete(self, state: RobotState) -> RobotState:
         """Return a state of Gazebo, whose last joints are `LEVEL`, with its base and without."""
         n = len(LEVEL)
-        (*place, yaw), (*speed, rate) = state.q[-n:], state.qd[-n:]
-        turn = turn_quaternion(np.array([0.0, 0.0, yaw]))
-        return dataclasses.replace(
-            state,
-            q=state.q[:-n],
-            qd=state.qd[:-n],
-            effort=state.effort[:-n],
-            position=self._initial.position + self._turn @ place,
-            orientation=quaternion_product(self._initial.orientation, turn),
-            twist=np.array([*quaternion_matrix(turn).T @ speed, 0.0, 0.0, rate]),
+        x, y, z, yaw = state.q[-n:].tolist()
+        vx, vy, vz, rate = state.qd[-n:].tolist()
+        c, s = math.cos(yaw), math.sin(yaw)
+        turn = np.array([0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)])
+        return RobotState(
+            state.time,
+            state.q[:-n].copy(),
+            state.qd[:-n].copy(),
+            state.effort[:-n].copy(),
+            self._start + self._turn @ (x, y, z),
+            quaternion_product(self._orientation, turn),
+            np.array([c * vx + s * vy, c * vy - s * vx, vz, 0.0, 0.0, rate]),
         )

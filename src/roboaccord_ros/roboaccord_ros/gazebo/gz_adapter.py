@@ -97,7 +97,7 @@ class GazeboShell:
         posed = PosedBase(initial, world.physics_step, fixed=fixed)
         self._base = LevelBase(initial) if level else posed
         self._paused = True  # since the last step, where that matters
-        self._inlet = Inlet([*setup.joints, *(LEVEL if level else ())])
+        self._inlet = Inlet([*setup.joints, *(LEVEL if level else ())], based=not level)
         self._odometry = setup.robot.odometry(setup)
         self._seen = 0.0  # time of the last state
         self._motion = Motion(setup.joints, endless=endless)

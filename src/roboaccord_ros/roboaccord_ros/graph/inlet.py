@@ -13,9 +13,11 @@ class Inlet:
 
     Args:
         joints: joint names, in the order of the arrays.
+        based: whether a state needs the odometry; without, its base is at the origin.
     """
 
-    def __init__(self, joints: Sequence[str]) -> None:
+    def __init__(self, joints: Sequence[str], *, based: bool = True) -> None:
+        self._based = based
         self._joint_states, self._odometry = JointStateCodec(joints), OdometryCodec()
         self._base: tuple[float, Array, Array, Array] | None = None
         self._joints: tuple[float, Array, Array, Array] | None = None
@@ -36,6 +38,9 @@ class Inlet:
 
     def _pair(self) -> RobotState | None:
         base, joints = self._base, self._joints
+        if joints and not self._based:
+            self._joints = None
+            return RobotState(*joints, switches=self.switches)
         if base is None or joints is None or base[0] != joints[0]:
             return None
         self._base = self._joints = None
