@@ -78,7 +78,14 @@ def test_surroundings_reach_who_subscribes_late(graph, setup_for):
     setup = setup_for(duration=0.05)
     graph.simulator(setup)
     graph.controller(setup)
-    found = []
-    names.subscribe(graph.node("late"), "snake", names.SURROUNDINGS, found.append)
+    found, late = [], graph.node("late")
+
+    def take(data):
+        found.append(bytes(data))
+        graph.run.done()
+
+    graph.run.expect()  # the run can be over before the subscriber is discovered
+    names.subscribe(late, "snake", names.SURROUNDINGS, take)
+    late.create_timer(20.0, graph.run.stop)
     graph.spin()
-    assert [bytes(data) for data in found] == [encode_surfaces(surroundings(setup))]
+    assert found == [encode_surfaces(surroundings(setup))]

@@ -23,7 +23,7 @@ from roboaccord_ros.process import Process
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 STEP_TIME = {
-    "snake": 3.8e-3,
+    "snake": 2.8e-3,
     "monkeybot": 1.5e-3,
     "packbot": 1.8e-3,
     "roller_sphere": 5e-3,
