@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -112,9 +112,16 @@ def claim_names(namespace: str) -> socket.socket:
     return claim
 
 
-def tie(python: str, number: int) -> list[str]:
-    """Return what makes a command get a signal when `ros2 launch` ends, however it does."""
-    return [python, "-S", str(TIED), str(int(number)), str(os.getpid())]
+def tie(python: str, number: int, cores: Sequence[int] = ()) -> list[str]:
+    """Return what makes a command get a signal when `ros2 launch` ends, however it does.
+
+    Args:
+        python: that runs it.
+        number: of the signal.
+        cores: on which the command may run; on all if empty.
+    """
+    allowed = ",".join(map(str, cores))
+    return [python, "-S", str(TIED), str(int(number)), str(os.getpid()), allowed]
 
 
 def find_python() -> str:
@@ -198,7 +205,7 @@ class BringUp:
         # A node ends its bag, and Gazebo's window its server. A bare server can hang at SIGTERM.
         gentle = process["module"] or process["meaning"] == "window_ends"
         number = signal.SIGTERM if gentle else signal.SIGKILL
-        return shlex.join(tie(self._python, number))
+        return shlex.join(tie(self._python, number, process["cores"]))
 
     def _on_exit(self, name: str, event: ProcessExited, context: LaunchContext) -> list[Any]:
         """Go on after the end of a process.

@@ -20,6 +20,7 @@ class Process:
         command: any other program.
         arguments, parameters, remappings: of a node.
         env: what is added to the environment.
+        cores: on which it may run; on all if empty.
         meaning: of its end. `ends`: the run is over; `part`: it ends by itself after the run;
             `helper`: it must last as long as the run; `window`: it may be closed, and the launch
             waits for that after the run; `window_ends`: and closing it ends the run; `once`:
@@ -37,4 +38,5 @@ class Process:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     remappings: Sequence[tuple[str, str]] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    cores: Sequence[int] = ()
     after: str = ""

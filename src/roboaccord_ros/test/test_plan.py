@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
 import subprocess
 import sys
 
@@ -19,9 +21,11 @@ from roboaccord.scenario.setup import Setup
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the planner is tested, is not installed")
 
-from roboaccord_ros.gazebo.prepare import real_time_factor
+from roboaccord_ros.gazebo.prepare import ANSWERING, SERVER, on_own_cores, real_time_factor
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
+from roboaccord_ros.process import Process
+from roboaccord_ros.run import tied
 
 
 def plan_of(*words, robot="snake", scenario="serpenoid"):
@@ -220,3 +224,26 @@ def test_the_command_prints_json_or_one_line():
     assert names == ["simulator", "controller", "recorder"]
     assert (done.returncode, failed.returncode, failed.stdout) == (0, 2, "")
     assert failed.stderr.count("\n") == 1
+
+
+def test_the_server_and_what_answers_it_have_cores_of_their_own(monkeypatch):
+    """Together they have all; what else runs is free; with one core nobody is kept off it."""
+    processes = [Process(name=n, meaning="part") for n in (SERVER, *ANSWERING, "recorder")]
+    for cores in ({0}, {1, 3}, {0, 1, 2}):
+        monkeypatch.setattr("os.sched_getaffinity", lambda _, cores=cores: cores)
+        own = {process.name: {*process.cores} for process in on_own_cores(processes)}
+        assert not own["recorder"]
+        answering = [own[name] for name in ANSWERING]
+        assert all(each == answering[0] for each in answering)
+        assert not own[SERVER] & answering[0]
+        assert own[SERVER] | answering[0] == (cores if len(cores) > 1 else set())
+
+
+def test_a_process_runs_on_the_cores_that_it_is_given():
+    cores = sorted(os.sched_getaffinity(0))
+    show = [sys.executable, "-c", "import os; print(sorted(os.sched_getaffinity(0)))"]
+    for allowed in (cores[:1], []):
+        numbers = [str(int(signal.SIGTERM)), str(os.getpid()), ",".join(map(str, allowed))]
+        command = [sys.executable, tied.__file__, *numbers, *show]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert json.loads(told) == (allowed or cores)

@@ -64,7 +64,8 @@ class Robot:
         switches: names of what commands can switch, a magnet say, with the state to start from.
         contact_shapes: in Gazebo: values of the xacro's argument `contacts`, by which links touch
             the ground with other shapes than they have; the first is the default there. Each has
-            the changes of the key `friction` that make the law of such contacts.
+            the changes of the key `friction` that make the law of such contacts, with which a
+            cross-check compares; none where its own law is kept.
         cli: commands that `accord ROBOT` has, by name: `module:function`, returning a
             `roboaccord.cli.command.Result`.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,16 @@ from roboaccord_ros.process import Process
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 STEP_TIME = {
-    "snake": 2.8e-3,
-    "monkeybot": 1.5e-3,
-    "packbot": 1.8e-3,
-    "roller_sphere": 5e-3,
+    "snake": 2.3e-3,
+    "monkeybot": 0.45e-3,
+    "packbot": 0.5e-3,
+    "roller_sphere": 1.6e-3,
     "voxel_sphere": 1.8e-3,
 }
 """Wall time of a physics step [s] in lockstep over the bridge, measured on 2 cores."""
 NEAR_REAL_TIME = 0.4  # simulated seconds a second
+SERVER = "gazebo"  # name of the process
+ANSWERING = ("clock_bridge", "bridge", "gz_adapter", "controller")
 
 
 def is_installed(package: str) -> bool:
@@ -69,6 +72,19 @@ def partition() -> dict[str, str]:
     return {} if os.environ.get(PARTITION) else {PARTITION: f"roboaccord_{uuid.uuid4().hex[:8]}"}
 
 
+def on_own_cores(processes: list[Process]) -> list[Process]:
+    """Return processes of a run in lockstep, Gazebo's server on other cores than what answers it.
+
+    They take turns, and threads of both on one core would keep each other waiting.
+    """
+    cores = sorted(os.sched_getaffinity(0))
+    half = len(cores) // 2
+    if not half:
+        return processes
+    own = {SERVER: cores[:half], **dict.fromkeys(ANSWERING, cores[half:])}
+    return [replace(p, cores=own.get(p.name, ())) for p in processes]
+
+
 def gazebo_processes(
     setup: Setup, world: World, adapter: dict[str, Any], env: dict[str, str], *, window: bool
 ) -> list[Process]:
@@ -93,7 +109,7 @@ def gazebo_processes(
     model = {"world": world.name, "name": setup.robot.name, "string": urdf}
     return [
         Process(
-            name="gazebo",
+            name=SERVER,
             meaning="window_ends" if window else "helper",
             command=["gz", "sim", *([] if window else ["-s"]), str(world.path)],
             env={**env, "GZ_SIM_RESOURCE_PATH": os.pathsep.join(models)},

@@ -13,7 +13,12 @@ from roboaccord.description.resources import share
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.controllers import check_controller
 
-from roboaccord_ros.gazebo.prepare import PARTITION, gazebo_processes, partition
+from roboaccord_ros.gazebo.prepare import (
+    PARTITION,
+    gazebo_processes,
+    on_own_cores,
+    partition,
+)
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.plan.choice import GAZEBO, Choice, Sight, choose
 from roboaccord_ros.plan.request import Request
@@ -111,6 +116,8 @@ def _nodes(
         if request.recorded:
             one["inputs"] = str(request.recorded.bag)
         processes.append(_node("controller", "part", {**run, **one}))
+    if choice.world is not None and run["lockstep"] and not sight.gazebo:
+        processes = on_own_cores(processes)
     common = {"robot": request.setup.robot.name, "log": request["log_level"]}
     processes += [_node(name, "part", {**common, **own}) for name, own in beside.items()]
     return processes

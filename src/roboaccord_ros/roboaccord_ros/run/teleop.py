@@ -56,7 +56,7 @@ class RosLink:
 
     def __init__(self, node: Node, setup: Setup) -> None:
         robot, switches = setup.robot, setup.initial.switches
-        self._name = robot.package
+        self._node, self._name = node, robot.package
         self._joints, self._efforts = setup.joints, robot.effort_topics
         self._velocities = robot.velocity_topic
         driven = [*self._efforts, *([self._velocities] if self._velocities else [])]
@@ -79,20 +79,31 @@ class RosLink:
         }
 
     def wait(self) -> None:
-        """Wait for a robot.
+        """Wait for a robot that receives what is sent from now on.
 
         Raises:
             AccordError: if none is there within `PATIENCE`.
         """
-        states = self._subscriptions[graph.STATES]
         deadline = time.monotonic() + PATIENCE
-        while not states.get_publisher_count():
+        while missing := self._missing():
             if time.monotonic() > deadline:
                 raise AccordError(
-                    f"nobody publishes {states.topic_name} in this ROS domain: start the robot "
+                    f"{missing} in this ROS domain: start the robot "
                     f"first, by ros2 launch {self._name} teleop.launch.py"
                 )
             time.sleep(0.05)
+
+    def _missing(self) -> str:
+        states = self._subscriptions[graph.STATES]
+        if not states.get_publisher_count():
+            return f"nobody publishes {states.topic_name}"
+        for publisher in self._publishers.values():
+            if graph.missing_peers(self._node, publisher, []):
+                return f"nobody subscribes to {publisher.topic_name}"
+        for client in self._clients.values():
+            if not client.service_is_ready():
+                return f"nobody offers {client.service_name}"
+        return ""
 
     def exchange(
         self, target: Target | None, switches: dict[str, bool], seconds: float

@@ -1,4 +1,6 @@
-"""Run a command that gets a signal when its parent ends: python tied.py SIGNAL PARENT COMMAND...
+"""Run a command that gets a signal when its parent ends, on some of the cores.
+
+python tied.py SIGNAL PARENT CORES COMMAND..., where CORES is 0,1 say; all of them if empty.
 
 `ros2 launch` leaves its processes behind when it is terminated or killed. Ctrl-C shows no traceback
 as Python starts: there `run/module.py` minds it soon.
@@ -17,7 +19,9 @@ if __name__ == "__main__":
     import ctypes
     import os
 
-    number, parent, *command = sys.argv[1:]
+    number, parent, cores, *command = sys.argv[1:]
+    if cores:
+        os.sched_setaffinity(0, map(int, cores.split(",")))
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(number))
     if os.getppid() == int(parent):  # else it has ended already
         os.execvp(command[0], command)
