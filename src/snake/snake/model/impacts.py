@@ -110,11 +110,11 @@ def excess(y, limit, sides, beyond):
     worst = -limit
     beyond[n - 1] = 0.0
     for j in range(n - 2, -1, -1):
-        beyond[j] = beyond[j + 1]
         if sides[j] == FROZEN:
+            beyond[j] = beyond[j + 1]
             continue
         angle = y[2 + j] - y[3 + j]
         sides[j] = 1 if angle > 0 else -1
-        beyond[j] += angle - sides[j] * limit
+        beyond[j] = beyond[j + 1] + angle - sides[j] * limit
         worst = max(worst, abs(angle) - limit)
     return worst
