@@ -117,6 +117,6 @@ def shown_of(data: dict[str, Any], exact: Inertia, near: Inertia) -> list[Render
         *shown,
         table,
         f"the interpolation is off by {1e3 * here['centre']:.2f} mm and "
-        f"{100 * here['inertia']:.2f} % here, by {1e3 * most['centre']:.2f} mm and "
-        f"{100 * most['inertia']:.2f} % at most",
+        f"{100 * here['inertia']:.2f} % here",
+        f"and by {1e3 * most['centre']:.2f} mm and {100 * most['inertia']:.2f} % at most",
     ]
