@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
+from roboaccord.contract.state import Command
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -20,6 +21,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.graph.faults import FaultInlet, declare_faults
+from roboaccord_ros.nodes.stepper import Stepper
 from roboaccord_ros.plan.request import Request
 from std_msgs.msg import String
 
@@ -51,18 +53,31 @@ def test_a_parameter_or_a_message_acts_while_it_runs(graph, setup, caplog):
     node = node_of(graph)
     declare_faults(node, setup)
     failed: list[Fault] = []
-    inlet = FaultInlet(node, "packbot", graph.run, failed.append)
+    inlet = FaultInlet(node, setup, graph.run, failed.append)
     (done,) = node.set_parameters([Parameter("fault.elbow1", value="frozen")])
     assert done.successful and failed == [Fault("elbow1", "frozen")]
-    for value, said in (("none", "unknown kind none"), ("loose@3", "leave out @3")):
+    refused = {"none": "unknown kind none", "loose@3": "leave out @3", "frozen:0.1": "the start"}
+    for value, said in refused.items():
         (done,) = node.set_parameters([Parameter("fault.pan", value=value)])
         assert not done.successful and said in done.reason
     inlet._take(String(data="wrist=loose"))
     assert failed[1:] == [Fault("wrist", "loose")]
     with caplog.at_level(logging.WARNING):
         inlet._take(String(data="wrist=broken"))
+        inlet._take(String(data="belly=loose"))
     assert "unknown kind broken" in caplog.text
+    assert "no joint belly" in caplog.text
     assert len(failed) == 2
+
+
+def test_what_fails_before_the_start_fails_at_the_first_tick(setup):
+    """A node is connected before its run begins, and a reset heals what had failed before."""
+    stepper = Stepper(setup, make_simulator(setup), 0.1, ())
+    for expected in (["joint_loose"], []):
+        if expected:
+            stepper.fail(Fault("wrist", "loose"))
+        stepper.start()
+        assert [event.kind for event in stepper.step(Command(np.zeros(7)))] == expected
 
 
 def test_the_launch_argument_is_the_scenario_s_key():

@@ -28,6 +28,16 @@ K_D = 0.5 * (3.0 + POLE) * (1.0 - POLE)
 _ROUND_OFF = 1e-9  # s
 
 
+def refuse_hold(fault: Fault, *, lockstep: bool) -> None:
+    """Refuse to freeze a joint in a world that runs free, where no state comes in time.
+
+    Raises:
+        AccordError: naming the fault.
+    """
+    if fault.kind == "frozen" and not lockstep:
+        raise AccordError(f"fault {fault}: a joint is held in Gazebo with lockstep:=true only")
+
+
 class GazeboFaults:
     """Bring faults into force at control ticks, and compute the efforts that stand for them.
 
@@ -53,8 +63,7 @@ class GazeboFaults:
             AccordError: for anything but a hinge, or a joint to freeze in a world that runs free.
         """
         check_joint(fault, self._joints, self._setup.tree.hinges)
-        if fault.kind == "frozen" and not self._lockstep:
-            raise AccordError(f"fault {fault}: a joint is held in Gazebo with lockstep:=true only")
+        refuse_hold(fault, lockstep=self._lockstep)
         self._waiting.append(fault)
 
     def act(self, state: RobotState) -> list[Event]:

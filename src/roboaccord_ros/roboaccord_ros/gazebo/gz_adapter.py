@@ -108,7 +108,7 @@ class GazeboShell:
         self.result: dict[str, object] = {}
         refuse_start(setup)
         self._faults = GazeboFaults(setup, lockstep=isinstance(link, LockstepLink))
-        self._inbox = FaultInlet(node, self._robot, run, self._faults.fail)
+        self._inbox = FaultInlet(node, setup, run, self._faults.fail)
         self._state = setup.initial  # that was published last
         names = setup.initial.switches
         self._asked = SwitchServices(node, self._robot, names)

@@ -17,6 +17,7 @@ from roboaccord.numerics.rotations import quaternion_rpy
 from roboaccord.scenario.setup import Setup
 
 from roboaccord_ros.gazebo.bridge import World, refuse_start
+from roboaccord_ros.gazebo.faults import refuse_hold
 from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.process import Process
@@ -59,6 +60,8 @@ def check_gazebo(setup: Setup, world: str, *, lockstep: bool, contacts: str) -> 
     refuse_start(setup)
     if lockstep:
         message("WorldControl")  # of the Python bindings
+    for fault in setup.faults:
+        refuse_hold(fault, lockstep=lockstep)
     return found
 
 

@@ -9,7 +9,7 @@ from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.contract.fault import Fault, check_joint, parse_fault
 from roboaccord.scenario.setup import Setup
 from std_msgs.msg import String
 
@@ -42,20 +42,19 @@ class FaultInlet:
     A message that is no fault is ignored, and a parameter refused.
 
     Args:
-        node, robot, run: where it lives.
-        fail: of the simulator.
+        node, setup, run: where it lives.
+        fail: takes what is told.
     """
 
-    def __init__(self, node: Node, robot: str, run: Run, fail: Callable[[Fault], None]) -> None:
-        self._fail = fail
-        node.create_subscription(
-            String, f"{robot}/{graph.FAULT}", run.guard(self._take), graph.LIVE
-        )
+    def __init__(self, node: Node, setup: Setup, run: Run, fail: Callable[[Fault], None]) -> None:
+        self._setup, self._fail = setup, fail
+        topic = f"{setup.robot.name}/{graph.FAULT}"
+        node.create_subscription(String, topic, run.guard(self._take), graph.HAND)
         node.add_on_set_parameters_callback(self._set)
 
     def _take(self, message: String) -> None:
         try:
-            self._fail(live_fault(message.data))
+            self._fail(live_fault(message.data, self._setup))
         except AccordError as error:
             _log.warning("a message on %s is ignored: %s", graph.FAULT, error)
 
@@ -64,19 +63,23 @@ class FaultInlet:
             for parameter in parameters:
                 if parameter.name.startswith(PREFIX):
                     joint = parameter.name.removeprefix(PREFIX)
-                    self._fail(live_fault(f"{joint}={parameter.value}"))
+                    self._fail(live_fault(f"{joint}={parameter.value}", self._setup))
         except AccordError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
 
 
-def live_fault(text: str) -> Fault:
+def live_fault(text: str, setup: Setup) -> Fault:
     """Return the fault of a text that comes while the robot runs.
 
     Raises:
-        AccordError: for a text that is none, or that has a time, which is the next tick.
+        AccordError: for a text that is none of a hinge's, or has a time or an angle: it acts at
+            the next tick, and freezes a joint where it is.
     """
     fault = parse_fault(text)
     if fault.time:
         raise AccordError(f"fault {text}: it acts at the next tick; leave out @{fault.time:g}")
+    if fault.angle is not None:
+        raise AccordError(f"fault {text}: an angle is for the start; it freezes where it is")
+    check_joint(fault, setup.joints, setup.tree.hinges)
     return fault

@@ -33,7 +33,7 @@ class SimulatorShell(Simulation):
     ) -> None:
         super().__init__(node, setup, simulator, run, options, observers)
         self.pacing = Pacing(node, setup, self, run, options)
-        self.faults = FaultInlet(node, setup.robot.name, run, simulator.fail)
+        self.faults = FaultInlet(node, setup, run, self.stepper.fail)
         add_services(node, self.pacing, run)
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from roboaccord.contract.checks import check_command
+from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer, Simulator
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
@@ -40,6 +41,7 @@ class Stepper:
         self.tick = 0
         self.state: RobotState = setup.initial
         self.motion = Motion(self.joints, endless=not self.ticks)
+        self._faults: list[Fault] = []
 
     @property
     def over(self) -> bool:
@@ -61,6 +63,10 @@ class Stepper:
         for observer in self._observers:
             observer.on_state(self.state)
 
+    def fail(self, fault: Fault) -> None:
+        """Let a joint fail at the next step, which can be the first."""
+        self._faults.append(fault)
+
     def step(self, command: Command) -> Sequence[Event]:
         """Advance by one control period, and return the events.
 
@@ -70,6 +76,8 @@ class Stepper:
         check_command(command, self.joints, "the controller", self.state.time)
         for observer in self._observers:
             observer.on_command(self.state, command)
+        while self._faults:
+            self._simulator.fail(self._faults.pop(0))
         self.tick += 1
         self.state = advance(self._simulator, command, self.period, self.tick, self._period_ns)
         events = self._simulator.take_events()
