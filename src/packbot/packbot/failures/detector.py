@@ -7,25 +7,33 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.setup import Setup
 
-from packbot.failures.evidence import CLEAR, EFFORT, FROZEN, LOOSE, judge, learn, missing, still
-from packbot.failures.momentum import MomentumBalance
+from packbot.failures.evidence import FROZEN, LOOSE, advance
+from packbot.failures.prediction import Prediction
 from packbot.failures.touching import Touching
 from packbot.model.parameters import JOINTS
 
 Verdict = Literal["frozen", "loose", "undetermined"]
 _log = logging.getLogger(__name__)
-KINDS: dict[int, Verdict] = {LOOSE: "loose", FROZEN: "frozen", LOOSE | FROZEN: "undetermined"}
 FAULTS = ("frozen", "loose")
-BLOCK = 0.02  # s: states are averaged over
-BLOCKS = 130  # that are remembered: windows up to 2.56 s
-LEARN = 8  # blocks from which errors of the model are learned,
-LATE = 25  # blocks later: from a failure, nothing is learned before it is found
-CONFIRM = 2  # blocks in which a failure must stand alike,
-PATIENCE = 6  # and for how many if its kind stays open
+THRESHOLD = 30.0  # chi^2
+MARGIN = 10.0  # chi^2 by which a joint beats the others,
+KINDS = 30.0  # and how it failed the other way
+PAST = 0.05  # s: for so long an effort may have lacked before it shows
+LOST = 80.0  # chi^2 of a state that no filter predicts: all begin anew,
+BLIND = 0.1  # s: and tell nothing for so long
+LOOSELY = 16.0  # chi^2 by which a state may be off, and as much over the square root of states
+PATIENCE = 0.12  # s for which a failure stands whose kind stays open
+CLEAR = 8.0  # chi^2 against an explanation that excludes it,
+LATELY = 1.0  # s in which it is gathered
+DRIFT = 0.01  # 1/s^0.5: by which errors wander, relative to the largest
+SIGMAS = 3.0  # of the noise of rates: slower joints may stick
+STOP = 100.0  # N m: standard deviation of what a stop may give
 UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform up to 1
 
 
@@ -61,14 +69,14 @@ class Uncertainty:
         q, qd: standard deviations of what is measured [rad, rad/s].
         payload: largest error, relative.
         friction: largest error of each joint's friction, relative.
-        model: part of efforts and gravity by which the rest of the model may be off.
+        model: part of the efforts by which the rest of the model may be off, at random.
     """
 
     q: float = 1e-3
     qd: float = 1e-2
     payload: float = 0.2
     friction: float = 0.3
-    model: float = 1e-5
+    model: float = 2e-4
 
 
 class Detector:
@@ -79,7 +87,6 @@ class Detector:
         payload: at the finger tips, as known [kg].
         uncertainty: noise, and errors of the model.
         threshold: of the likelihood ratio, chi^2 with one degree of freedom.
-        least: missing motion that is looked for [rad].
     """
 
     def __init__(
@@ -87,39 +94,34 @@ class Detector:
         setup: Setup,
         payload: float = 0.0,
         uncertainty: Uncertainty | None = None,
-        threshold: float = 25.0,
-        least: float = 0.015,
+        threshold: float = THRESHOLD,
     ) -> None:
         u = self._uncertainty = uncertainty or Uncertainty()
-        self._period = setup.scenario.control_period
-        self._ticks = max(1, round(BLOCK / self._period))
-        self._balance = MomentumBalance(setup, payload, (u.q, u.qd), u.model)
+        self._threshold, self._limits = threshold, setup.effort_limits
+        self._prediction = Prediction(setup, payload)
         self._touching = Touching(setup, u.q)
-        variances = u.q**2 / self._ticks, u.qd**2 / self._ticks
-        self._options = np.array([threshold, least, self._ticks * self._period, *variances])
-        self._most = np.array([u.payload * payload, *[u.friction] * len(JOINTS)])
-        self._prior = np.diag(self._most**2) * UNIFORM**2
+        self._variances = np.array([u.q, u.qd]) ** 2
+        most = np.array([u.payload * payload, *[u.friction] * len(JOINTS)])
+        self._prior = UNIFORM * most
         self.reset()
 
     def reset(self) -> None:
         """Forget all, as at the start of a run."""
         n = len(JOINTS)
-        self._balance.reset()
         self._touching.reset()
-        self._count = self._tick = 0
-        self._series, self._stops = np.zeros((BLOCKS, n, 7)), np.zeros((BLOCKS, n, 2), np.bool_)
-        self._forces = np.zeros((BLOCKS, n, n))
-        self._noises = np.zeros((BLOCKS, n, n))
-        self._errors, self._spreads = np.zeros((BLOCKS, n + 1)), np.zeros((BLOCKS, n + 1, n + 1))
-        self._rings = (
-            self._series, self._stops, self._forces, self._noises, self._errors, self._spreads
-        )  # fmt: skip
-        self._error, self._spread = np.zeros(n + 1), self._prior.copy()
-        self._suspicion = False
-        self._known = np.zeros(n, dtype=np.bool_)
+        self._time: float | None = None
+        self._known = np.zeros(n, dtype=np.int64)
         self._told: dict[int, Verdict] = {}
-        self._last: dict[int, tuple[Verdict | None, int]] = {}
-        self._clear()
+        self._evidence, self._against = np.zeros((2, 1 + 2 * n))
+        self._since, self._doubtful = np.zeros(1 + 2 * n), np.zeros(n)
+        self._states = np.zeros((1 + 2 * n, 3 * n + 1))
+        self._spreads = np.zeros((1 + 2 * n, 3 * n + 1, 3 * n + 1))
+        self._spreads[0, 2 * n :, 2 * n :] = np.diag(self._prior**2)
+        self._fits = np.zeros((1 + 2 * n, 2))
+        self._lacking = np.zeros((2 * n, n))
+        self._blind = -np.inf
+        self._misfit = np.zeros(1 + 2 * n)
+        self._ticks = np.zeros(1 + 2 * n)
 
     def update(self, time: float, q: Array, qd: Array, effort: Array) -> tuple[Detection, ...]:
         """Take what was measured, and the effort that was commanded up to then.
@@ -132,15 +134,32 @@ class Detector:
         Returns:
             joints that are found failed now, or whose kind is known now.
         """
-        self._sum += self._balance.add(time, q, qd, effort)
-        forces, stops = self._touching.look(time, q, qd)
-        self._force += forces + self._balance.unrest
-        self._stopped |= stops
-        self._tick += 1
-        if self._tick < self._ticks:
+        impulses, stops = self._touching.look(time, q, qd)
+        seen = np.concatenate([q, qd])
+        if self._time is None:
+            self._start(time, seen)
             return ()
-        self._push()
-        return self._judge(time)
+        period, self._time = time - self._time, time
+        tau = clip_efforts(effort, self._limits)
+        faults, lead = self._faults(), int(self._evidence.argmax())
+        given = np.where(faults[lead] == LOOSE, 0.0, tau)
+        motion, pushed, change = self._prediction.over(self._states[lead], given, period)
+        slack = self._uncertainty.model * np.abs(tau) + stops.any(axis=1) * STOP
+        slack += (np.abs(qd) < SIGMAS * self._uncertainty.qd) * self._prediction.breakaway
+        forces = impulses / period**2 + np.diag(slack**2)
+        advance(
+            motion, pushed, change, lead, faults, tau, forces,
+            DRIFT**2 * period * self._prior**2, seen, self._variances,
+            self._states, self._spreads, self._fits,
+        )  # fmt: skip
+        self._lacking = pushed * tau * (PAST / period)
+        self._weigh(time, period)
+        if self._fits[:, 0].min() > LOST:
+            self._start(time, seen)
+            self._blind = time + BLIND
+        if time < self._blind:
+            return ()
+        return self._tell(time, period)
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
         """Return, by joint, what cannot be told apart by what was measured lately.
@@ -148,79 +167,82 @@ class Detector:
         A joint that stood still may be frozen; one whose effort would not have moved it, loose.
         """
         found = dict[str, tuple[str, ...]]()
-        have = min(self._count, BLOCKS)
-        if have < 4:
-            return dict.fromkeys(JOINTS, ("healthy", *FAULTS))
-        series, period = self._series[-have:], self._options[2]
-        inertia = 1.0 / np.diag(np.linalg.inv(self._balance.mass))
+        loose, frozen = self._against[1:].reshape(2, -1)
         for j, joint in enumerate(JOINTS):
-            told = self._told.get(j)
-            if told:
-                if told == "undetermined":
+            if j in self._told:
+                if self._told[j] == "undetermined":
                     found[joint] = FAULTS
                 continue
-            given = series[:, j, EFFORT]
-            pull = np.abs(np.diff(given)).sum() / (have - 1) / period
-            idle = missing(pull, inertia[j], self._balance.viscous[j], have * period)
-            kinds = ["frozen"] if still(series, j, 0, self._options) < CLEAR else []
-            kinds += ["loose"] if idle < self._options[1] else []
+            kinds = [k for k, a in zip(FAULTS, (frozen[j], loose[j]), strict=True) if a > -CLEAR]
             if kinds:
                 found[joint] = ("healthy", *kinds)
         return found
 
-    def _clear(self) -> None:
+    def _start(self, time: float, seen: Array) -> None:
+        """Begin with a state, and the errors as known."""
+        self._time = time
+        n = len(seen)
+        known = self._spreads[0, n:, n:].copy()
+        self._states[:] = np.concatenate([seen, self._states[0, n:]])
+        self._spreads[:] = np.diag(np.repeat(self._variances, n // 2).tolist() + [0.0] * len(known))
+        self._spreads[:, n:, n:] = known
+        self._anew(slice(None), time)
+
+    def _anew(self, which: slice | NDArray[np.bool_], time: float) -> None:
+        """Let filters begin where the first one is."""
+        self._states[which], self._spreads[which] = self._states[0], self._spreads[0]
+        self._evidence[which] = self._misfit[which] = self._ticks[which] = 0.0
+        for j, way in enumerate(self._lacking.T):
+            if self._evidence[1 + j] == 0.0:
+                self._spreads[1 + j, : len(way), : len(way)] += np.outer(way, way)
+        self._since[which] = time
+
+    def _faults(self) -> NDArray[np.int64]:
+        """Return the joints' failures by filter (15, 7): known ones, and one more each."""
         n = len(JOINTS)
-        self._tick = 0
-        self._sum, self._stopped = np.zeros((n, 7)), np.zeros((n, 2), dtype=np.bool_)
-        self._force = np.zeros((n, n))
+        faults = np.tile(self._known, (1 + 2 * n, 1))
+        for f in range(2 * n):
+            if not self._known[f % n]:
+                faults[1 + f, f % n] = LOOSE if f < n else FROZEN
+        return faults
 
-    def _push(self) -> None:
-        """Complete a block."""
-        for ring in self._rings:
-            ring[:-1] = ring[1:]
-        self._series[-1] = self._sum / self._ticks
-        self._stops[-1] = self._stopped
-        self._forces[-1] += self._force
-        self._forces -= self._forces[0]
-        self._count += 1
-        self._clear()
+    def _weigh(self, time: float, period: float) -> None:
+        """Add to the evidence for each failure, which begins anew where there is none."""
+        chi, scale = (self._fits[0] - self._fits).T
+        gain = chi + np.minimum(scale, 0.0)
+        self._evidence = np.maximum(0.0, self._evidence + gain)
+        self._against = np.clip(self._against * (1.0 - period / LATELY) + gain, -10.0 * CLEAR, 0.0)
+        self._misfit += self._fits[:, 0]
+        self._ticks += 1.0
+        self._anew(self._evidence == 0.0, time)
 
-    def _judge(self, time: float) -> tuple[Detection, ...]:
-        have = min(self._count, BLOCKS)
-        series, forces = self._series[-have:], self._forces[-have:]
-        mass, viscous = self._balance.mass, self._balance.viscous
-        _, _, _, angle, rate = self._options
-        self._noises[-1] = rate * mass @ mass + np.diag(angle * viscous**2)
-        noise = self._noises[-have:]
-        old = have - LATE
-        if self._count % LEARN == 0 and old > LEARN + 1 and not self._suspicion:
-            past = series[:old], LEARN, self._error, self._spread, noise[:old], forces[:old]
-            learn(*past, self._known, angle)
-            np.clip(self._error, -self._most, self._most, out=self._error)
-        self._errors[-1], self._spreads[-1] = self._error, self._spread
-        found = np.empty((len(JOINTS), 4))
-        judge(
-            series, self._stops[-have:], self._errors[-have:], self._spreads[-have:], noise,
-            forces, np.linalg.inv(mass), viscous, self._known, self._options, found,
-        )  # fmt: skip
-        self._suspicion = bool((found[:, 0] > 0.0).any())
-        return tuple(
-            detection
-            for joint in range(len(JOINTS))
-            if (detection := self._tell(joint, time, found[joint]))
-        )
-
-    def _tell(self, joint: int, time: float, found: Array) -> Detection | None:
-        kind = KINDS.get(int(found[2])) if found[0] > 0.0 else None
-        before, times = self._last.get(joint, (None, 0))
-        times = times + 1 if kind == before else 1
-        self._last[joint] = kind, times
-        wanted = PATIENCE if kind == "undetermined" else CONFIRM
-        if kind is None or times < wanted or kind == self._told.get(joint):
-            return None
+    def _tell(self, time: float, period: float) -> tuple[Detection, ...]:
+        """Return the joint whose failure explains what no other does, and how it failed."""
+        freedom = self._states.shape[1] - len(JOINTS) - 1.0
+        most = freedom + LOOSELY * (1.0 + np.sqrt(1.0 / np.maximum(self._ticks, 1.0)))
+        fits = self._misfit <= most * self._ticks
+        both = np.where(fits, self._evidence, 0.0)[1:].reshape(2, -1)
+        each = both.max(axis=0)
+        joint = int(each.argmax())
+        rival = np.delete(self._evidence[1:].reshape(2, -1).max(axis=0), joint).max()
+        if each[joint] < self._threshold or each[joint] < rival + MARGIN:
+            self._doubtful[:] = 0.0
+            return ()
+        which = int(both[:, joint].argmax())
+        kind: Verdict = ("loose", "frozen")[which]  # type: ignore[assignment]
+        if both[which, joint] < both[1 - which, joint] + KINDS:
+            kind = "undetermined"
+            self._doubtful[joint] += period
+            if self._doubtful[joint] < PATIENCE or joint in self._told:
+                return ()
         self._told[joint] = kind
-        self._known[joint] = kind != "undetermined"
-        return Detection(JOINTS[joint], kind, time, float(found[3]) * self._options[2])
+        filter_ = 1 + which * len(JOINTS) + joint
+        since = float(self._since[filter_])
+        if kind != "undetermined":
+            self._known[joint] = LOOSE if kind == "loose" else FROZEN
+            self._states[0], self._spreads[0] = self._states[filter_], self._spreads[filter_]
+            self._anew(slice(None), time)
+        return (Detection(JOINTS[joint], kind, time, time - since),)
 
 
 def detections(

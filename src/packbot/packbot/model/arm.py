@@ -44,15 +44,10 @@ class Arm:
         self.model.inertias[hand] += pin.Inertia(mass, place, np.zeros((3, 3)))
         self.data = self.model.createData()
 
-    def momentum_forces(self, q: Array, qd: Array) -> Array:
-        """Return C' qd - g (7,) [N m], what drives the momentum M qd beside the efforts."""
-        coriolis = pin.computeCoriolisMatrix(self.model, self.data, q, qd)
-        gravity = pin.computeGeneralizedGravity(self.model, self.data, q)
-        return np.asarray(coriolis.T @ qd - gravity)
-
-    def stiffness(self, q: Array) -> Array:
-        """Return the change of gravity's efforts with the angles (7, 7) [N m/rad]."""
-        return np.asarray(pin.computeGeneralizedGravityDerivatives(self.model, self.data, q))
+    def effort_slopes(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
+        """Return the changes of `efforts` with q [N m/rad] and with qd [N m s/rad] (7, 7)."""
+        pin.computeRNEADerivatives(self.model, self.data, q, qd, qdd)
+        return self.data.dtau_dq.copy(), self.data.dtau_dv.copy()
 
     def acceleration(self, q: Array, qd: Array, effort: Array) -> Array:
         """Return the joint accelerations (7,) [rad/s^2] by the articulated-body algorithm."""
