@@ -1,4 +1,9 @@
-"""Online detection of frozen and loose joints, from joint states and commanded efforts alone."""
+"""Online detection of frozen and loose joints, from joint states and commanded efforts alone.
+
+Kalman filters of the arm, healthy and with each failure of each joint, run side by side; what one
+of them explains better than the healthy one is summed, and begins anew where it is none (the
+cumulative sum [Page 1954] of a multiple-model filter [Magill 1965]).
+"""
 
 from __future__ import annotations
 
@@ -19,11 +24,11 @@ from packbot.failures.touching import Touching
 from packbot.model.parameters import JOINTS
 
 Verdict = Literal["frozen", "loose", "undetermined"]
+KINDS: tuple[Verdict, Verdict] = ("loose", "frozen")  # in the order of the filters
 _log = logging.getLogger(__name__)
-FAULTS = ("frozen", "loose")
 THRESHOLD = 30.0  # chi^2
 MARGIN = 10.0  # chi^2 by which a joint beats the others,
-KINDS = 30.0  # and how it failed the other way
+APART = 30.0  # and its one failure the other
 PAST = 0.05  # s: for so long an effort may have lacked before it shows
 LOST = 80.0  # chi^2 of a state that no filter predicts: all begin anew,
 BLIND = 0.1  # s: and tell nothing for so long
@@ -31,6 +36,7 @@ LOOSELY = 16.0  # chi^2 by which a state may be off, and as much over the square
 PATIENCE = 0.12  # s for which a failure stands whose kind stays open
 CLEAR = 8.0  # chi^2 against an explanation that excludes it,
 LATELY = 1.0  # s in which it is gathered
+JOLT = 0.3  # part of a change of rate that an impact within a tick leaves open
 DRIFT = 0.01  # 1/s^0.5: by which errors wander, relative to the largest
 SIGMAS = 3.0  # of the noise of rates: slower joints may stick
 STOP = 100.0  # N m: standard deviation of what a stop may give
@@ -108,20 +114,16 @@ class Detector:
     def reset(self) -> None:
         """Forget all, as at the start of a run."""
         n = len(JOINTS)
+        k = 1 + 2 * n  # filters: of the healthy arm, of loose joints, of frozen ones
         self._touching.reset()
         self._time: float | None = None
         self._known = np.zeros(n, dtype=np.int64)
         self._told: dict[int, Verdict] = {}
-        self._evidence, self._against = np.zeros((2, 1 + 2 * n))
-        self._since, self._doubtful = np.zeros(1 + 2 * n), np.zeros(n)
-        self._states = np.zeros((1 + 2 * n, 3 * n + 1))
-        self._spreads = np.zeros((1 + 2 * n, 3 * n + 1, 3 * n + 1))
+        self._states, self._spreads = np.zeros((k, 3 * n + 1)), np.zeros((k, 3 * n + 1, 3 * n + 1))
         self._spreads[0, 2 * n :, 2 * n :] = np.diag(self._prior**2)
-        self._fits = np.zeros((1 + 2 * n, 2))
-        self._lacking = np.zeros((2 * n, n))
-        self._blind = -np.inf
-        self._misfit = np.zeros(1 + 2 * n)
-        self._ticks = np.zeros(1 + 2 * n)
+        self._fits, self._lacking = np.zeros((k, 2)), np.zeros((2 * n, n))
+        self._evidence, self._against, self._since, self._misfit, self._ticks = np.zeros((5, k))
+        self._doubtful, self._blind = np.zeros(n), -np.inf
 
     def update(self, time: float, q: Array, qd: Array, effort: Array) -> tuple[Detection, ...]:
         """Take what was measured, and the effort that was commanded up to then.
@@ -137,6 +139,7 @@ class Detector:
         impulses, stops = self._touching.look(time, q, qd)
         seen = np.concatenate([q, qd])
         if self._time is None:
+            self._time = time
             self._start(time, seen)
             return ()
         period, self._time = time - self._time, time
@@ -147,10 +150,12 @@ class Detector:
         slack = self._uncertainty.model * np.abs(tau) + stops.any(axis=1) * STOP
         slack += (np.abs(qd) < SIGMAS * self._uncertainty.qd) * self._prediction.breakaway
         forces = impulses / period**2 + np.diag(slack**2)
+        jolt = (qd - self._states[lead, len(q) : len(seen)]) * impulses.any()
+        jolts = np.concatenate([0.5 * period * jolt, JOLT * jolt]) ** 2
+        drift = DRIFT**2 * period * self._prior**2
         advance(
-            motion, pushed, change, lead, faults, tau, forces,
-            DRIFT**2 * period * self._prior**2, seen, self._variances,
-            self._states, self._spreads, self._fits,
+            motion, pushed, change, lead, faults, tau, forces, jolts, drift, seen,
+            self._variances, self._states, self._spreads, self._fits,
         )  # fmt: skip
         self._lacking = pushed * tau * (PAST / period)
         self._weigh(time, period)
@@ -169,27 +174,24 @@ class Detector:
         found = dict[str, tuple[str, ...]]()
         loose, frozen = self._against[1:].reshape(2, -1)
         for j, joint in enumerate(JOINTS):
-            if j in self._told:
-                if self._told[j] == "undetermined":
-                    found[joint] = FAULTS
+            if self._told.get(j, "undetermined") != "undetermined":
                 continue
-            kinds = [k for k, a in zip(FAULTS, (frozen[j], loose[j]), strict=True) if a > -CLEAR]
-            if kinds:
-                found[joint] = ("healthy", *kinds)
+            doubts = {"healthy": j not in self._told}
+            doubts |= {"frozen": frozen[j] > -CLEAR, "loose": loose[j] > -CLEAR}
+            if doubts["frozen"] or doubts["loose"]:
+                found[joint] = tuple(kind for kind, open_ in doubts.items() if open_)
         return found
 
     def _start(self, time: float, seen: Array) -> None:
         """Begin with a state, and the errors as known."""
-        self._time = time
-        n = len(seen)
-        known = self._spreads[0, n:, n:].copy()
-        self._states[:] = np.concatenate([seen, self._states[0, n:]])
-        self._spreads[:] = np.diag(np.repeat(self._variances, n // 2).tolist() + [0.0] * len(known))
-        self._spreads[:, n:, n:] = known
+        n, spread = len(seen), self._spreads[0]
+        self._states[0, :n] = seen
+        spread[:n] = spread[:, :n] = 0.0
+        spread[:n, :n] = np.diag(np.repeat(self._variances, n // 2))
         self._anew(slice(None), time)
 
     def _anew(self, which: slice | NDArray[np.bool_], time: float) -> None:
-        """Let filters begin where the first one is."""
+        """Let filters begin where the first one is, and loose joints' with what it missed."""
         self._states[which], self._spreads[which] = self._states[0], self._spreads[0]
         self._evidence[which] = self._misfit[which] = self._ticks[which] = 0.0
         for j, way in enumerate(self._lacking.T):
@@ -201,9 +203,8 @@ class Detector:
         """Return the joints' failures by filter (15, 7): known ones, and one more each."""
         n = len(JOINTS)
         faults = np.tile(self._known, (1 + 2 * n, 1))
-        for f in range(2 * n):
-            if not self._known[f % n]:
-                faults[1 + f, f % n] = LOOSE if f < n else FROZEN
+        for j in np.flatnonzero(self._known == 0):
+            faults[1 + j, j], faults[1 + n + j, j] = LOOSE, FROZEN
         return faults
 
     def _weigh(self, time: float, period: float) -> None:
@@ -218,8 +219,7 @@ class Detector:
 
     def _tell(self, time: float, period: float) -> tuple[Detection, ...]:
         """Return the joint whose failure explains what no other does, and how it failed."""
-        freedom = self._states.shape[1] - len(JOINTS) - 1.0
-        most = freedom + LOOSELY * (1.0 + np.sqrt(1.0 / np.maximum(self._ticks, 1.0)))
+        most = 2.0 * len(JOINTS) + LOOSELY * (1.0 + np.sqrt(1.0 / np.maximum(self._ticks, 1.0)))
         fits = self._misfit <= most * self._ticks
         both = np.where(fits, self._evidence, 0.0)[1:].reshape(2, -1)
         each = both.max(axis=0)
@@ -229,18 +229,18 @@ class Detector:
             self._doubtful[:] = 0.0
             return ()
         which = int(both[:, joint].argmax())
-        kind: Verdict = ("loose", "frozen")[which]  # type: ignore[assignment]
-        if both[which, joint] < both[1 - which, joint] + KINDS:
+        kind = KINDS[which]
+        if both[which, joint] < both[1 - which, joint] + APART:
             kind = "undetermined"
             self._doubtful[joint] += period
             if self._doubtful[joint] < PATIENCE or joint in self._told:
                 return ()
         self._told[joint] = kind
-        filter_ = 1 + which * len(JOINTS) + joint
-        since = float(self._since[filter_])
+        found = 1 + which * len(JOINTS) + joint
+        since = float(self._since[found])
         if kind != "undetermined":
             self._known[joint] = LOOSE if kind == "loose" else FROZEN
-            self._states[0], self._spreads[0] = self._states[filter_], self._spreads[filter_]
+            self._states[0], self._spreads[0] = self._states[found], self._spreads[found]
             self._anew(slice(None), time)
         return (Detection(JOINTS[joint], kind, time, time - since),)
 

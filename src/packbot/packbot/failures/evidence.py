@@ -69,7 +69,10 @@ def correct(state, spread, which, seen, variance):
 
 
 @kernel
-def advance(motion, pushed, change, lead, faults, effort, forces, drift, seen, variances, states, spreads, fits):
+def advance(
+    motion, pushed, change, lead, faults, effort, forces, jolts, drift, seen, variances,
+    states, spreads, fits,
+):  # fmt: skip
     """Predict each filter over a tick and correct it by what is seen.
 
     Args:
@@ -79,6 +82,7 @@ def advance(motion, pushed, change, lead, faults, effort, forces, drift, seen, v
         faults: kind of each joint's failure, 0 for none, by filter (k, 7).
         effort: commanded (7,) [N m].
         forces: covariance of unknown efforts (7, 7) [(N m)^2].
+        jolts: variances that impacts within the tick add to q and qd (14,).
         drift: variance that the errors gain in a tick (8,).
         seen: q and qd as measured (14,).
         variances: of q and qd as measured (2,).
@@ -88,7 +92,7 @@ def advance(motion, pushed, change, lead, faults, effort, forces, drift, seen, v
     n = len(effort)
     size = states.shape[1]
     centre = states[lead].copy()
-    unknown = pushed @ forces @ pushed.T
+    unknown = pushed @ forces @ pushed.T + np.diag(jolts)
     for f in range(len(states)):
         state, spread = states[f], spreads[f]
         ahead = centre[: 2 * n] + change + motion @ (state - centre)

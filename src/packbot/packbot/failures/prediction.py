@@ -36,9 +36,7 @@ class Prediction:
         stiction = self._friction.stiction
         self.breakaway = self._friction.constant if stiction is None else stiction
 
-    def over(
-        self, estimate: Array, effort: Array, period: float
-    ) -> tuple[Array, Array, Array]:
+    def over(self, estimate: Array, effort: Array, period: float) -> tuple[Array, Array, Array]:
         """Return motion, pushed and change of `evidence.advance` over a period [s].
 
         Args:
