@@ -28,7 +28,7 @@ from packbot.model.libraries import compiled
 
 FAILURES = 10  # of one arm
 RESULTS = ("found", "undetermined", "missed", "wrong")
-THRESHOLDS = (6.0, 10.0, 15.0, 25.0, 40.0, 60.0, 100.0, 200.0)
+THRESHOLDS = (8.0, 12.0, 20.0, 30.0, 50.0)
 
 
 def detect_command(

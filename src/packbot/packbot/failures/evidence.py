@@ -125,12 +125,3 @@ def advance(
             error, total = correct(state, spread, i, seen[i], variances[i // n])
             fits[f, 0] += error / total
             fits[f, 1] += np.log(total)
-
-
-@kernel
-def missing(effort, inertia, viscous, time):
-    """Return by how far an effort [N m] that is missing for a time leaves a joint behind [rad]."""
-    if viscous * time < 1e-3 * inertia:
-        return 0.5 * abs(effort) / inertia * time**2
-    lag = inertia / viscous
-    return abs(effort) / viscous * (time + lag * np.expm1(-time / lag))

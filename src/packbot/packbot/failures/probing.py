@@ -10,7 +10,6 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
-from packbot.failures.evidence import missing
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.planning.reaching import MARGIN
@@ -77,7 +76,9 @@ class Prober:
         rest = np.zeros_like(q)
         inertia = 1.0 / float(np.linalg.inv(self._arm.mass_matrix(q))[joint, joint])
         effort = float(self._arm.bias(q, rest)[joint])
-        return bool(missing(effort, inertia, self._viscous[joint], WAIT) > GIVES)
+        viscous = self._viscous[joint]
+        lag = inertia / viscous
+        return bool(abs(effort) / viscous * (WAIT + lag * np.expm1(-WAIT / lag)) > GIVES)
 
     def _safe(self, q: Array, way: Array) -> bool:
         lower, upper = self._limits
