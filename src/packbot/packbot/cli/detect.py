@@ -27,7 +27,6 @@ from roboaccord.scenario.setup import Setup
 from packbot.model.libraries import compiled
 
 FAILURES = 10  # of one arm
-RESULTS = ("found", "undetermined", "missed", "wrong")
 THRESHOLDS = (8.0, 12.0, 20.0, 30.0, 50.0)
 
 
@@ -68,7 +67,7 @@ def detect_command(
 
 def _study(count: int, minutes: float, seed: int, folder: Path | None, *, force: bool) -> Result:
     """Run the study of detection, or what is left of it, and draw its figure."""
-    from packbot.failures.detection_study import judge_file, run_arm, summary
+    from packbot.failures.detection_study import RESULTS, judge_file, run_arm, summary
 
     arms = max(1, round(count / FAILURES))
     with results(folder, "packbot_detection", force=force) as place, progress() as bar:
