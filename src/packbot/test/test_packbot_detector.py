@@ -118,6 +118,21 @@ def test_nothing_is_found_in_a_healthy_reach(setup):
     assert found == []
 
 
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_impacts_of_a_collapse_are_no_failures(noise):
+    setup = Setup.of(load_scenario("packbot", "packbot", "collapse"))
+    rng, simulator, detector = np.random.default_rng(0), PackbotReference(setup), Detector(setup)
+    state, effort = simulator.reset(setup.initial), np.zeros(7)
+    found, fastest = [], 0.0
+    for _ in range(60):
+        error = noise * rng.standard_normal((2, 7)) * NOISE[:, None]
+        found += detector.update(state.time, state.q + error[0], state.qd + error[1], effort)
+        before, state = state, simulator.step(Command(effort), 0.01)
+        fastest = max(fastest, np.abs(state.qd - before.qd).max())
+    assert fastest > 1.0  # rad/s: there were impacts
+    assert found == []
+
+
 def test_a_joint_frozen_at_rest_is_undetermined_until_it_is_turned(setup):
     detector, found = run(setup, Fault("elbow1", "frozen"), at=0.0, duration=1.0, hold=True)
     assert found == []
