@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
 from packbot.controllers.reach import ReachController
@@ -25,10 +26,12 @@ SLOW = 0.3  # part of the speed limits at which loose joints come along, nearly 
 STILL = 0.02  # rad/s: arms slower than that are at rest
 REST = 0.3  # s for which they must be, until a new way is planned
 PATIENCE = 8.0  # s after which it is planned anyhow
+THOUGHT = 0.2  # s from then until a way begins, and
+WAIT = 5.0  # s of wall time for which each state until then waits for the plan
 SERVO = 1.0  # 1/s, of the tips' error at the end of a way
 SERVED = 0.15  # rad that it adds at most
 SOFT = 1e-4  # m^2, of its damping
-LAST = 3.0  # s at the end of a way
+LAST, LONGEST = 3.0, 12.0  # s at the end of a way, and until the arm rests there
 _log = logging.getLogger(__name__)
 
 
@@ -95,7 +98,7 @@ class RecoveryController:
         self.detected |= {each.joint: each for each in found}
         if any(each.fault for each in found):
             self._swap([each.fault for each in self.detected.values() if each.fault], state)
-        elif self.started is None and self._rests(state):
+        elif self.started is None and (self._plan or self._rests(state)):
             self._replan(state)
         command = self._follow(state)
         self._effort = command.effort
@@ -110,6 +113,7 @@ class RecoveryController:
         self.started: float | None = None
         self.motion: TimedPath | None = None
         self.recovery: Recovery | None = None
+        self._plan: Future[tuple[Recoverer, Recovery]] | None = None
         self._since = self._moved = state.time
         self.arm = FailedArm(self._setup, faults, q=state.q, watch=self._watch)
         self._control = FailedTorque(self._setup, self.arm, self._bandwidth)
@@ -121,19 +125,35 @@ class RecoveryController:
         return state.time - self._moved >= REST or state.time - self._since >= PATIENCE
 
     def _replan(self, state: RobotState) -> None:
-        """Prepare a plan from where the arm rests; at the next tick, plan the way."""
-        from packbot.failures.recovery import Recoverer
+        """Plan a way from where the arm rests, in a thread: a slow machine is waited for.
+
+        The way begins `THOUGHT` later, so that it does not depend on how fast the machine is.
+        """
         from packbot.planning.trajectories import in_time
 
-        if self.planner is None or not self.planner.starts_at(self.arm, state.q):
-            self.planner = Recoverer(self.arm, state.q, self._seed, self._margin)
+        if self._plan is None:
+            self._plan = ThreadPoolExecutor(1).submit(self._planned, self.arm.faults, state.q)
+            self._since = state.time
+        wait([self._plan], WAIT)
+        if state.time - self._since < THOUGHT:
             return
-        self.recovery = self.planner.reach(self._target)
+        self.planner, self.recovery = self._plan.result()
         self.reason = self.recovery.reason
         self.started, self._hold = state.time, self.recovery.corners[0]
         if len(self.recovery.corners) > 1:
             slow = SLOW if self.planner.tree else self._speed
             self.motion = in_time(self._setup, self.recovery.corners, slow)
+
+    def _planned(self, faults: Sequence[Fault], q: Array) -> tuple[Recoverer, Recovery]:
+        """Return a planner, with an arm of its own, and its way from the angles q (7,) [rad]."""
+        from packbot.failures.arm import FailedArm
+        from packbot.failures.recovery import Recoverer
+
+        planner = self.planner
+        arm = FailedArm(self._setup, faults, q=q, watch=self._watch)
+        if planner is None or not planner.starts_at(arm, q):
+            planner = Recoverer(arm, q, self._seed, self._margin)
+        return planner, planner.reach(self._target)
 
     def _follow(self, state: RobotState) -> Command:
         """Return the efforts along the motion, or those that hold the arm."""
@@ -143,15 +163,19 @@ class RecoveryController:
             r, rate, change = self.motion.at(time)
         end = self.motion.duration if self.motion is not None else 0.0
         if self.started is not None and time > end:
-            self.done = time > end + LAST
+            self.done = time > end + (LAST if np.abs(state.qd[:ARM]).max() < STILL else LONGEST)
             self._serve(state)
         return self._control.command(state, r + self._served, rate, change)
 
     def _serve(self, state: RobotState) -> None:
-        """Draw the tips to where they are to be, by what is measured."""
+        """Draw the tips to where they are to be, by what is measured.
+
+        Where loose joints swing freely, that is about where they come to hang.
+        """
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
-        error = aim - self.arm.kinematics.tip(state.q)
-        lines = self.arm.tip_jacobian(state.q)
+        q = state.q if len(self.arm.propping(state.q)) else self.arm.hang(state.q)
+        error = aim - self.arm.kinematics.tip(q)
+        lines = self.arm.tip_jacobian(q)
         step = lines.T @ np.linalg.solve(lines @ lines.T + SOFT * np.eye(3), error)
         self._served += SERVO * self._setup.scenario.control_period * step
         np.clip(self._served, -SERVED, SERVED, out=self._served)
