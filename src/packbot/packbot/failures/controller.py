@@ -80,7 +80,9 @@ class RecoveryController:
         self._effort = np.zeros(len(self._setup.joints))
         self.detected: dict[str, Detection] = {}
         self.reason, self.done = "", False
-        self._served = np.zeros(len(self._setup.joints))
+        self.started: float | None = None
+        self.motion: TimedPath | None = None
+        self.recovery: Recovery | None = None
         self._swap((), self._setup.initial)
         if not self._watch:
             try:
@@ -109,10 +111,8 @@ class RecoveryController:
         from packbot.failures.arm import FailedArm
         from packbot.failures.tracking import FailedTorque
 
-        self._hold = state.q
-        self.started: float | None = None
-        self.motion: TimedPath | None = None
-        self.recovery: Recovery | None = None
+        self._hold, self._served = state.q, np.zeros(len(state.q))
+        self.started = self.motion = self.recovery = None
         self._plan: Future[tuple[Recoverer, Recovery]] | None = None
         self._since = self._moved = state.time
         self.arm = FailedArm(self._setup, faults, q=state.q, watch=self._watch)
