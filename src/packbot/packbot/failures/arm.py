@@ -229,14 +229,6 @@ class FailedArm:
         """Return whether nothing hides the point that the camera is to look at."""
         return not self._sight or self._sight.look(q, self.kinematics.tip(q)).visible
 
-    def rank(self, q: Array) -> int:
-        """Return the rank of the Jacobian of the finger tips over the active joints.
-
-        That of loose joints is theirs with the others, along their zero-torque set.
-        """
-        jacobian = self.tip_jacobian(q)
-        return int(np.linalg.matrix_rank(jacobian[:, self.active], tol=1e-6))
-
     def tip_jacobian(self, q: Array) -> Array:
         """Return the change of the tips with active joints (3, 7) [m/rad], loose ones following.
 
