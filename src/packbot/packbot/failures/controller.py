@@ -31,7 +31,7 @@ WAIT = 5.0  # s of wall time for which each state until then waits for the plan
 SERVO = 1.0  # 1/s, of the tips' error at the end of a way
 SERVED = 0.15  # rad that it adds at most
 SOFT = 1e-4  # m^2, of its damping
-LAST, LONGEST = 3.0, 12.0  # s at the end of a way, and until the arm rests there
+LAST, LONGEST = 3.0, 12.0  # s for which the arm rests at the end of a way; s there at most
 _log = logging.getLogger(__name__)
 
 
@@ -94,6 +94,8 @@ class RecoveryController:
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion in force, or hold the arm."""
         found = self._detector.update(state.time, state.q, state.qd, self._effort)
+        if np.abs(state.qd[:ARM]).max() > STILL:
+            self._moved = state.time
         for each in found:
             line = "%s is %s: found at %.3f s, %.3f s after it failed"
             _log.warning(line, each.joint, each.kind, each.time, each.delay)
@@ -120,8 +122,6 @@ class RecoveryController:
 
     def _rests(self, state: RobotState) -> bool:
         """Return whether the arm has been at rest for a while, camera and wrist apart."""
-        if np.abs(state.qd[:ARM]).max() > STILL:
-            self._moved = state.time
         return state.time - self._moved >= REST or state.time - self._since >= PATIENCE
 
     def _replan(self, state: RobotState) -> None:
@@ -163,7 +163,8 @@ class RecoveryController:
             r, rate, change = self.motion.at(time)
         end = self.motion.duration if self.motion is not None else 0.0
         if self.started is not None and time > end:
-            self.done = time > end + (LAST if np.abs(state.qd[:ARM]).max() < STILL else LONGEST)
+            rested = min(time - end, state.time - self._moved)
+            self.done = rested > LAST or time > end + LONGEST
             self._serve(state)
         return self._control.command(state, r + self._served, rate, change)
 
