@@ -87,6 +87,10 @@ images: $(VENV)/.demo ## draw the figures of docs/images anew
 	$(ACCORD) voxel-sphere make ramp --n 100 --out runs/images/ramps
 	$(ACCORD) voxel-sphere roll runs/images/ramps --omega 6 3 --start 18 50 --time 3 \
 	    --after reflected --out runs/images/voxel_sphere
+	for name in recover reach; do \
+	    $(ACCORD) run packbot loose_elbow2 --set controller.name=$$name --out runs/images/$$name && \
+	    $(ACCORD) view runs/images/$$name/bag --gif docs/images/packbot_loose_elbow2_$$name.gif \
+	        --size 480x270 --fps 12 --speed 2 || exit; done
 	@for file in runs/images/*/*.svg; do folder=$$(basename $$(dirname $$file)); \
 	    cp $$file docs/images/$${folder%_map}_$$(basename $$file); done
 

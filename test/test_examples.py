@@ -27,6 +27,7 @@ FIGURES = {
     ),
     "drive_roller_sphere": (r"rolled ([\d.]+) m along x$", 0.4, 0.01),
     "reach_packbot": (r"^finger tips at ([\d.]+) -0.1200 0.6200 m$", 1.1, 1e-4),
+    "recover_packbot": (r"^recover: finger tips at ([\d.]+) 0.2[45]\d 0.(?:29|30)", 0.75, 0.01),
     "run_snake": (r"^speed ([\d.]+) m/s$", 1.066, 0.03),
     "search_monkeybot": (r"^stride ([\d.]+) m ", 0.671, 0.0005 / 0.671),
 }

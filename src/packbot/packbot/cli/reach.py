@@ -37,10 +37,10 @@ def reach_command(
 ) -> Result:
     """Reach for a target, and when joints fail, with those that are left.
 
-    The controller stops, swaps the model and plans a new way: free of collision, within the limits
-    of effort, loose joints hanging or lying on something. Where there is none it says why, and goes
-    to the nearest point that has one. A start that a frozen joint brings into collision gives way
-    to the nearest that is clear.
+    The controller finds failures by itself, from joint states and its efforts. It stops, swaps the
+    model and plans a new way: free of collision, within the limits of effort, loose joints hanging
+    or lying on something. Where there is none it says why, and goes to the nearest point that has
+    one. A start that a frozen joint brings into collision gives way to the nearest that is clear.
 
     Examples:
 
@@ -67,17 +67,18 @@ def figures_of(
     with progress() as bar:
         watch = ProgressObserver(bar, f"reach in {engine}", LONGEST)
         found = run_reach(setup, aim, engine, ignore=ignore, observers=[watch])
-    noticed = [
-        {"joint": notice.fault.joint, "kind": notice.fault.kind, "delay": notice.delay}
-        for notice in found.noticed
-        if notice.fault
+    began = {fault.joint: fault.time for fault in setup.faults}
+    detected = [
+        {"joint": each.joint, "kind": each.kind}
+        | {"delay": each.time - began.get(each.joint, each.time - each.delay)}
+        for each in found.detected
     ]
     return {
         "reached": found.reached,
         "error": found.error,
         "reason": found.reason or None,
         "nearest": found.nearest,
-        "detected": noticed[0] if len(noticed) == 1 else noticed or None,
+        "detected": detected[0] if len(detected) == 1 else detected or None,
         "path": found.path,
         "seen": found.seen,
         "touched": found.touched,
@@ -99,7 +100,7 @@ def shown_of(data: dict[str, Any]) -> list[RenderableType]:
         lines.append(f"nearest point with a way: {nearest} m")
     detected = data["detected"] or []
     lines += [
-        f"noticed: {each['joint']} {each['kind']}, after {each['delay']:.2f} s"
+        f"detected: {each['joint']} {each['kind']}, after {each['delay']:.2f} s"
         for each in (detected if isinstance(detected, list) else [detected])
     ]
     lines.append(f"greatest effort over its limit: {data['load']:.2f}")

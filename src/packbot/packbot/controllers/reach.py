@@ -28,10 +28,6 @@ class ReachController:
         speed: part of the speed limits that is used.
         bandwidth: of the control [rad/s].
         margin: that the way keeps from touching [m].
-        detect: whether to watch for joints that fail, which the log names then.
-
-    Attributes:
-        watch: that does, or None.
     """
 
     def __init__(
@@ -44,17 +40,14 @@ class ReachController:
         speed: float = 0.8,
         bandwidth: float = 10.0,
         margin: float = MARGIN,
-        detect: bool = False,
     ) -> None:
         with compiled("the controller reach"):
             from packbot.controllers.tracking import ComputedTorque
-            from packbot.failures.detector import Detector, Watch
             from packbot.planning.rrt import Planner
         self._setup, self._speed = setup, speed
         self._goal = Goal.read(target, pose, pitch, look=look)
         self._planner = Planner(setup, margin=margin)
         self._control = ComputedTorque(setup, bandwidth)
-        self.watch = Watch(Detector(setup)) if detect else None
         self._motions: dict[int, TimedPath] = {}
 
     def reset(self, seed: int) -> None:
@@ -68,13 +61,7 @@ class ReachController:
             corners = planner.plan(start, goal, seed)
             self._motions[seed] = in_time(self._setup, corners, self._speed)
         self.motion = self._motions[seed]
-        if self.watch:
-            self.watch.reset()
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion, and hold its end."""
-        command = self._control.command(state, *self.motion.at(state.time))
-        if self.watch:
-            self.watch.see(state)
-            self.watch.answered(command)
-        return command
+        return self._control.command(state, *self.motion.at(state.time))

@@ -23,6 +23,7 @@ from packbot.model.kinematics import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.model.poses import check_limits
 from packbot.planning.reaching import ARM
+from packbot.planning.sight import Sight
 from packbot.planning.trajectories import RESERVE
 
 GAP = 5e-4  # m at which a loose joint rests on a contact: the margin of the contact law
@@ -47,6 +48,7 @@ class FailedArm:
             not given.
         payload: mass at the finger tips [kg].
         clearance: of the setup, if it is there already.
+        watch: distance [m] of a point before the lens that takes the place of the finger tips.
 
     Attributes:
         frozen, loose, active: indices of the joints, apart; `free` are loose and active ones.
@@ -66,14 +68,16 @@ class FailedArm:
         q: Array | None = None,
         payload: float = 0.0,
         clearance: Clearance | None = None,
+        watch: float = 0.0,
     ) -> None:
         names = [fault.joint for fault in faults]
         for name in names:
             if name not in JOINTS or names.count(name) > 1:
                 raise AccordError(f"{name} is no joint of the arm, or fails twice")
         self.setup, self.faults = setup, tuple(faults)
-        self.kinematics = Kinematics(setup)
+        self.kinematics = Kinematics(setup, watch)
         self.clearance = clearance or Clearance.of(setup)
+        self._sight = Sight(self.clearance) if watch else None
         self.model = self.kinematics.arm.model
         if payload:
             tip = np.array([setup.parameters.gripper_length, 0.0, 0.0])
@@ -221,13 +225,9 @@ class FailedArm:
         placing = [i for i in self.loose.tolist() if i < ARM]
         return all(abs(self.swing(q, i)[0]) < np.pi - TIPPING for i in placing)
 
-    def rank(self, q: Array) -> int:
-        """Return the rank of the Jacobian of the finger tips over the active joints.
-
-        That of loose joints is theirs with the others, along their zero-torque set.
-        """
-        jacobian = self.tip_jacobian(q)
-        return int(np.linalg.matrix_rank(jacobian[:, self.active], tol=1e-6))
+    def sees(self, q: Array) -> bool:
+        """Return whether nothing hides the point that the camera is to look at."""
+        return not self._sight or self._sight.look(q, self.kinematics.tip(q)).visible
 
     def tip_jacobian(self, q: Array) -> Array:
         """Return the change of the tips with active joints (3, 7) [m/rad], loose ones following.

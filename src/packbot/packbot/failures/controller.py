@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+import logging
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
 from packbot.controllers.reach import ReachController
@@ -17,6 +18,7 @@ from packbot.model.libraries import compiled
 from packbot.planning.reaching import ARM, MARGIN
 
 if TYPE_CHECKING:
+    from packbot.failures.detector import Detection
     from packbot.failures.recovery import Recoverer, Recovery
     from packbot.planning.trajectories import TimedPath
 
@@ -24,77 +26,31 @@ SLOW = 0.3  # part of the speed limits at which loose joints come along, nearly 
 STILL = 0.02  # rad/s: arms slower than that are at rest
 REST = 0.3  # s for which they must be, until a new way is planned
 PATIENCE = 8.0  # s after which it is planned anyhow
+THOUGHT = 0.2  # s from then until a way begins, and
+WAIT = 5.0  # s of wall time for which each state until then waits for the plan
 SERVO = 1.0  # 1/s, of the tips' error at the end of a way
 SERVED = 0.15  # rad that it adds at most
 SOFT = 1e-4  # m^2, of its damping
-LAST = 3.0  # s at the end of a way
-
-
-class Notice(Protocol):
-    """A failure that was noticed: its fault, None as long as its kind is open, and how late [s]."""
-
-    @property
-    def fault(self) -> Fault | None: ...
-
-    @property
-    def delay(self) -> float: ...
-
-
-class Watch(Protocol):
-    """What notices failures."""
-
-    def reset(self) -> None:
-        """Forget everything."""
-
-    def see(self, state: RobotState) -> Sequence[Notice]:
-        """Return what is noticed at a state."""
-
-    def answered(self, command: Command) -> Command:
-        """Return the command that is given to the state, remembered."""
-
-
-@dataclass(frozen=True)
-class Announcement:
-    """Hold a fault of a scenario, known as it comes."""
-
-    fault: Fault
-    delay: float = 0.0
-
-
-class Announced:
-    """Notice the faults of a scenario as they come, and none else (Watch)."""
-
-    def __init__(self, setup: Setup) -> None:
-        self._faults = setup.faults
-        self.reset()
-
-    def reset(self) -> None:
-        self._left = list(self._faults)
-
-    def see(self, state: RobotState) -> Sequence[Notice]:
-        now = [fault for fault in self._left if fault.time <= state.time]
-        self._left = [fault for fault in self._left if fault.time > state.time]
-        return [Announcement(fault, state.time - fault.time) for fault in now]
-
-    def answered(self, command: Command) -> Command:
-        return command
+LAST, LONGEST = 3.0, 12.0  # s for which the arm rests at the end of a way; s there at most
+_log = logging.getLogger(__name__)
 
 
 class RecoveryController:
     """Reach a target, and when a joint fails, with the joints that are left (Controller).
 
-    On a failure the arm is held until it rests. Then the model is swapped, a way is planned for the
-    joints that are left, and tracked. At its end the tips are drawn to the target by what is
-    measured: loose joints lie as they do. Where there is no way, the arm goes to the nearest point
-    that has one.
+    A detector sees each state and the commands; the faults of the scenario are not looked at. When
+    it names a joint and its kind, the arm is held until it rests. Then the model is swapped, a way
+    is planned for the joints that are left, and tracked. At its end the tips are drawn to the
+    target by what is measured: loose joints lie as they do. Where there is no way, the arm goes to
+    the nearest point that has one. As long as a kind is open the arm goes on, which tells.
 
     Args:
         setup: robot and scenario; the way starts at its initial state.
         target: where the finger tips shall be, x, y, z [m].
+        watch: distance from which the camera shall look at the target instead [m].
         speed: part of the speed limits that is used.
         bandwidth: of the control [rad/s].
         margin: that the way keeps from touching [m].
-        watch: what notices failures; those of the scenario are known at once if not given.
         planner: for the failed arm at rest, where there is one already.
     """
 
@@ -102,88 +58,102 @@ class RecoveryController:
         self,
         setup: Setup,
         target: Sequence[float] | None = None,
+        watch: float = 0.0,
         speed: float = 0.8,
         bandwidth: float = 10.0,
         margin: float = MARGIN,
-        watch: Watch | None = None,
         planner: Recoverer | None = None,
     ) -> None:
         with compiled("the controller recover"):
-            from packbot.controllers.tracking import ComputedTorque
+            from packbot.failures.detector import Detector
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
         )
-        self._setup, self._target = setup, np.array(target, dtype=float)
+        self._setup, self._target, self._watch = setup, np.array(target, dtype=float), watch
         self._speed, self._bandwidth, self._margin = speed, bandwidth, margin
-        self._tracking = ComputedTorque
-        self._watch, self.planner = watch or Announced(setup), planner
+        self._detector, self.planner = Detector(setup), planner
 
     def reset(self, seed: int) -> None:
-        """Forget everything; `seed` is that of the sampling."""
+        """Forget everything, and plan the way of the healthy arm; `seed` is of the sampling."""
         self._seed = seed
-        self._watch.reset()
-        self.faults: tuple[Fault, ...] = ()
-        self.recovery: Recovery | None = None
-        self.motion: TimedPath | None = None
+        self._detector.reset()
+        self._effort = np.zeros(len(self._setup.joints))
+        self.detected: dict[str, Detection] = {}
         self.reason, self.done = "", False
-        self.noticed = list[Notice]()
-        self._served = np.zeros(len(self._setup.joints))
-        self._hold = self._setup.initial.q
         self.started: float | None = None
-        self._control = self._tracking(self._setup, self._bandwidth)
+        self.motion: TimedPath | None = None
+        self.recovery: Recovery | None = None
+        self._swap((), self._setup.initial)
+        if not self._watch:
+            try:
+                self._healthy.reset(seed)
+            except AccordError:
+                return
+            self.motion, self.started = self._healthy.motion, 0.0
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion in force, or hold the arm."""
-        seen = [notice for notice in self._watch.see(state) if notice.fault]
-        if seen:
-            self.noticed += seen
-            faults = [notice.fault for notice in self.noticed if notice.fault]
-            self._fail({fault.joint: fault for fault in faults}, state)
-        elif not self.faults and self.started is None:
-            self._plan(state)
-        elif self.faults and self.started is None and self._rests(state):
+        found = self._detector.update(state.time, state.q, state.qd, self._effort)
+        if np.abs(state.qd[:ARM]).max() > STILL:
+            self._moved = state.time
+        for each in found:
+            line = "%s is %s: found at %.3f s, %.3f s after it failed"
+            _log.warning(line, each.joint, each.kind, each.time, each.delay)
+        self.detected |= {each.joint: each for each in found}
+        if any(each.fault for each in found):
+            self._swap([each.fault for each in self.detected.values() if each.fault], state)
+        elif self.started is None and (self._plan or self._rests(state)):
             self._replan(state)
-        return self._watch.answered(self._follow(state))
+        command = self._follow(state)
+        self._effort = command.effort
+        return command
 
-    def _plan(self, state: RobotState) -> None:
-        """Plan the way of the healthy arm; where there is none, hold still."""
-        self.started, self._hold = state.time, state.q
-        try:
-            self._healthy.reset(self._seed)
-            self.motion = self._healthy.motion
-        except AccordError as error:
-            self.reason = str(error)
-
-    def _fail(self, faults: Mapping[str, Fault], state: RobotState) -> None:
+    def _swap(self, faults: Sequence[Fault], state: RobotState) -> None:
         """Swap the model, and hold the arm where it is."""
         from packbot.failures.arm import FailedArm
         from packbot.failures.tracking import FailedTorque
 
-        self.faults, self._hold = tuple(faults.values()), state.q
+        self._hold, self._served = state.q, np.zeros(len(state.q))
         self.started = self.motion = self.recovery = None
+        self._plan: Future[tuple[Recoverer, Recovery]] | None = None
         self._since = self._moved = state.time
-        self.arm = FailedArm(self._setup, self.faults, q=state.q)
+        self.arm = FailedArm(self._setup, faults, q=state.q, watch=self._watch)
         self._control = FailedTorque(self._setup, self.arm, self._bandwidth)
 
     def _rests(self, state: RobotState) -> bool:
         """Return whether the arm has been at rest for a while, camera and wrist apart."""
-        if np.abs(state.qd[:ARM]).max() > STILL:
-            self._moved = state.time
         return state.time - self._moved >= REST or state.time - self._since >= PATIENCE
 
     def _replan(self, state: RobotState) -> None:
-        """Plan a way from where the arm rests."""
-        from packbot.failures.recovery import Recoverer
+        """Plan a way from where the arm rests, in a thread: a slow machine is waited for.
+
+        The way begins `THOUGHT` later, so that it does not depend on how fast the machine is.
+        """
         from packbot.planning.trajectories import in_time
 
-        if self.planner is None or not self.planner.starts_at(self.arm, state.q):
-            self.planner = Recoverer(self.arm, state.q, self._seed, self._margin)
-        self.recovery = self.planner.reach(self._target)
+        if self._plan is None:
+            self._plan = ThreadPoolExecutor(1).submit(self._planned, self.arm.faults, state.q)
+            self._since = state.time
+        wait([self._plan], WAIT)
+        if state.time - self._since < THOUGHT:
+            return
+        self.planner, self.recovery = self._plan.result()
         self.reason = self.recovery.reason
         self.started, self._hold = state.time, self.recovery.corners[0]
         if len(self.recovery.corners) > 1:
             slow = SLOW if self.planner.tree else self._speed
             self.motion = in_time(self._setup, self.recovery.corners, slow)
+
+    def _planned(self, faults: Sequence[Fault], q: Array) -> tuple[Recoverer, Recovery]:
+        """Return a planner, with an arm of its own, and its way from the angles q (7,) [rad]."""
+        from packbot.failures.arm import FailedArm
+        from packbot.failures.recovery import Recoverer
+
+        planner = self.planner
+        arm = FailedArm(self._setup, faults, q=q, watch=self._watch)
+        if planner is None or not planner.starts_at(arm, q):
+            planner = Recoverer(arm, q, self._seed, self._margin)
+        return planner, planner.reach(self._target)
 
     def _follow(self, state: RobotState) -> Command:
         """Return the efforts along the motion, or those that hold the arm."""
@@ -193,16 +163,20 @@ class RecoveryController:
             r, rate, change = self.motion.at(time)
         end = self.motion.duration if self.motion is not None else 0.0
         if self.started is not None and time > end:
-            self.done = time > end + LAST
-            if self.recovery is not None:
-                self._serve(state, self.recovery)
+            rested = min(time - end, state.time - self._moved)
+            self.done = rested > LAST or time > end + LONGEST
+            self._serve(state)
         return self._control.command(state, r + self._served, rate, change)
 
-    def _serve(self, state: RobotState, recovery: Recovery) -> None:
-        """Draw the tips to where they are to be, by what is measured."""
-        aim = recovery.nearest if recovery.reason else self._target
-        error = aim - self.arm.kinematics.tip(state.q)
-        lines = self.arm.tip_jacobian(state.q)
+    def _serve(self, state: RobotState) -> None:
+        """Draw the tips to where they are to be, by what is measured.
+
+        Where loose joints swing freely, that is about where they come to hang.
+        """
+        aim = self.recovery.nearest if self.recovery and self.reason else self._target
+        q = state.q if len(self.arm.propping(state.q)) else self.arm.hang(state.q)
+        error = aim - self.arm.kinematics.tip(q)
+        lines = self.arm.tip_jacobian(q)
         step = lines.T @ np.linalg.solve(lines @ lines.T + SOFT * np.eye(3), error)
         self._served += SERVO * self._setup.scenario.control_period * step
         np.clip(self._served, -SERVED, SERVED, out=self._served)

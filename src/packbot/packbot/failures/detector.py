@@ -7,7 +7,6 @@ cumulative sum [Page 1954] of a multiple-model filter [Magill 1965]).
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.failures.evidence import FROZEN, LOOSE, advance
@@ -25,7 +24,6 @@ from packbot.model.parameters import JOINTS
 
 Verdict = Literal["frozen", "loose", "undetermined"]
 KINDS: tuple[Verdict, Verdict] = ("loose", "frozen")  # in the order of the filters
-_log = logging.getLogger(__name__)
 THRESHOLD = 30.0  # chi^2
 MARGIN = 10.0  # chi^2 by which a joint beats the others,
 APART = 30.0  # and its one failure the other
@@ -257,38 +255,3 @@ def detections(
     """
     rows = zip(time.tolist(), q, qd, effort, strict=True)
     return [found for row in rows for found in detector.update(*row)]
-
-
-class Watch:
-    """Let a controller watch for failures: it shows its states, and the commands it answers.
-
-    Args:
-        detector: watches.
-
-    Attributes:
-        found: since the reset.
-    """
-
-    def __init__(self, detector: Detector) -> None:
-        self._detector = detector
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all, as at the start of a run."""
-        self._detector.reset()
-        self._effort = np.zeros(len(JOINTS))
-        self.found = list[Detection]()
-
-    def see(self, state: RobotState) -> tuple[Detection, ...]:
-        """Return, and log, what is found at a state."""
-        found = self._detector.update(state.time, state.q, state.qd, self._effort)
-        for each in found:
-            line = "%s is %s: found at %.3f s, %.3f s after it failed"
-            _log.warning(line, each.joint, each.kind, each.time, each.delay)
-        self.found += found
-        return found
-
-    def answered(self, command: Command) -> Command:
-        """Return the command that was given to the state, remembered."""
-        self._effort = command.effort
-        return command

@@ -18,7 +18,8 @@ from roboaccord.scenario.setup import Setup
 from packbot.contact.clearance import Clearance
 from packbot.controllers.reach import ReachController
 from packbot.failures.arm import FailedArm
-from packbot.failures.controller import Notice, RecoveryController
+from packbot.failures.controller import RecoveryController
+from packbot.failures.detector import Detection
 from packbot.failures.recovery import Recoverer, Recovery
 from packbot.model.kinematics import Kinematics
 from packbot.planning.reaching import ARM, MARGIN
@@ -43,7 +44,7 @@ class Reach:
         error: of the finger tips in the end [m].
         reason: why the target was refused, or what went wrong; "" if it was reached.
         nearest: point nearest to the target that has a way (3,) [m], or None.
-        noticed: failures as the controller noticed them.
+        detected: failed joints as the controller's detector found them.
         seen: visible fraction of the target, 50 mm wide, in the end.
         path: corners of the last way planned (k, 7) [rad].
         touched: pairs of links that touched.
@@ -56,7 +57,7 @@ class Reach:
     error: float
     reason: str
     nearest: Array | None
-    noticed: tuple[Notice, ...]
+    detected: tuple[Detection, ...]
     seen: float
     path: Array
     touched: tuple[tuple[str, str], ...]
@@ -185,7 +186,7 @@ def _judged(
         error=error,
         reason=reason,
         nearest=recovery.nearest if recovery else None,
-        noticed=tuple(failed.noticed) if failed else (),
+        detected=tuple(failed.detected.values()) if failed else (),
         seen=Sight.of(setup).fraction(trajectory.q[-1], target, SEEN),
         path=trajectory.q[-1:] if motion is None else motion.corners,
         touched=touched,

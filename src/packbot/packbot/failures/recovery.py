@@ -233,8 +233,13 @@ class Recoverer:
         return "torque" if there else "out_of_reach"
 
     def stands(self, q: Array) -> bool:
-        """Return whether nothing touches but what loose joints rest on, and they do rest."""
+        """Return whether nothing touches but what loose joints rest on, and they do rest.
+
+        Nothing may hide what the camera is to look at.
+        """
         arm, touches = self.arm, self.arm.clearance.touches
+        if not arm.sees(q):
+            return False
         if not touches(q, self.planner.margin):
             return not len(arm.loose) or self._rests(q)
         near = arm.clearance.near(q, self.planner.margin)

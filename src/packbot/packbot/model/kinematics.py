@@ -24,14 +24,20 @@ class Placement:
 
 
 class Kinematics:
-    """Do the forward kinematics of a setup: of finger tips (`tip`), `camera` and `link3`."""
+    """Do the forward kinematics of a setup: of finger tips (`tip`), `camera` and `link3`.
 
-    def __init__(self, setup: Setup) -> None:
+    Args:
+        setup: robot and scenario.
+        watch: distance [m] before the lens of the point that is the `tip` instead; 0 for none.
+    """
+
+    def __init__(self, setup: Setup, watch: float = 0.0) -> None:
         self.arm = Arm.of(setup)
         model = self.arm.model
-        tip = np.array([setup.parameters.gripper_length, 0.0, 0.0])
+        tip = np.array([watch or setup.parameters.gripper_length, 0.0, 0.0])
+        hand = ("pan_link", LENS + tip) if watch else ("gripper_link", tip)
         self._frames: dict[str, int] = {
-            "tip": _add(model, "tip", "gripper_link", tip),
+            "tip": _add(model, "tip", *hand),
             "camera": _add(model, "camera", "pan_link", LENS),
             "link3": model.getFrameId("link3_link"),
         }
