@@ -8,7 +8,8 @@ loose joints matter, a tree of the rests that it can come to grows from where it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -88,13 +89,13 @@ class FailedPlanner(Planner):
                 tree.add(end, i)
         return tree
 
-    def branch(self, tree: SearchTree, goal: Array, seed: int) -> Array | None:
-        """Return the corners (k, 7) [rad] of a way from a tree's root to a goal, or None."""
+    def branch(self, tree: SearchTree, goal: Array) -> list[Array] | None:
+        """Return the corners (7,) [rad] of a way from a tree's root to a goal, or None."""
         away = (np.abs(tree.nodes - goal) @ self.radii).argsort(kind="stable")
         for i in away[:BRANCHES].tolist():
             end = self.walk(tree[i], goal)
             if self._met(end, goal):
-                return self.shortened([*tree.way(i), end], seed)
+                return [*tree.way(i), end]
         return None
 
     def shortened(self, way: list[Array], seed: int) -> Array:
@@ -176,7 +177,7 @@ class Recoverer:
         self.tree = self.planner.explore(self.present, seed) if self.goals.heavy else None
         if self.tree is not None:
             self.goals.extend(self.tree.nodes)
-        self._known = dict[bytes, Recovery]()
+        self._known = dict[bytes, tuple[str, list[Array]]]()
         self.speeds = arm.setup.parameters.of_joints("speed_limit")
 
     def starts_at(self, arm: FailedArm, q: Array) -> bool:
@@ -188,21 +189,29 @@ class Recoverer:
 
     def reach(self, target: Array) -> Recovery:
         """Return a way to a target (3,) [m], or the reason why there is none."""
+        reason, way = self.find(target)
+        corners = np.array(way)
+        if self.tree is not None:
+            corners = self.planner.shortened(way, self.seed)
+        return Recovery(corners, reason, self.arm.kinematics.tip(corners[-1]))
+
+    def find(self, target: Array) -> tuple[str, list[Array]]:
+        """Return "" and a way to a target (3,) [m]; or why there is none, and one to near it."""
         key = target.tobytes()
         if key not in self._known:
-            self._known[key] = self._reach(target)
+            self._known[key] = self._find(target)
         return self._known[key]
 
-    def _reach(self, target: Array) -> Recovery:
+    def _find(self, target: Array) -> tuple[str, list[Array]]:
         found = list(self.goals.near(target, self.present))
         reason, poses = self.sift(found, target)
         for q in poses[:GOALS]:
-            corners = self._way(q)
-            if corners is not None:
-                return Recovery(corners, "", self.arm.kinematics.tip(corners[-1]))
-        nearest = self._nearest(target, found, reason or "no_path")
-        there = float(np.linalg.norm(nearest.nearest - target)) < NEAR
-        return replace(nearest, reason="") if there else nearest
+            way = self._way(q)
+            if way is not None:
+                return "", way
+        way = self._nearest(target, found)
+        there = float(np.linalg.norm(self.arm.kinematics.tip(way[-1]) - target)) < NEAR
+        return "" if there else reason or "no_path", way
 
     def sift(self, found: list[Array], target: Array) -> tuple[str, list[Array]]:
         """Return why no pose of those found serves, or "" and those that do, the soonest first."""
@@ -221,16 +230,17 @@ class Recoverer:
         """Return "torque" if loose joints would reach the target had they any, else why not."""
         if not self.goals.heavy:
             return "out_of_reach"
-        strong = FailedArm(
-            self.arm.setup,
-            [fault for fault in self.arm.faults if fault.kind == "frozen"],
-            q=self.present,
-            clearance=self.arm.clearance,
-        )
-        poses = Goals(strong, self.present, self.seed).near(target, self.present)
-        tip = strong.kinematics.tip
+        tip = self._strong.arm.kinematics.tip
+        poses = self._strong.near(target, self.present)
         there = any(np.linalg.norm(tip(q) - target) < NEAR for q in poses)
         return "torque" if there else "out_of_reach"
+
+    @cached_property
+    def _strong(self) -> Goals:
+        """Poses of the arm whose loose joints had torque."""
+        frozen = [fault for fault in self.arm.faults if fault.kind == "frozen"]
+        arm = FailedArm(self.arm.setup, frozen, q=self.present, clearance=self.arm.clearance)
+        return Goals(arm, self.present, self.seed)
 
     def stands(self, q: Array) -> bool:
         """Return whether nothing touches but what loose joints rest on, and they do rest."""
@@ -246,27 +256,22 @@ class Recoverer:
         rest = self.arm.rest(q)
         return rest is not None and self.planner._met(rest, q)
 
-    def _way(self, goal: Array) -> Array | None:
+    def _way(self, goal: Array) -> list[Array] | None:
         if self.tree is not None:
-            return self.planner.branch(self.tree, goal, self.seed)
+            return self.planner.branch(self.tree, goal)
         try:
-            return self.planner.plan(self.present, goal, self.seed)
+            return list(self.planner.plan(self.present, goal, self.seed))
         except AccordError:
             return None
 
-    def _nearest(self, target: Array, found: list[Array], reason: str) -> Recovery:
-        """Return the refusal of a target with the way to the nearest point that has one."""
+    def _nearest(self, target: Array, found: list[Array]) -> list[Array]:
+        """Return the way to the nearest point to a refused target that has one."""
         tip = self.arm.kinematics.tip
         if self.tree is not None:
             ways = self._tree_ways(self.tree, target)
-            best = min(ways, key=lambda way: float(np.linalg.norm(tip(way[-1]) - target)))
-            corners = self.planner.shortened(best, self.seed)
-            return Recovery(corners, reason, tip(corners[-1]))
-        for q in self._next_best(target, found):
-            way = self._way(q)
-            if way is not None:
-                return Recovery(way, reason, tip(way[-1]))
-        return Recovery(self.present[None], reason, tip(self.present))
+            return min(ways, key=lambda way: float(np.linalg.norm(tip(way[-1]) - target)))
+        ways = (self._way(q) for q in self._next_best(target, found))
+        return next((way for way in ways if way is not None), [self.present])
 
     def _tree_ways(self, tree: SearchTree, target: Array) -> list[list[Array]]:
         """Return ways to nodes of the tree nearest to a target, and on towards it."""
