@@ -26,7 +26,7 @@ from packbot.planning.tree import SearchTree
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
 TRIES = 1500  # samples of a search: the budget of a way
 REACHES = 500  # samples of a tree
-BRANCHES = 8  # nodes of a tree from which a goal is tried
+BRANCHES = 12  # nodes of a tree from which a goal is tried
 SHORTCUTS = 40  # tried on a way
 GOALS = 4  # goals to which a way is looked for
 SWING = 0.15  # rad by which a loose joint may follow at once; more is a fall
@@ -63,7 +63,7 @@ class FailedPlanner(Planner):
         self.arm, self.tries, self.ways, self.shortcuts = arm, TRIES, 1, SHORTCUTS
         self._lower, self._upper = arm.lower, arm.upper
         self._close = set[tuple[str, str]]()
-        self.radii = self.radii.copy()
+        self._sizes, self.radii = self.radii[:ARM], self.radii.copy()
         self.radii[np.concatenate([arm.frozen, arm.loose])] = 0.0
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
@@ -72,12 +72,12 @@ class FailedPlanner(Planner):
         Raises:
             AccordError: if none is found.
         """
-        self._close = self.links_near(start) | self.links_near(goal)
+        self._allow(start, goal)
         return super().plan(start, goal, seed)
 
     def explore(self, start: Array, seed: int) -> SearchTree:
         """Return a tree of the rests to which a start leads, an RRT [LaValle 1998]."""
-        self._close = self.links_near(start)
+        self._allow(start)
         rng, tree = np.random.default_rng(seed), SearchTree(start)
         fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < ARM])
         for _ in range(REACHES):
@@ -91,7 +91,8 @@ class FailedPlanner(Planner):
 
     def branch(self, tree: SearchTree, goal: Array) -> list[Array] | None:
         """Return the corners (7,) [rad] of a way from a tree's root to a goal, or None."""
-        away = (np.abs(tree.nodes - goal) @ self.radii).argsort(kind="stable")
+        self._allow(tree[0], goal)
+        away = (np.abs(tree.nodes - goal)[:, :ARM] @ self._sizes).argsort(kind="stable")
         for i in away[:BRANCHES].tolist():
             end = self.walk(tree[i], goal)
             if self._met(end, goal):
@@ -100,8 +101,13 @@ class FailedPlanner(Planner):
 
     def shortened(self, way: list[Array], seed: int) -> Array:
         """Return the corners (k, 7) [rad] of a way of the tree, shorter if possible."""
+        self._allow(way[0], way[-1])
         short = self.follow(self._shorten(way, np.random.default_rng(seed)))
         return np.array(short if self._met(short[-1], way[-1]) else way)
+
+    def _allow(self, *poses: Array) -> None:
+        """Let pairs be closer than the margin that are so in poses (7,)."""
+        self._close = set[tuple[str, str]]().union(*map(self.links_near, poses))
 
     def links_near(self, q: Array) -> set[tuple[str, str]]:
         """Return the pairs of links that are closer than the margin."""
