@@ -276,8 +276,8 @@ class Recoverer:
         if self.tree is not None:
             ways = self._tree_ways(self.tree, target)
             return min(ways, key=lambda way: float(np.linalg.norm(tip(way[-1]) - target)))
-        ways = (self._way(q) for q in self._next_best(target, found))
-        return next((way for way in ways if way is not None), [self.present])
+        others = (self._way(q) for q in self._next_best(target, found))
+        return next((way for way in others if way is not None), [self.present])
 
     def _tree_ways(self, tree: SearchTree, target: Array) -> list[list[Array]]:
         """Return ways to nodes of the tree nearest to a target, and on towards it."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
 from roboaccord.engines.model import EngineModel
@@ -74,6 +75,11 @@ class Roadmap:
         self._loose = arm.loose[heavy].tolist()
         self._grow(nodes)
 
+    @property
+    def nodes(self) -> Array:
+        """Poses (n, 7) [rad] to which the start leads."""
+        return self._nodes[: self._size]
+
     def verdict(self, target: Array) -> str:
         """Return "" if a target (3,) [m] is reachable, else the reason why not."""
         there = [*self._poses(target)]
@@ -110,7 +116,7 @@ class Roadmap:
         self._place(q)
         found = np.zeros(self._model.nv)
         mujoco.mj_rne(self._model, self._data, 0, found)
-        return found[self._v]
+        return np.asarray(found[self._v])
 
     def _touches(self, q: Array, gap: float = CLOSE) -> bool:
         """Return whether some pair is closer than a gap, or than `PACE` where none is loose."""
@@ -210,14 +216,14 @@ class Roadmap:
         still = [i for i in range(ARM) if i not in self._moving and i not in self._loose]
         drawn[:, still] = self._start[still]
         rests = [self._settle(q) for q in drawn] if self._loose else list(drawn)
-        poses = [*self._nodes[: self._size], *(q for q in rests if q is not None)]
+        poses = [*self.nodes, *(q for q in rests if q is not None)]
         self._bank, self._tips = np.array(poses), np.array([self._tip(q) for q in poses])
 
     def _motion(self, a: Array, b: Array) -> float:
         return float(np.abs(b - a)[self._moving] @ self._radii[self._moving])
 
     def _near(self, q: Array, count: int) -> list[int]:
-        away = np.abs(self._nodes[: self._size] - q)[:, :ARM] @ self._radii
+        away = np.abs(self.nodes - q)[:, :ARM] @ self._radii
         return [int(i) for i in away.argsort(kind="stable")[:count]]
 
     def _walk(self, a: Array, b: Array) -> Array:
@@ -247,7 +253,7 @@ class Roadmap:
         off = np.linalg.norm(tips - target, axis=1)
         if turning:
             off = np.hypot(np.hypot(*flat.T) - np.hypot(*aim), tips[:, 2] - target[2])
-        joints = self._moving if held else np.union1d(self._moving, self._loose)
+        joints = self._moving if held else np.union1d(self._moving, self._arm.loose)
         for k in off.argsort(kind="stable")[:SEEDS].tolist():
             q = bank[k].copy()
             if turning:
@@ -258,7 +264,7 @@ class Roadmap:
             if there is not None:
                 yield there
 
-    def _solved(self, q: Array, target: Array, joints: Array, *, held: bool) -> Array | None:
+    def _solved(self, q: Array, target: Array, joints: Index, *, held: bool) -> Array | None:
         """Return the pose (7,) to which Gauss-Newton steps lead, if its tips are at the target."""
         for _ in range(STEPS):
             error = target - self._tip(q)
