@@ -28,6 +28,7 @@ SERVO = 1.0  # 1/s, of the tips' error at the end of a way
 SERVED = 0.15  # rad that it adds at most
 SOFT = 1e-4  # m^2, of its damping
 LAST = 3.0  # s at the end of a way
+CREEPS, LONGER = 2e-4, 50.0  # rad/s, and s at most: a loose turret comes back slowly
 
 
 class Notice(Protocol):
@@ -193,7 +194,8 @@ class RecoveryController:
             r, rate, change = self.motion.at(time)
         end = self.motion.duration if self.motion is not None else 0.0
         if self.started is not None and time > end:
-            self.done = time > end + LAST
+            still = np.abs(state.qd[:ARM]).max() < CREEPS or time > end + LONGER
+            self.done = bool(still and time > end + LAST)
             if self.recovery is not None:
                 self._serve(state, self.recovery)
         return self._control.command(state, r + self._served, rate, change)

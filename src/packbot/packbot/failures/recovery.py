@@ -25,10 +25,10 @@ from packbot.planning.tree import SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
 TRIES = 1500  # samples of a search: the budget of a way
-REACHES = 500  # samples of a tree
+REACHES = 1000  # samples of a tree
 BRANCHES = 12  # nodes of a tree from which a goal is tried
 SHORTCUTS = 40  # tried on a way
-GOALS = 4  # goals to which a way is looked for
+GOALS = 4  # poses to which a way is planned; a tree is tried for all
 SWING = 0.15  # rad by which a loose joint may follow at once; more is a fall
 MEETS = 0.02  # rad: loose joints that differ by less have met
 NEAREST = 6  # poses tried at the point nearest to a target that is refused
@@ -211,7 +211,7 @@ class Recoverer:
     def _find(self, target: Array) -> tuple[str, list[Array]]:
         found = list(self.goals.near(target, self.present))
         reason, poses = self.sift(found, target)
-        for q in poses[:GOALS]:
+        for q in poses[: GOALS if self.tree is None else None]:
             way = self._way(q)
             if way is not None:
                 return "", way

@@ -108,8 +108,9 @@ def seen(arm: FailedArm, seed: int = 0) -> float:
     """
     rng, sight = np.random.default_rng(seed), Sight(arm.clearance, VIEW)
     targets, drawn = rng.uniform(*ROOM, (TARGETS, 3)), rng.uniform(size=(LOOKS, len(JOINTS)))
-    poses = [arm.hang(q) for q in arm.lower + drawn * (arm.upper - arm.lower)]
-    poses = [q for q in poses if not arm.clearance.touches(q) and arm.bears(q)]
+    clear = arm.lower + drawn * (arm.upper - arm.lower)
+    rests = (arm.rest(q) for q in clear if not arm.clearance.touches(q))
+    poses = [q for q in rests if q is not None and arm.bears(q)]
     eyes, axes = np.array([sight.eye(q) for q in poses]).reshape(-1, 2, 3).swapaxes(0, 1)
     best = list[float]()
     for target in targets:
