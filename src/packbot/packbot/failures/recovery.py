@@ -63,6 +63,7 @@ class FailedPlanner(Planner):
         self.arm, self.tries, self.ways, self.shortcuts = arm, TRIES, 1, SHORTCUTS
         self._lower, self._upper = arm.lower, arm.upper
         self._close = set[tuple[str, str]]()
+        self._leaning = arm.loose[arm.loose < ARM]
         self._sizes, self.radii = self.radii[:ARM], self.radii.copy()
         self.radii[np.concatenate([arm.frozen, arm.loose])] = 0.0
 
@@ -110,18 +111,18 @@ class FailedPlanner(Planner):
         self._close = set[tuple[str, str]]().union(*map(self.links_near, poses))
 
     def links_near(self, q: Array) -> set[tuple[str, str]]:
-        """Return the pairs of links that are closer than the margin."""
+        """Return the pairs of links closer than the margin, but those that loose joints part."""
         if not self.clearance.touches(q, self.margin):
             return set()
         near = self.clearance.near(q, self.margin)
-        return {self.clearance.pair_links(i) for i in near.tolist()}
+        led = (self.clearance.reaches[near][:, self._leaning] > 0.0).any(axis=1)
+        return {self.clearance.pair_links(i) for i in near[~led].tolist()}
 
     def is_free(self, q: Array) -> bool:
         """Return whether a pose keeps the margin, and the active joints can hold it."""
         touches = self.clearance.touches
         if touches(q, self.margin):
-            known = bool(self._close) and not touches(q, 0.5 * GAP)
-            if not known or not self.links_near(q) <= self._close:
+            if touches(q, 0.5 * GAP) or not self.links_near(q) <= self._close:
                 return False
         return self.arm.bears(q)
 
