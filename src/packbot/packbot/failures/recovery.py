@@ -121,10 +121,9 @@ class FailedPlanner(Planner):
     def is_free(self, q: Array) -> bool:
         """Return whether a pose keeps the margin, and the active joints can hold it."""
         touches = self.clearance.touches
-        if touches(q, self.margin):
-            if touches(q, 0.5 * GAP) or not self.links_near(q) <= self._close:
-                return False
-        return self.arm.bears(q)
+        if touches(q, self.margin) and touches(q, 0.5 * GAP):
+            return False
+        return self.links_near(q) <= self._close and self.arm.bears(q)
 
     def walk(self, a: Array, b: Array) -> Array:
         """Return how far the active joints come from a towards b (7,), loose ones following."""

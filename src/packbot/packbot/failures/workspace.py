@@ -98,7 +98,7 @@ def loads(arm: FailedArm, poses: int, seed: int = 0) -> Array:
     """Return the torques at rest of clear poses over the joints' limits (k, 7)."""
     drawn = np.concatenate([*_drawn(arm, poses, np.random.default_rng(seed))])
     held = [arm.holding(q) for q in drawn if not arm.clearance.touches(q)]
-    return np.abs(np.array(held).reshape(-1, len(JOINTS))) / arm.efforts
+    return np.asarray(np.abs(np.array(held).reshape(-1, len(JOINTS))) / arm.efforts)
 
 
 def seen(arm: FailedArm, seed: int = 0) -> float:
