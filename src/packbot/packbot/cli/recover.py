@@ -12,7 +12,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.options import Changes, Engine, Faults, Seed, load_setup
 
-COUNTS = ("targets", "reachable", "recovered", "baseline")
+COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
 
 def recover_command(
@@ -52,12 +52,13 @@ def recover_command(
         setups = [load_setup("packbot", "reach", changes, [*case]) for case in cases]
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-    found = list[dict[str, Any]]()
     with progress() as bar:
         task = bar.add_task(f"targets in {engine}", total=targets * len(setups))
-        for setup in setups:
-            attempts = study(setup, targets, engine, seed, folder, lambda n: bar.advance(task, n))
-            found.append({"faults": list(map(str, setup.faults)), **counts(attempts)})
+        done = study(setups, targets, engine, seed, folder, lambda n: bar.advance(task, n))
+    found = [
+        {"faults": list(map(str, setup.faults)), **counts(attempts)}
+        for setup, attempts in zip(setups, done, strict=True)
+    ]
     if plot:
         from packbot.failures.pictures import draw_recovery
 

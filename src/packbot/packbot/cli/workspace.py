@@ -14,8 +14,11 @@ from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.options import Changes, Seed, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.scenario.setup import Setup
 
-from packbot.failures.workspace import ANGLES, DENSE, POSES, Kept, angles_of, guard, kept
+from packbot.failures.arm import FailedArm
+from packbot.failures.workspace import ANGLES, PLANE, POSES, Kept, angles_of, guard, kept, loads
+from packbot.model.parameters import JOINTS
 
 
 def workspace_command(
@@ -25,7 +28,8 @@ def workspace_command(
             "--fault",
             metavar="JOINT=KIND",
             help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
-            "the median over them. May be repeated.",
+            "the median over them. May be repeated. By default each joint that moves the arm in "
+            "its plane, frozen.",
         ),
     ] = None,
     payload: Annotated[float, typer.Option(min=0.0, help="At the finger tips, in kg.")] = 0.0,
@@ -40,8 +44,14 @@ def workspace_command(
             "kept, and what they cost before.",
         ),
     ] = None,
+    sight: Annotated[
+        bool, typer.Option("--sight", help="Find what the camera still sees.")
+    ] = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the cells, as .svg or .png.")
+    ] = None,
+    torques: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the torques needed over their limits.")
     ] = None,
     seed: Seed = 0,
     changes: Changes = None,
@@ -50,7 +60,7 @@ def workspace_command(
 
     In the plane of the arm, in cells of 5 cm: those where a pose drawn at random has the finger
     tips, touches nothing and can be held, over those of the healthy arm, of which four times as
-    many poses are drawn. Few poses miss cells; `dense` has 60,000.
+    many poses are drawn. Few poses miss cells: --poses 60000 hardly misses any.
 
     Examples:
 
@@ -58,65 +68,77 @@ def workspace_command(
 
       accord packbot workspace --fault elbow2=loose --payload 5 --json
 
-      accord packbot workspace --fault elbow1=frozen --keep 0.5
+      accord packbot workspace --fault elbow1=frozen --poses 60000 --keep 0.5
 
-      accord packbot workspace --fault shoulder=frozen:1.2 --plot shoulder.svg
+      accord packbot workspace --fault pan=frozen:0.5 --sight
+
+      accord packbot workspace --plot kept.svg --torques torques.svg
     """
-    if not faults:
-        raise AccordError("workspace takes a --fault")
     setup = load_setup("packbot", "collapse", changes)
-    given = [parse_fault(text) for text in faults]
+    given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)
+    cases = _cases(setup, given, angles)
+    with progress() as bar:
+        task = bar.add_task("workspaces", total=len(cases) + 1)
+        found = list[Kept]()
+        for each in kept(setup, cases, payload=payload, poses=poses, seed=seed, sight=sight):
+            found.append(each)
+            bar.advance(task)
+    if plot:
+        from packbot.failures.pictures import draw_kept, draw_workspace
+
+        (draw_workspace if given else draw_kept)(found, plot)
+    if torques:
+        from packbot.failures.pictures import draw_torques
+
+        arms = [FailedArm(setup, case, payload=payload) for case in cases]
+        failed = [loads(arm, max(poses // len(arms), 1), seed) for arm in arms]
+        draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(failed), torques)
+    data = figures_of(found)
+    if keep is not None:
+        if len(given) != 1 or len(cases) < 2:
+            raise AccordError("--keep takes one --fault JOINT=frozen")
+        data["guard"] = asdict(guard(setup, given[0].joint, found, keep, poses))
+    return Result(data, shown_of(data))
+
+
+def _cases(setup: Setup, given: list[Fault], angles: int) -> list[list[Fault]]:
+    """Return all combinations of faults, a joint frozen anywhere at so many angles."""
+    if not given:
+        joints = [Fault(JOINTS[i], "frozen") for i in PLANE]
+        return [[one] for fault in joints for one in angles_of(setup, fault, angles)]
     cases: list[list[Fault]] = [[]]
     for fault in given:
         spread = fault.kind == "frozen" and fault.angle is None
         ones = angles_of(setup, fault, angles) if spread else [fault]
         cases = [[*case, one] for case in cases for one in ones]
-    found, dense = list[Kept](), list[Kept]()
-    with progress() as bar:
-        task = bar.add_task("workspaces", total=2 * (len(cases) + 1))
-        for into, count in ((found, poses), (dense, max(poses, DENSE))):
-            for each in kept(setup, cases, payload=payload, poses=count, seed=seed):
-                into.append(each)
-                bar.advance(task)
-    if plot:
-        from packbot.failures.pictures import draw_workspace
-
-        draw_workspace(dense, plot)
-    data = figures_of(found, dense)
-    if keep is not None:
-        if len(given) != 1 or len(cases) < 2:
-            raise AccordError("--keep takes one --fault JOINT=frozen")
-        data["guard"] = asdict(guard(setup, given[0].joint, dense, keep, max(poses, DENSE)))
-    return Result(data, shown_of(data))
+    return cases
 
 
-def figures_of(found: list[Kept], dense: list[Kept]) -> dict[str, Any]:
-    """Return the figures that `--json` prints; the first of both is the healthy arm."""
-    values = np.array([each.retained for each in found[1:]])
-    return {
-        "retained": float(np.median(values)),
-        "dense": float(np.median([each.retained for each in dense[1:]])),
-        "cells": len(found[0].cells),
-        "cases": [
-            {
-                "faults": list(map(str, each.faults)),
-                "retained": each.retained,
-                "dense": all_.retained,
-            }
-            for each, all_ in zip(found[1:], dense[1:], strict=True)
-        ],
-    }
+def figures_of(found: list[Kept]) -> dict[str, Any]:
+    """Return the figures that `--json` prints; the first is the healthy arm."""
+    cases = [
+        {"faults": list(map(str, each.faults)), "retained": each.retained, "seen": each.seen}
+        for each in found[1:]
+    ]
+    data = {"retained": float(np.median([each.retained for each in found[1:]])), "cases": cases}
+    if found[0].seen is not None:
+        data |= {"seen": float(np.mean([each.seen for each in found[1:]])), "sees": found[0].seen}
+    return data | {"cells": len(found[0].cells)}
 
 
 def shown_of(data: dict[str, Any]) -> list[RenderableType]:
     """Return the figures for people."""
-    table = make_table("failed", "kept", "dense", title="workspace kept in the arm's plane")
+    table = make_table("failed", "kept", "seen", title="workspace kept in the arm's plane")
     for case in data["cases"]:
         name = ", ".join(case["faults"])
-        table.add_row(name, f"{case['retained']:.3f}", f"{case['dense']:.3f}")
-    table.add_row("median", f"{data['retained']:.3f}", f"{data['dense']:.3f}")
+        sees = "" if case["seen"] is None else f"{case['seen']:.2f}"
+        table.add_row(name, f"{case['retained']:.3f}", sees)
+    table.add_row("median", f"{data['retained']:.3f}", "")
     lines: list[RenderableType] = [table]
+    if "seen" in data:
+        words = f"the camera sees {data['seen']:.2f} of targets, that of the healthy arm"
+        lines.append(f"{words} {data['sees']:.2f}")
     if limits := data.get("guard"):
         lines.append(
             f"limits {limits['lower']:.3f} to {limits['upper']:.3f} rad keep that; they cost "

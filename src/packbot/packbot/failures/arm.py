@@ -232,8 +232,8 @@ class FailedArm:
     def tip_jacobian(self, q: Array) -> Array:
         """Return the change of the tips with active joints (3, 7) [m/rad], loose ones following.
 
-        A loose joint at its zero torque follows by dq_p = -(dg_p/dq_p)^-1 dg_p/dq_a dq_a; one on a
-        contact or a stop is taken to stay.
+        A loose joint at its zero torque follows by dq_p = -(dg_p/dq_p)^-1 dg_p/dq_a dq_a, one on a
+        contact so that the gap stays; one at a stop stays.
         """
         jacobian = self.kinematics.jacobian("tip", q)[:3].copy()
         hanging = self.hanging(q)
@@ -242,6 +242,12 @@ class FailedArm:
             slopes = pin.computeGeneralizedGravityDerivatives(model, data, q)[hanging]
             follow = -np.linalg.solve(slopes[:, hanging], slopes[:, self.active])
             jacobian[:, self.active] += jacobian[:, hanging] @ follow
+        pairs = self.propping(q)
+        if len(pairs):
+            line = self.clearance.witness(q, pairs[:1]).jacobian[0]
+            leaning = self.loose[np.abs(line[self.loose]).argmax()]
+            if line[leaning]:
+                jacobian -= np.outer(jacobian[:, leaning] / line[leaning], line)
         jacobian[:, np.concatenate([self.frozen, self.loose])] = 0.0
         return jacobian
 

@@ -31,7 +31,7 @@ WAIT = 5.0  # s of wall time for which each state until then waits for the plan
 SERVO = 1.0  # 1/s, of the tips' error at the end of a way
 SERVED = 0.15  # rad that it adds at most
 SOFT = 1e-4  # m^2, of its damping
-LAST, LONGEST = 3.0, 12.0  # s for which the arm rests at the end of a way; s there at most
+LAST, LONGEST = 3.0, 50.0  # s for which the arm rests at the end of a way; s there at most
 _log = logging.getLogger(__name__)
 
 

@@ -58,9 +58,7 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
     propped = [q for q in poses if len(arm.propping(q)) and planner.stands(q) and arm.bears(q)]
     rests = [*stable, *propped[:count]]
     tree = planner.tree
-    linked = sum(
-        tree is not None and planner.planner.branch(tree, q, seed) is not None for q in rests
-    )
+    linked = sum(tree is not None and planner.planner.branch(tree, q) is not None for q in rests)
     return Equilibria(
         stable=_rows(stable),
         unstable=_rows(unstable),

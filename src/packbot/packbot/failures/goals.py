@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 
 from packbot.failures.arm import WEIGHTLESS, FailedArm
@@ -18,7 +19,7 @@ from packbot.planning.reaching import ARM
 
 POSES = 4000  # drawn
 PROPPED = 300  # drawn with loose joints on contacts
-SEEDS = 60  # poses from which a target is looked for
+SEEDS = 40  # poses of a kind from which a target is looked for
 NEAR = 5e-3  # m from the target, within which it counts as reached
 EXACT = 1e-5  # m: to which the search goes
 ITERATIONS = 30
@@ -98,17 +99,22 @@ class Goals:
         """Return the poses (k, 7) whose tips are nearest to a target, turned to it if possible."""
         q, tips = self.poses.q, self.poses.tips
         if 0 not in self.arm.active:
-            order = np.linalg.norm(tips - target, axis=1).argsort(kind="stable")
-            return np.asarray(q[order[:SEEDS]])
+            return np.asarray(q[self._least(np.linalg.norm(tips - target, axis=1))])
         axis = np.array([self.arm.setup.parameters.base_x, 0.0])
         flat, aim = tips[:, :2] - axis, target[:2] - axis
         off = np.hypot(np.hypot(*flat.T) - np.hypot(*aim), tips[:, 2] - target[2])
-        order = off.argsort(kind="stable")[:SEEDS]
+        order = self._least(off)
         chosen, flat = q[order].copy(), flat[order]
         turn = np.arctan2(aim[1], aim[0]) - np.arctan2(flat[:, 1], flat[:, 0])
         turrets = (chosen[:, 0] + turn + np.pi) % (2.0 * np.pi) - np.pi
         chosen[:, 0] = np.clip(turrets, self.arm.lower[0], self.arm.upper[0])
         return np.asarray(chosen)
+
+    def _least(self, off: Array) -> Index:
+        """Return the poses with the least of something (k,): those drawn, and the others."""
+        drawn = len(self.drawn)
+        order = off.argsort(kind="stable")
+        return np.concatenate([order[order < drawn][:SEEDS], order[order >= drawn][:SEEDS]])
 
     def refine(self, q: Array, target: Array) -> Array:
         """Return the angles (7,) to which damped least squares brings the tips near a target.

@@ -10,6 +10,8 @@ import numpy as np
 from roboaccord.report.colours import BLUE, GREEN, RED, RULE
 from roboaccord.report.drawing import SQUARE, legend, picture
 
+from packbot.model.parameters import JOINTS
+
 if TYPE_CHECKING:
     from roboaccord.contract.state import Array
 
@@ -38,6 +40,33 @@ def draw_workspace(found: Sequence[Kept], path: Path) -> None:
             places = (np.array(kept) + 0.5) * CELL
             axes.scatter(*places.T, s=9.0, marker="s", color=BLUE, alpha=shade, linewidths=0)
         axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
+
+
+def draw_kept(found: Sequence[Kept], path: Path) -> None:
+    """Draw the share of the workspace that is kept over the angle at which a joint is frozen."""
+    lines = dict[str, list[tuple[float, float]]]()
+    for each in found[1:]:
+        (fault,) = each.faults
+        lines.setdefault(fault.joint, []).append((fault.angle or 0.0, each.retained))
+    with picture(path) as axes:
+        for joint, points in lines.items():
+            axes.plot(*zip(*points, strict=True), label=joint)
+        axes.set(xlabel="frozen at [rad]", ylabel="share of the workspace", ylim=(0.0, 1.0))
+        legend(axes)
+
+
+def draw_torques(healthy: Array, failed: Array, path: Path) -> None:
+    """Draw the torques of poses at rest over the joints' limits (k, 7): median, 95 % and most."""
+    with picture(path) as axes:
+        for loads, colour, name in ((healthy, RULE, "healthy"), (failed, BLUE, "failed")):
+            for part, width in ((1.0, 2.0), (0.95, 6.0), (0.5, 12.0)):
+                ends = np.quantile(loads, part, axis=0)
+                places = np.arange(len(ends)) + (0.2 if loads is failed else -0.2)
+                axes.vlines(places, 0.0, ends, colors=colour, lw=width, label=name * (part == 0.5))
+        axes.axhline(1.0, color=RED, lw=0.8)
+        axes.set_xticks(np.arange(healthy.shape[1]), JOINTS)
+        axes.set(ylabel="torque over its limit")
+        legend(axes)
 
 
 def draw_recovery(found: Sequence[Mapping[str, Any]], path: Path) -> None:

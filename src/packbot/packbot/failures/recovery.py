@@ -8,7 +8,8 @@ loose joints matter, a tree of the rests that it can come to grows from where it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -24,10 +25,10 @@ from packbot.planning.tree import SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
 TRIES = 1500  # samples of a search: the budget of a way
-REACHES = 500  # samples of a tree
-BRANCHES = 8  # nodes of a tree from which a goal is tried
+REACHES = 1000  # samples of a tree
+BRANCHES = 12  # nodes of a tree from which a goal is tried
 SHORTCUTS = 40  # tried on a way
-GOALS = 4  # goals to which a way is looked for
+GOALS = 4  # poses to which a way is planned; a tree is tried for all
 SWING = 0.15  # rad by which a loose joint may follow at once; more is a fall
 MEETS = 0.02  # rad: loose joints that differ by less have met
 NEAREST = 6  # poses tried at the point nearest to a target that is refused
@@ -62,7 +63,8 @@ class FailedPlanner(Planner):
         self.arm, self.tries, self.ways, self.shortcuts = arm, TRIES, 1, SHORTCUTS
         self._lower, self._upper = arm.lower, arm.upper
         self._close = set[tuple[str, str]]()
-        self.radii = self.radii.copy()
+        self._leaning = arm.loose[arm.loose < ARM]
+        self._sizes, self.radii = self.radii[:ARM], self.radii.copy()
         self.radii[np.concatenate([arm.frozen, arm.loose])] = 0.0
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
@@ -71,12 +73,12 @@ class FailedPlanner(Planner):
         Raises:
             AccordError: if none is found.
         """
-        self._close = self.links_near(start) | self.links_near(goal)
+        self._allow(start, goal)
         return super().plan(start, goal, seed)
 
     def explore(self, start: Array, seed: int) -> SearchTree:
         """Return a tree of the rests to which a start leads, an RRT [LaValle 1998]."""
-        self._close = self.links_near(start)
+        self._allow(start)
         rng, tree = np.random.default_rng(seed), SearchTree(start)
         fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < ARM])
         for _ in range(REACHES):
@@ -88,35 +90,40 @@ class FailedPlanner(Planner):
                 tree.add(end, i)
         return tree
 
-    def branch(self, tree: SearchTree, goal: Array, seed: int) -> Array | None:
-        """Return the corners (k, 7) [rad] of a way from a tree's root to a goal, or None."""
-        away = (np.abs(tree.nodes - goal) @ self.radii).argsort(kind="stable")
+    def branch(self, tree: SearchTree, goal: Array) -> list[Array] | None:
+        """Return the corners (7,) [rad] of a way from a tree's root to a goal, or None."""
+        self._allow(tree[0], goal)
+        away = (np.abs(tree.nodes - goal)[:, :ARM] @ self._sizes).argsort(kind="stable")
         for i in away[:BRANCHES].tolist():
             end = self.walk(tree[i], goal)
             if self._met(end, goal):
-                return self.shortened([*tree.way(i), end], seed)
+                return [*tree.way(i), end]
         return None
 
     def shortened(self, way: list[Array], seed: int) -> Array:
         """Return the corners (k, 7) [rad] of a way of the tree, shorter if possible."""
+        self._allow(way[0], way[-1])
         short = self.follow(self._shorten(way, np.random.default_rng(seed)))
         return np.array(short if self._met(short[-1], way[-1]) else way)
 
+    def _allow(self, *poses: Array) -> None:
+        """Let pairs be closer than the margin that are so in poses (7,)."""
+        self._close = set[tuple[str, str]]().union(*map(self.links_near, poses))
+
     def links_near(self, q: Array) -> set[tuple[str, str]]:
-        """Return the pairs of links that are closer than the margin."""
+        """Return the pairs of links closer than the margin, but those that loose joints part."""
         if not self.clearance.touches(q, self.margin):
             return set()
         near = self.clearance.near(q, self.margin)
-        return {self.clearance.pair_links(i) for i in near.tolist()}
+        led = (self.clearance.reaches[near][:, self._leaning] > 0.0).any(axis=1)
+        return {self.clearance.pair_links(i) for i in near[~led].tolist()}
 
     def is_free(self, q: Array) -> bool:
         """Return whether a pose keeps the margin, and the active joints can hold it."""
         touches = self.clearance.touches
-        if touches(q, self.margin):
-            known = bool(self._close) and not touches(q, 0.5 * GAP)
-            if not known or not self.links_near(q) <= self._close:
-                return False
-        return self.arm.bears(q)
+        if touches(q, self.margin) and touches(q, 0.5 * GAP):
+            return False
+        return self.links_near(q) <= self._close and self.arm.bears(q)
 
     def walk(self, a: Array, b: Array) -> Array:
         """Return how far the active joints come from a towards b (7,), loose ones following."""
@@ -176,7 +183,7 @@ class Recoverer:
         self.tree = self.planner.explore(self.present, seed) if self.goals.heavy else None
         if self.tree is not None:
             self.goals.extend(self.tree.nodes)
-        self._known = dict[bytes, Recovery]()
+        self._known = dict[bytes, tuple[str, list[Array]]]()
         self.speeds = arm.setup.parameters.of_joints("speed_limit")
 
     def starts_at(self, arm: FailedArm, q: Array) -> bool:
@@ -188,21 +195,29 @@ class Recoverer:
 
     def reach(self, target: Array) -> Recovery:
         """Return a way to a target (3,) [m], or the reason why there is none."""
+        reason, way = self.find(target)
+        corners = np.array(way)
+        if self.tree is not None:
+            corners = self.planner.shortened(way, self.seed)
+        return Recovery(corners, reason, self.arm.kinematics.tip(corners[-1]))
+
+    def find(self, target: Array) -> tuple[str, list[Array]]:
+        """Return "" and a way to a target (3,) [m]; or why there is none, and one to near it."""
         key = target.tobytes()
         if key not in self._known:
-            self._known[key] = self._reach(target)
+            self._known[key] = self._find(target)
         return self._known[key]
 
-    def _reach(self, target: Array) -> Recovery:
+    def _find(self, target: Array) -> tuple[str, list[Array]]:
         found = list(self.goals.near(target, self.present))
         reason, poses = self.sift(found, target)
-        for q in poses[:GOALS]:
-            corners = self._way(q)
-            if corners is not None:
-                return Recovery(corners, "", self.arm.kinematics.tip(corners[-1]))
-        nearest = self._nearest(target, found, reason or "no_path")
-        there = float(np.linalg.norm(nearest.nearest - target)) < NEAR
-        return replace(nearest, reason="") if there else nearest
+        for q in poses[: GOALS if self.tree is None else None]:
+            way = self._way(q)
+            if way is not None:
+                return "", way
+        way = self._nearest(target, found)
+        there = float(np.linalg.norm(self.arm.kinematics.tip(way[-1]) - target)) < NEAR
+        return "" if there else reason or "no_path", way
 
     def sift(self, found: list[Array], target: Array) -> tuple[str, list[Array]]:
         """Return why no pose of those found serves, or "" and those that do, the soonest first."""
@@ -221,16 +236,17 @@ class Recoverer:
         """Return "torque" if loose joints would reach the target had they any, else why not."""
         if not self.goals.heavy:
             return "out_of_reach"
-        strong = FailedArm(
-            self.arm.setup,
-            [fault for fault in self.arm.faults if fault.kind == "frozen"],
-            q=self.present,
-            clearance=self.arm.clearance,
-        )
-        poses = Goals(strong, self.present, self.seed).near(target, self.present)
-        tip = strong.kinematics.tip
+        tip = self._strong.arm.kinematics.tip
+        poses = self._strong.near(target, self.present)
         there = any(np.linalg.norm(tip(q) - target) < NEAR for q in poses)
         return "torque" if there else "out_of_reach"
+
+    @cached_property
+    def _strong(self) -> Goals:
+        """Poses of the arm whose loose joints had torque."""
+        frozen = [fault for fault in self.arm.faults if fault.kind == "frozen"]
+        arm = FailedArm(self.arm.setup, frozen, q=self.present, clearance=self.arm.clearance)
+        return Goals(arm, self.present, self.seed)
 
     def stands(self, q: Array) -> bool:
         """Return whether nothing touches but what loose joints rest on, and they do rest.
@@ -251,27 +267,22 @@ class Recoverer:
         rest = self.arm.rest(q)
         return rest is not None and self.planner._met(rest, q)
 
-    def _way(self, goal: Array) -> Array | None:
+    def _way(self, goal: Array) -> list[Array] | None:
         if self.tree is not None:
-            return self.planner.branch(self.tree, goal, self.seed)
+            return self.planner.branch(self.tree, goal)
         try:
-            return self.planner.plan(self.present, goal, self.seed)
+            return list(self.planner.plan(self.present, goal, self.seed))
         except AccordError:
             return None
 
-    def _nearest(self, target: Array, found: list[Array], reason: str) -> Recovery:
-        """Return the refusal of a target with the way to the nearest point that has one."""
+    def _nearest(self, target: Array, found: list[Array]) -> list[Array]:
+        """Return the way to the nearest point to a refused target that has one."""
         tip = self.arm.kinematics.tip
         if self.tree is not None:
             ways = self._tree_ways(self.tree, target)
-            best = min(ways, key=lambda way: float(np.linalg.norm(tip(way[-1]) - target)))
-            corners = self.planner.shortened(best, self.seed)
-            return Recovery(corners, reason, tip(corners[-1]))
-        for q in self._next_best(target, found):
-            way = self._way(q)
-            if way is not None:
-                return Recovery(way, reason, tip(way[-1]))
-        return Recovery(self.present[None], reason, tip(self.present))
+            return min(ways, key=lambda way: float(np.linalg.norm(tip(way[-1]) - target)))
+        others = (self._way(q) for q in self._next_best(target, found))
+        return next((way for way in others if way is not None), [self.present])
 
     def _tree_ways(self, tree: SearchTree, target: Array) -> list[list[Array]]:
         """Return ways to nodes of the tree nearest to a target, and on towards it."""

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.numerics.parallel import in_processes
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
-from packbot.failures.reaching import clear_start, run_reach
-from packbot.failures.recovery import REASONS
+from packbot.failures.controller import RecoveryController
+from packbot.failures.reaching import LONGEST, PLANNING, Ending, clear_start, run_reach
+from packbot.failures.recovery import REASONS, Recoverer
+from packbot.failures.roadmap import Roadmap
 from packbot.model.kinematics import Kinematics
 from packbot.model.parameters import JOINTS
 
-CHUNK = 10  # targets that a process reaches for, one after the other
+CHUNK = 25  # targets that a process reaches for, one after the other
 PARTS = (0.25, 0.5, 0.75)  # of a joint's range, at which it is frozen
 PAIRS = (
     ("turret=loose", "wrist=frozen:0.5"),
@@ -39,7 +44,8 @@ class Attempt:
 
     Args:
         index: of the target.
-        refused: why, one of `REASONS`; "" if the planner found a way.
+        judged: why it is not reachable, by the independent roadmap; "" if it is.
+        refused: why the planner refused it, one of `REASONS`; "" if it found a way.
         recovered: whether the failed arm reached it.
         baseline: whether the controller did that ignores failures.
         error: of the finger tips in the end [m]; 0 if refused.
@@ -48,6 +54,7 @@ class Attempt:
     """
 
     index: int
+    judged: str
     refused: str
     recovered: bool = False
     baseline: bool = False
@@ -85,61 +92,108 @@ def draw_targets(setup: Setup, count: int, seed: int) -> Array:
 
 
 def recover(
-    setup: Setup,
-    count: int,
-    engine: str,
-    seed: int,
-    *,
-    known: Sequence[Attempt] = (),
-) -> Iterator[list[Attempt]]:
-    """Yield attempts at targets as they are done, on all cores.
+    setups: Sequence[Setup], known: Sequence[Collection[int]], count: int, engine: str, seed: int
+) -> Iterator[tuple[int, list[Attempt]]]:
+    """Yield attempts at targets with the number of their setup as they are done, on all cores.
 
     Args:
-        setup: robot, scenario and faults; its start is clear.
+        setups: robot, scenario and faults.
+        known: targets of each that are done.
         count: of targets.
         engine: name.
         seed: of the targets and of the planner.
-        known: attempts that are done.
     """
-    targets = draw_targets(setup, count, seed)
-    done = {attempt.index for attempt in known}
-    left = [i for i in range(count) if i not in done]
-    chunks = [left[i : i + CHUNK] for i in range(0, len(left), CHUNK)]
-    data = {**setup.scenario.data(), "seed": seed}
-    calls = ((data, chunk, targets[chunk], engine) for chunk in chunks)
-    yield from in_processes(_reach_for, calls, ordered=False)
+
+    def calls() -> Iterator[tuple[int, str, str, list[int], Array]]:
+        for number, (setup, done) in enumerate(zip(setups, known, strict=True)):
+            left = [i for i in range(count) if i not in done]
+            setup = clear_start(setup) if left else setup
+            targets = draw_targets(setup, count, seed) if left else np.empty((0, 3))
+            data = json.dumps({**setup.scenario.data(), "seed": seed}, sort_keys=True)
+            for chunk in (left[i : i + CHUNK] for i in range(0, len(left), CHUNK)):
+                yield number, data, engine, chunk, targets[chunk]
+
+    yield from in_processes(_reach_for, calls(), ordered=False)
 
 
 def _reach_for(
-    data: Mapping[str, Any], indices: Sequence[int], targets: Array, engine: str
-) -> list[Attempt]:
-    setup, planner, found = Setup.of(make_scenario(data)), None, list[Attempt]()
-    for index, target in zip(indices, targets, strict=True):
-        if planner is not None and planner.reach(target).reason:
-            found.append(Attempt(index, planner.reach(target).reason))
-            continue
-        run = run_reach(setup, target, engine, planner=planner)
-        planner = run.planner or planner
-        if run.reason in REASONS and (planner is None or planner.reach(target).reason):
-            found.append(Attempt(index, run.reason))
-            continue
-        ignored = run_reach(setup, target, engine, ignore=True)
-        found.append(
-            Attempt(index, "", run.reached, ignored.reached, run.error, run.load, run.reason)
+    number: int, data: str, engine: str, indices: Sequence[int], targets: Array
+) -> tuple[int, list[Attempt]]:
+    case = _case(data, engine)
+    return number, [case.attempt(i, target) for i, target in zip(indices, targets, strict=True)]
+
+
+@lru_cache(maxsize=1)
+def _case(data: str, engine: str) -> Case:
+    return Case(Setup.of(make_scenario(json.loads(data))), engine)
+
+
+class Resting(RecoveryController):
+    """Let a failed arm come to rest, and make its planner there."""
+
+    def _replan(self, state: RobotState) -> None:
+        self.planner = Recoverer(self.arm, state.q, self._seed, self._margin)
+        self.started, self.done = state.time, True
+
+
+class Case:
+    """Reach for targets with failures: as the planner wants, and as the roadmap judges.
+
+    Args:
+        setup: robot, scenario and faults; its start is clear.
+        engine: name.
+    """
+
+    def __init__(self, setup: Setup, engine: str) -> None:
+        self._setup, self._engine = setup, engine
+        self._later = any(fault.time > 0.0 for fault in setup.faults)
+        self._planner: Recoverer | None = None
+
+    def attempt(self, index: int, target: Array) -> Attempt:
+        """Return what comes of a target (3,) [m]."""
+        if self._planner is None or self._later:  # it depends on when an arm on its way fails
+            self._planner = self._rested(target)
+            self._roadmap = Roadmap(self._planner.arm, self._planner.present)
+        judged, (refused, _) = self._roadmap.verdict(target), self._planner.find(target)
+        if refused:
+            return Attempt(index, judged, refused)
+        run = run_reach(self._setup, target, self._engine, planner=self._planner)
+        ignored = run_reach(self._setup, target, self._engine, ignore=True)
+        return Attempt(
+            index, judged, "", run.reached, ignored.reached, run.error, run.load, run.reason
         )
-    return found
+
+    def _rested(self, target: Array) -> Recoverer:
+        setup = self._setup
+        controller = Resting(setup, target.tolist())
+        simulate(
+            simulator=make_simulator(setup, self._engine),
+            controller=controller,
+            initial=setup.initial,
+            duration=LONGEST,
+            control_period=setup.scenario.control_period,
+            seed=setup.scenario.seed,
+            inputs=Ending(controller, LONGEST),
+            timeout=PLANNING,
+        )
+        if controller.planner is None:
+            raise AccordError("the target is reached before a joint fails")
+        return controller.planner
 
 
 def counts(attempts: Sequence[Attempt]) -> dict[str, Any]:
     """Return how many targets are reachable, recovered, reached by the baseline, and refused."""
+    reachable = [attempt for attempt in attempts if not attempt.judged]
     refused = Counter(attempt.refused for attempt in attempts if attempt.refused)
     tried = [attempt for attempt in attempts if not attempt.refused]
     return {
         "targets": len(attempts),
-        "reachable": len(tried),
-        "recovered": sum(attempt.recovered for attempt in tried),
-        "baseline": sum(attempt.baseline for attempt in tried),
+        "reachable": len(reachable),
+        "recovered": sum(attempt.recovered for attempt in reachable),
+        "baseline": sum(attempt.baseline for attempt in reachable),
         "refused": {reason: refused[reason] for reason in REASONS if refused[reason]},
+        "disputed": sum(bool(a.refused) and a.judged != a.refused for a in attempts),
+        "beyond": sum(attempt.recovered and bool(attempt.judged) for attempt in attempts),
         "worst_error": max((attempt.error for attempt in tried if attempt.recovered), default=None),
         "worst_load": max((attempt.load for attempt in tried), default=None),
         "failed": dict(Counter(a.fault for a in tried if not a.recovered)),
@@ -182,20 +236,29 @@ class Ledger:
 
 
 def study(
-    setup: Setup,
+    setups: Sequence[Setup],
     count: int,
     engine: str,
     seed: int,
     folder: Path | None,
     done: Callable[[int], None],
-) -> list[Attempt]:
-    """Return the attempts at all targets of a setup's faults, those kept in a folder included."""
-    faults = [str(fault) for fault in setup.faults]
-    name = "_".join(faults).replace("=", "-").replace(":", "") or "healthy"
-    options = {"faults": faults, "targets": count, "engine": engine, "seed": seed}
-    ledger = Ledger(folder / f"{name}.jsonl" if folder else None, options)
-    done(len(ledger.attempts))
-    for attempts in recover(clear_start(setup), count, engine, seed, known=ledger.attempts):
-        ledger.add(attempts)
+) -> list[list[Attempt]]:
+    """Return the attempts at all targets of each setup's faults, those kept in a folder included.
+
+    A study with fewer targets is the beginning of one with more.
+    """
+    ledgers = [_ledger(setup, engine, seed, folder) for setup in setups]
+    known = [{a.index for a in ledger.attempts if a.index < count} for ledger in ledgers]
+    done(sum(map(len, known)))
+    for number, attempts in recover(setups, known, count, engine, seed):
+        ledgers[number].add(attempts)
         done(len(attempts))
-    return sorted(ledger.attempts, key=lambda attempt: attempt.index)
+    found = [sorted(ledger.attempts, key=lambda attempt: attempt.index) for ledger in ledgers]
+    return [attempts[:count] for attempts in found]
+
+
+def _ledger(setup: Setup, engine: str, seed: int, folder: Path | None) -> Ledger:
+    faults = [str(fault) for fault in setup.faults]
+    name = "_".join(faults).replace("=", "-").replace(":", "")
+    options = {"faults": faults, "engine": engine, "seed": seed}
+    return Ledger(folder / f"{name}.jsonl" if folder else None, options)

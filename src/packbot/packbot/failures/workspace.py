@@ -19,6 +19,7 @@ from roboaccord.scenario.setup import Setup
 from packbot.contact.clearance import Clearance
 from packbot.failures.arm import FailedArm
 from packbot.model.parameters import JOINTS, PackbotParameters
+from packbot.planning.sight import Sight
 
 CELL = 0.05  # m
 POSES = 5_000  # drawn of a failed arm
@@ -27,6 +28,10 @@ HEALTHY = 4  # times as many of the healthy arm, which has one more joint
 HUNG = 20_000  # poses at most, where loose joints must be brought to rest
 FALLEN = 4  # poses to one that is let fall onto something
 ANGLES = 25  # at which a joint freezes, evenly between its limits
+LOOKS, TARGETS = 600, 25  # poses and targets of the camera
+BEST = 8  # poses nearest to looking at a target, of which the best counts
+VIEW, WIDTH = np.radians(60.0), 0.1  # rad, of the camera's cone, estimate; m, of a target
+ROOM = np.array([-1.0, -1.0, 0.0]), np.array([2.0, 1.0, 1.0])  # m, around the robot
 PLANE = (1, 2, 3)  # joints that move the hand in the plane
 
 Cells = frozenset[tuple[int, int]]
@@ -34,11 +39,12 @@ Cells = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Kept:
-    """Hold the cells of a failed arm, and their number over those of the healthy arm."""
+    """Hold cells of a failed arm, their share of the healthy arm's, and what its camera sees."""
 
     faults: tuple[Fault, ...]
     cells: Cells
     retained: float
+    seen: float | None = None
 
 
 def tips(p: PackbotParameters, q: Array) -> Array:
@@ -88,6 +94,33 @@ def angles_of(setup: Setup, fault: Fault, count: int = ANGLES) -> list[Fault]:
     return [replace(fault, angle=float(low + part * (high - low))) for part in parts]
 
 
+def loads(arm: FailedArm, poses: int, seed: int = 0) -> Array:
+    """Return the torques at rest of clear poses over the joints' limits (k, 7)."""
+    drawn = np.concatenate([*_drawn(arm, poses, np.random.default_rng(seed))])
+    held = [arm.holding(q) for q in drawn if not arm.clearance.touches(q)]
+    return np.asarray(np.abs(np.array(held).reshape(-1, len(JOINTS))) / arm.efforts)
+
+
+def seen(arm: FailedArm, seed: int = 0) -> float:
+    """Return the visible fraction of targets, mean over them, each from the best of random poses.
+
+    The poses are clear and held, with loose joints at rest; the camera sees a cone.
+    """
+    rng, sight = np.random.default_rng(seed), Sight(arm.clearance, VIEW)
+    targets, drawn = rng.uniform(*ROOM, (TARGETS, 3)), rng.uniform(size=(LOOKS, len(JOINTS)))
+    clear = arm.lower + drawn * (arm.upper - arm.lower)
+    rests = (arm.rest(q) for q in clear if not arm.clearance.touches(q))
+    poses = [q for q in rests if q is not None and arm.bears(q)]
+    eyes, axes = np.array([sight.eye(q) for q in poses]).reshape(-1, 2, 3).swapaxes(0, 1)
+    best = list[float]()
+    for target in targets:
+        lines = target - eyes
+        ahead = np.einsum("ij,ij->i", lines, axes) / np.linalg.norm(lines, axis=1)
+        order = (-ahead).argsort(kind="stable")[:BEST].tolist()
+        best.append(max((sight.fraction(poses[i], target, WIDTH) for i in order), default=0.0))
+    return float(np.mean(best))
+
+
 def kept(
     setup: Setup,
     cases: Iterable[Sequence[Fault]],
@@ -95,6 +128,7 @@ def kept(
     payload: float = 0.0,
     poses: int = POSES,
     seed: int = 0,
+    sight: bool = False,
 ) -> Iterator[Kept]:
     """Yield the workspace of the healthy arm, and then that of every case.
 
@@ -104,14 +138,17 @@ def kept(
         payload: at the finger tips, of all cases [kg]; the healthy arm has none.
         poses: drawn of each, and four times as many of the healthy arm.
         seed: of the poses.
+        sight: whether what the camera sees is looked for.
     """
     clearance = Clearance.of(setup)
-    healthy = workspace(FailedArm(setup, (), clearance=clearance), HEALTHY * poses, seed)
-    yield Kept((), healthy, 1.0)
+    whole = FailedArm(setup, (), clearance=clearance)
+    healthy = workspace(whole, HEALTHY * poses, seed)
+    yield Kept((), healthy, 1.0, seen(whole, seed) if sight else None)
     for faults in cases:
         arm = FailedArm(setup, faults, payload=payload, clearance=clearance)
         cells = workspace(arm, poses, seed)
-        yield Kept(tuple(faults), cells, len(cells & healthy) / len(healthy))
+        share = len(cells & healthy) / len(healthy)
+        yield Kept(tuple(faults), cells, share, seen(arm, seed) if sight else None)
 
 
 @dataclass(frozen=True)

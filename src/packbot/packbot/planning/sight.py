@@ -100,6 +100,11 @@ class Sight:
         visible = not names and 2.0 * off_axis <= self.angle
         return View(visible, names, off_axis, distance)
 
+    def eye(self, q: Array) -> tuple[Array, Array]:
+        """Return the lens (3,) [m] and the camera's axis (3,) at the angles q (7,) [rad]."""
+        camera = self.clearance.places(q)[self._camera]
+        return camera.act(LENS), camera.rotation[:, 0].copy()
+
     def fraction(self, q: Array, target: Array, width: float) -> float:
         """Return the visible fraction of a disc at a target (3,) that faces the lens.
 
@@ -108,9 +113,7 @@ class Sight:
             target: its centre [m].
             width: of the disc [m]; it is looked at in 19 points, with even shares.
         """
-        lens = self.clearance.places(q)[self._camera].act(LENS)
-        away = target - lens
-        u, v = np.linalg.svd(away[None])[2][1:]
+        u, v = np.linalg.svd((target - self.eye(q)[0])[None])[2][1:]
         spots = [target + 0.5 * width * (a * u + b * v) for a, b in DISC]
         point = Sight(self.clearance, self.angle)
         return sum(point.look(q, spot).visible for spot in spots) / len(spots)
