@@ -71,6 +71,7 @@ def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
     assert arm.holding(q) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_fall_in_an_engine_ends_where_it_is_to_rest(engine):
     """Elbow 1 loose from the drive pose, the other joints as they are held."""
@@ -188,6 +189,7 @@ def test_counts_keep_what_is_reachable_apart():
     assert found["disputed"] == 1 and found["beyond"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", ["elbow1", "elbow2"])
 def test_refusals_of_loose_elbows_against_sampling(joint):
     """No rest drawn elsewhere, hanging or fallen, has its finger tips within 5 mm."""
@@ -219,6 +221,7 @@ def test_refusals_of_loose_elbows_against_sampling(joint):
     assert refused > 10
 
 
+@pytest.mark.slow
 def test_weak_joints_refuse_for_torque():
     """Holding still takes more of elbow 2 than it has wherever the target is reached."""
     setup = setup_of("elbow1=frozen:0.4", changes=["parameters.effort_limit_elbow2=3"])
@@ -236,6 +239,7 @@ def test_weak_joints_refuse_for_torque():
     assert "torque" in reasons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("fault", "target"),

@@ -10,7 +10,8 @@ import typer
 from rich.console import RenderableType
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, progress
-from roboaccord.cli.options import Changes, Engine, Faults, Seed, load_setup
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, load_setup
 
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
@@ -20,21 +21,20 @@ def recover_command(
     targets: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 200,
     engine: Engine = "reference",
     seed: Seed = 0,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Keeps what is done: the same command goes on."),
-    ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the counts, as .svg or .png.")
     ] = None,
     changes: Changes = None,
+    folder: Out = None,
+    force: Force = False,
 ) -> Result:
     """Reach for random targets with failed joints, and count.
 
     The targets are finger tips of random clear poses of the healthy arm; with a failed turret, in
     the plane that it leaves. Reachable are those to which there is a way: each is reached for in
     the engine, also by the controller that ignores failures (baseline). Without --fault all of a
-    study: each joint loose and frozen at three angles, and five pairs.
+    study: each joint loose and frozen at three angles, and five pairs. A study that was ended goes
+    on in the same --out.
 
     Examples:
 
@@ -50,11 +50,9 @@ def recover_command(
     if not faults:
         cases = all_cases(setups[0])
         setups = [load_setup("packbot", "reach", changes, [*case]) for case in cases]
-    if folder:
-        folder.mkdir(parents=True, exist_ok=True)
-    with progress() as bar:
+    with results(folder, "packbot_recovery", force=force) as place, progress() as bar:
         task = bar.add_task(f"targets in {engine}", total=targets * len(setups))
-        done = study(setups, targets, engine, seed, folder, lambda n: bar.advance(task, n))
+        done = study(setups, targets, engine, seed, place, lambda n: bar.advance(task, n))
     found = [
         {"faults": list(map(str, setup.faults)), **counts(attempts)}
         for setup, attempts in zip(setups, done, strict=True)
