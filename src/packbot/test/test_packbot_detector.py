@@ -153,6 +153,7 @@ def test_gravity_tells_a_frozen_tilt_from_a_loose_one_but_not_a_wrist(setup):
     assert by_joint["tilt"] is not None and by_joint["tilt"].joint not in ("tilt", "wrist")
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_drawn_failures_are_found_and_nothing_else(setup):
     bench = Bench(4000)

@@ -261,6 +261,7 @@ def test_a_run_is_repeated_from_its_bag(accord_here, capsys, monkeypatch, tmp_pa
     assert {e.kind for e in first.trajectory.events} >= {"joint_frozen", "joint_loose"}
 
 
+@pytest.mark.slow
 def test_the_crosscheck_passes_with_faults(accord_here, monkeypatch, tmp_path):
     pytest.importorskip("dartpy")
     pytest.importorskip("mujoco")
@@ -297,6 +298,7 @@ def test_texts_read_back():
 ANGLES = st.tuples(*[st.floats(-3.0, 3.0) for _ in JOINTS])
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(ANGLES, st.sets(st.sampled_from(JOINTS), max_size=3))
 def test_a_reduced_table_leads_where_the_whole_one_does(q, frozen):

@@ -274,7 +274,14 @@ def simulated(setup, engine="reference", name="recover", told=None):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    "name", ["frozen_elbow", "loose_elbow2", "frozen_and_loose", "watch_target"]
+    "name",
+    [
+        "frozen_elbow",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("loose_elbow2", "frozen_and_loose", "watch_target")
+        ),
+    ],
 )
 def test_scenarios_find_their_failures_and_end_at_the_target(engine, name):
     setup = load_setup("packbot", name)

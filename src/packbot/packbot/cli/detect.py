@@ -73,7 +73,7 @@ def _study(count: int, minutes: float, seed: int, folder: Path | None, *, force:
     with results(folder, "packbot_detection", force=force) as place, progress() as bar:
         task = bar.add_task("arms", total=(1 + len(THRESHOLDS)) * arms)
         nominal, share = 60.0 * minutes / arms, np.diff(np.linspace(0, count, arms + 1).round())
-        jobs = [(seed + i, int(n), nominal, place) for i, n in enumerate(share)]
+        jobs = [(seed + i, int(n), nominal, place.absolute()) for i, n in enumerate(share)]
         paths = []
         for path in in_processes(run_arm, jobs):
             paths.append(path)
