@@ -39,6 +39,7 @@ setup(
         "zstandard>=0.20",
     ],
     extras_require={
+        "drake": ["drake>=1.51"],
         "engines": ["dartpy>=6.16", "mujoco>=3.2"],
         "view": ["viser>=1.0"],
     },

@@ -25,7 +25,8 @@ from roboaccord.numerics.rotations import (
 
 pytestmark = pytest.mark.thorough
 
-ENGINES = ["dart", "mujoco"]
+CONTACT = ["dart", "mujoco"]  # engines that take it
+ENGINES = [*CONTACT, "drake"]
 MASS, RADIUS, INERTIA = 2.0, 0.3, 0.05  # of the bar; from the hinge to its centre
 ABOUT_HINGE = INERTIA + MASS * RADIUS**2
 STOP = 0.5  # rad
@@ -189,7 +190,7 @@ def test_viscous_friction_takes_what_the_closed_form_says(name: str) -> None:
         assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.02)
 
 
-@pytest.mark.parametrize(("name", "order"), [("dart", 1), ("mujoco", 2)])
+@pytest.mark.parametrize(("name", "order"), [("dart", 1), ("mujoco", 2), ("drake", 1)])
 def test_a_swing_with_dry_friction_closes_by_order(name: str, order: int) -> None:
     """Potential to kinetic energy and friction; the rest falls with the step, h^2 by the rule."""
     friction = JointFriction(np.array([0.05]), np.array([0.3]), 0.5)
@@ -227,7 +228,7 @@ def sliding_box(name: str, step: float) -> tuple[EngineSimulator, RobotState]:
     return engine(model, name), state
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", CONTACT)
 def test_friction_of_contacts_takes_what_a_sliding_box_has(name: str) -> None:
     """3 J, and it stops: mu g h of 2 m/s, 0.25 %, is what a first-order step can err.
 
@@ -246,7 +247,7 @@ def test_friction_of_contacts_takes_what_a_sliding_box_has(name: str) -> None:
     assert taken["stops"] == taken["damping"] == 0.0
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", CONTACT)
 def test_an_impact_takes_what_a_dropped_box_has_and_friction_nothing(name: str) -> None:
     """Half m v^2 at 1 m/s, and the weight's work m g v h of the step in which it lands, at most."""
     simulator, state = sliding_box(name, 1e-3)
@@ -260,7 +261,7 @@ def test_an_impact_takes_what_a_dropped_box_has_and_friction_nothing(name: str) 
     assert abs(taken["friction"]) < 1e-6
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", CONTACT)
 def test_a_meter_changes_no_bit_of_the_motion(name: str) -> None:
     """With stops and efforts, and with contacts."""
     ends = []

@@ -25,7 +25,7 @@ from roboaccord.numerics.rotations import (
 
 pytestmark = pytest.mark.thorough
 
-ENGINES = ["dart", "mujoco"]
+ENGINES = ["dart", "mujoco", "drake"]
 INERTIA = '<inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'
 
 
@@ -157,13 +157,14 @@ def test_asking_for_masses_leaves_the_motion_as_it_is(name: str) -> None:
     np.testing.assert_allclose(back.twist, state.twist, atol=1e-13)
 
 
-def test_a_tumbling_chain_accelerates_alike_in_both_engines() -> None:
+@pytest.mark.parametrize("other", ["dart", "drake"])
+def test_a_tumbling_chain_accelerates_alike_in_two_engines(other: str) -> None:
     """Centrifugal and gyroscopic forces of a tilted base included, within 1e-8."""
-    dart, mujoco = (engine(free(), name) for name in ENGINES)
+    first, mujoco = engine(free(), other), engine(free(), "mujoco")
     rng = np.random.default_rng(5)
     for _ in range(50):
         state, effort = random_state(rng), rng.normal(size=2)
-        a, b = dart.acceleration(state, effort), mujoco.acceleration(state, effort)
+        a, b = first.acceleration(state, effort), mujoco.acceleration(state, effort)
         scale = np.abs(b.joints).max()
         np.testing.assert_allclose(a.joints, b.joints, atol=1e-8 * scale)
         np.testing.assert_allclose(a.base, b.base, atol=1e-8 * scale)
@@ -195,12 +196,13 @@ class Drag:
         return -5.0 * motion.linear, np.array([[0.1, -0.2, 0.3]])
 
 
-def test_a_force_law_acts_alike_on_a_tilted_base_in_both_engines() -> None:
+@pytest.mark.parametrize("other", ["dart", "drake"])
+def test_a_force_law_acts_alike_on_a_tilted_base_in_two_engines(other: str) -> None:
     """Compare the law's change of the rates in a microsecond; they agree to its square."""
     rng = np.random.default_rng(7)
     for _ in range(5):
         state, changes = random_state(rng), []
-        for name in ENGINES:
+        for name in (other, "mujoco"):
             ends = []
             for law in (None, Drag()):
                 simulator = engine(free(force_law=law), name)

@@ -31,7 +31,7 @@ from roboaccord.contract.outcome import describe_verdict
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.result import CrosscheckResult
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.engines import check_engine
+from roboaccord.engines import DEFAULTS, check_engine
 from roboaccord.engines.factory import available
 from roboaccord.report.tables import statistics_cells
 from roboaccord.scenario.files import apply_change, load_scenario
@@ -144,13 +144,13 @@ def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
 
 
 def choose_engines(names: str) -> list[str]:
-    """Return the engines named, or all that can be had, with a line for each that cannot."""
+    """Return the engines named, or the defaults, with a line for each that cannot be had."""
     if names:
         chosen = [name.strip() for name in names.split(",") if name.strip()]
         for name in chosen:
             check_engine(name)
         return chosen
-    found = available()
+    found = available(DEFAULTS)
     for reason in found.values():
         if reason.startswith("engine "):
             note(f"left out: {reason}")

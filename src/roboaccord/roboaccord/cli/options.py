@@ -79,15 +79,15 @@ Faults = Annotated[
 Engine = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="reference, dart or mujoco.", autocompletion=complete_engines
+        metavar="NAME", help="reference, dart, mujoco or drake.", autocompletion=complete_engines
     ),
 ]
 Engines = Annotated[
     str,
     typer.Option(
         metavar="LIST",
-        help="Engines, separated by commas. Default: all that are installed, with a line for each "
-        "that is not.",
+        help="Engines, separated by commas. Default: reference, dart and mujoco, with a line for "
+        "each that is not installed.",
         autocompletion=complete_engines,
     ),
 ]

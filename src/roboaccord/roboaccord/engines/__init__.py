@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 
-ENGINES = {"dart": ("DartSimulator", "dartpy"), "mujoco": ("MujocoSimulator", "mujoco")}
-"""By name: the class in `roboaccord.engines.NAME.simulator`, and the library that it needs."""
+ENGINES = {
+    "dart": ("DartSimulator", "dartpy"),
+    "mujoco": ("MujocoSimulator", "mujoco"),
+    "drake": ("DrakeSimulator", "pydrake"),
+}
+"""By name: the class in `roboaccord.engines.NAME.simulator`, and the module that it needs."""
+
+DEFAULTS = ("dart", "mujoco")
+"""Engines that take part where nobody names any; Drake, a further referee, is to be named."""
 
 
 def check_engine(name: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Simulator
 from roboaccord.engines import ENGINES, check_engine
@@ -16,6 +19,14 @@ from roboaccord.scenario.setup import Setup
 
 if TYPE_CHECKING:
     from roboaccord.engines.base import EngineSimulator
+
+NO_CONTACT = {
+    "drake": "no contact: Drake's distances between separated convex hulls are wrong in places, and "
+    "balls fall through its meshes; use dart or mujoco"
+}
+"""By engine that takes no contact, why."""
+PACKAGES = {"pydrake": "drake"}
+"""By module: the package to install, where it has another name."""
 
 
 def make_engine(setup: Setup, engine: str, perturbations: Perturbations = ()) -> Simulator:
@@ -31,6 +42,7 @@ def make_engine(setup: Setup, engine: str, perturbations: Perturbations = ()) ->
             it does not take.
     """
     check_engine(engine)
+    refuse_contact(engine, setup.contact)
     made = setup.robot.engine(setup, engine, perturbations)
     if made is None:
         made = simulate_model(EngineModel.of(setup, perturbations), engine)
@@ -46,6 +58,7 @@ def simulate_model(model: EngineModel, engine: str) -> EngineSimulator:
         AccordError: for an engine that cannot be imported here, or refuses the model.
     """
     kind, library = ENGINES[engine]
+    refuse_contact(engine, model.contact)
     try:
         module = importlib.import_module(f"roboaccord.engines.{engine}.simulator")
     except ImportError as error:
@@ -55,20 +68,33 @@ def simulate_model(model: EngineModel, engine: str) -> EngineSimulator:
     return simulator
 
 
+def refuse_contact(engine: str, contact: Contact | None) -> None:
+    """Refuse contact where an engine takes none.
+
+    Raises:
+        AccordError: with the reason.
+    """
+    if contact is not None and engine in NO_CONTACT:
+        raise AccordError(f"{engine}: {NO_CONTACT[engine]}")
+
+
 def unavailable(engine: str, library: str, error: ImportError) -> str:
     """Return one line that says what to install for an engine."""
     if "libGL" in str(error):
         return f"engine {engine} needs libGL.so.1: apt-get install libgl1"
-    return f"engine {engine} needs {library}: pip install {library}"
+    package = PACKAGES.get(library, library)
+    return f"engine {engine} needs {package}: pip install {package}"
 
 
-def available() -> dict[str, str]:
+def available(engines: Iterable[str] = ENGINES) -> dict[str, str]:
     """Return for each engine its version, or the line that says why it cannot be had."""
     found = {}
-    for engine, (_, library) in ENGINES.items():
+    for engine in engines:
+        library = ENGINES[engine][1]
         try:
             module = importlib.import_module(library)
-            found[engine] = str(module.__version__)
+            package = PACKAGES.get(library)
+            found[engine] = version(package) if package else str(module.__version__)
         except ImportError as error:
             found[engine] = unavailable(engine, library, error)
     return found

@@ -48,6 +48,11 @@ class StopWatch:
         self.any = bool(self._stopped.any())
         return np.flatnonzero(come).tolist() if come.any() else ()
 
+    def beyond(self, q: Array) -> str:
+        """Return the name of a joint beyond its limits at positions q (n,); "" where none is."""
+        over = np.flatnonzero((q > self._upper) | (q < self._lower))
+        return self._joints[over[0]] if over.size else ""
+
     def event(self, joint: int, time: float, impulse: float = 0.0) -> Event:
         """Return the event of a joint, by its number, that comes to its stop at a time [s]."""
         return Event(time, "joint_stop", self._joints[joint], impulse)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.timing import count_steps
-from roboaccord.engines import ENGINES
+from roboaccord.engines import DEFAULTS
 from roboaccord.run.factory import make_simulator
 
 from roboaccord_ros.gazebo.bridge import World
@@ -41,7 +41,7 @@ def choose(request: Request) -> Choice:
     if asked != "auto":
         return Choice(asked, "as asked", _check(request, asked))
     reasons: list[str] = []
-    for sim in (GAZEBO, *ENGINES):
+    for sim in (GAZEBO, *DEFAULTS):
         try:
             world = _check(request, sim)
             if world is not None:

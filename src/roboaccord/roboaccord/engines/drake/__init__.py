@@ -1,0 +1,1 @@
+"""Drake behind the Simulator interface, for models without contact."""

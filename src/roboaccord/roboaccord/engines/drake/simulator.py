@@ -1,0 +1,272 @@
+"""Drake: its discrete plant, of first order, or Runge-Kutta 4 of its continuous one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.drake.model import CONTINUOUS, base_slices, make_plant, refuse_model
+from roboaccord.engines.joint_faults import LOCK_INERTIA
+from roboaccord.engines.meter import Losses
+from roboaccord.engines.model import EngineModel
+from roboaccord.engines.options import read_options
+from roboaccord.engines.properties import (
+    WORLD,
+    JointProperties,
+    LinkProperties,
+    Properties,
+    braking,
+)
+from roboaccord.numerics.rotations import (
+    quaternion_matrix,
+    quaternion_yaw,
+    yaw_matrix,
+    yaw_quaternion,
+)
+
+ORDERS = {"discrete": 1, "rk4": 4}
+ANGULAR_FIRST = np.roll(np.arange(6), 3)  # Drake's order of velocities and forces of a free base
+
+
+class DrakeSimulator(EngineSimulator):
+    """Simulate a model without contact with Drake (Simulator).
+
+    The model's `options: {drake: {integrator: discrete | rk4}}` chooses between Drake's discrete
+    plant, the default, which keeps joints at their stops, and the Runge-Kutta method of order 4 on
+    its continuous plant, which has neither stops nor mimic joints. The force law acts in each stage.
+    """
+
+    name = "drake"
+
+    def __init__(self, model: EngineModel) -> None:
+        super().__init__(model)
+        integrator = str(
+            read_options(model.options, "drake", {"integrator": "discrete"})["integrator"]
+        ).lower()
+        if integrator not in ORDERS:
+            raise AccordError(f"unknown integrator {integrator}{did_you_mean(integrator, ORDERS)}")
+        self.order = ORDERS[integrator]
+        self.version = f"{version('drake')} ({integrator})"
+        self._continuous = integrator == "rk4"
+        refuse_model(model, self.tree, continuous=self._continuous)
+        self._plant = make_plant(
+            model, self.tree, CONTINUOUS if self._continuous else self.physics_step
+        )
+        self._context = self._plant.CreateDefaultContext()
+        # Of the equations of motion alone: a discrete plant's accelerations have its stops in them.
+        self._smooth = self._plant if self._continuous else make_plant(model, self.tree, CONTINUOUS)
+        self._at = self._smooth.CreateDefaultContext()
+        joints = [self._plant.GetJointByName(name) for name in self.joints]
+        self._q = np.array([joint.position_start() for joint in joints], dtype=int)
+        self._v = np.array([joint.velocity_start() for joint in joints], dtype=int)
+        self._base_q, self._base_v = base_slices(self._plant, self.base)
+        self._total = np.zeros(self._plant.num_velocities())
+        port = self._plant.get_applied_generalized_force_input_port()
+        self._applied = port.FixValue(self._context, self._total)
+        self._preload = np.zeros_like(self._total)
+        for name, effort in model.preload.items():
+            self._preload[self._plant.GetJointByName(name).velocity_start()] = effort
+        self._braking = braking(model)
+        self._height = 0.0
+
+    def lock(self, joint: int, locked: bool) -> None:
+        inertia = LOCK_INERTIA if locked else self.armature[joint]
+        for plant, context in ((self._plant, self._context), (self._smooth, self._at)):
+            plant.GetJointActuatorByName(self.joints[joint]).SetRotorInertia(context, inertia)
+
+    def contacts(self) -> Sequence[ContactPoint]:
+        """Return nothing: there is no contact."""
+        return ()
+
+    def _place(self, state: RobotState) -> None:
+        self._height = float(state.position[2])
+        self._context.SetTime(state.time)
+        self._plant.SetPositionsAndVelocities(self._context, self._vector(state))
+
+    def _vector(self, state: RobotState) -> Array:
+        """Return Drake's positions and velocities in a state."""
+        q, v = np.zeros(self._plant.num_positions()), np.zeros(len(self._total))
+        q[self._q], v[self._v] = state.q, state.qd
+        rotation = quaternion_matrix(state.orientation)
+        linear, angular = rotation @ state.twist[:3], rotation @ state.twist[3:]
+        if self.base == "planar":
+            q[self._base_q] = (*state.position[:2], quaternion_yaw(state.orientation))
+            v[self._base_v] = (linear[0], linear[1], angular[2])
+        elif self.base == "free":
+            q[self._base_q] = (*np.roll(state.orientation, 1), *state.position)
+            v[self._base_v] = (*angular, *linear)
+        return np.concatenate([q, v])
+
+    def _coordinates(self) -> tuple[Array, Array]:
+        """Return copies of Drake's positions and velocities."""
+        x = np.array(self._plant.GetPositionsAndVelocities(self._context))
+        return x[: -len(self._total)], x[-len(self._total) :]
+
+    def _base(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Return position, orientation x y z w and twist in the world of the base."""
+        position, orientation, twist = np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
+        pose, rates = q[self._base_q], v[self._base_v]
+        if self.base == "planar":
+            position[:] = pose[0], pose[1], self._height
+            orientation = yaw_quaternion(float(pose[2]))
+            twist[[0, 1, 5]] = rates
+        elif self.base == "free":
+            position = pose[4:]
+            # Drake lets the quaternion grow, and takes its direction alone.
+            orientation = np.roll(pose[:4] / np.linalg.norm(pose[:4]), -1)
+            twist = rates[ANGULAR_FIRST]
+        return position, orientation, twist
+
+    def _read(self) -> RobotState:
+        q, v = self._coordinates()
+        position, orientation, twist = self._base(q, v)
+        turn = quaternion_matrix(orientation)
+        return RobotState(
+            time=self._time,
+            q=q[self._q],
+            qd=v[self._v],
+            effort=self._effort,
+            position=position,
+            orientation=orientation,
+            twist=np.concatenate([twist[:3] @ turn, twist[3:] @ turn]),
+        )
+
+    def _substeps(self, effort: Array, count: int) -> None:
+        for _ in range(count):
+            if self._continuous:
+                self._runge_kutta()
+            else:
+                self._apply(*self._coordinates())
+                self._plant.ExecuteForcedEvents(self._context, False)
+        if self._continuous:
+            self._refuse_stops()
+
+    def _runge_kutta(self) -> None:
+        """Take a step of the classical Runge-Kutta method of order 4."""
+        h, x = self.physics_step, np.concatenate(self._coordinates())
+        k1 = self._slope(x)
+        k2 = self._slope(x + 0.5 * h * k1)
+        k3 = self._slope(x + 0.5 * h * k2)
+        k4 = self._slope(x + h * k3)
+        end = x + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        self._plant.SetPositionsAndVelocities(self._context, end)
+
+    def _slope(self, x: Array) -> Array:
+        self._plant.SetPositionsAndVelocities(self._context, x)
+        self._apply(x[: -len(self._total)], x[-len(self._total) :])
+        return np.asarray(self._plant.EvalTimeDerivatives(self._context).CopyToVector())
+
+    def _refuse_stops(self) -> None:
+        stopped = self._stops.beyond(self._coordinates()[0][self._q])
+        if stopped:
+            raise AccordError(
+                f"drake: {stopped} comes to its stop, and in continuous time Drake has none; "
+                "use engine_options.drake.integrator=discrete"
+            )
+
+    def _apply(self, q: Array, v: Array) -> None:
+        """Give Drake the generalised forces of efforts, wrench, force law and friction."""
+        total = self._total
+        total[:] = self._preload
+        total[self._v] += self._acting
+        wrench = np.zeros(6) if self._wrench is None else self._wrench
+        if self._law:
+            position, orientation, twist = self._base(q, v)
+            rotation = quaternion_matrix(orientation)
+            pushed, efforts = self._law_efforts(q[self._q], v[self._v], position, rotation, twist)
+            wrench = wrench + pushed
+            total[self._v] += efforts
+        total[self._base_v] += self._on_base(wrench)
+        if self._friction:
+            total[self._v] += self._friction.efforts(v[self._v])
+        self._applied.GetMutableData().get_mutable_value().SetFromVector(total)
+
+    def _on_base(self, wrench: Array) -> Array:
+        """Return the generalised forces of a wrench on the base, force first, in the world (6,)."""
+        order = {"fixed": np.zeros(0, int), "planar": [0, 1, 5], "free": ANGULAR_FIRST}[self.base]
+        return np.asarray(wrench[order])
+
+    def _dynamics(self) -> tuple[Array, Array]:
+        """Return mass matrix M and the forces C v - g that go with M v' in the present state."""
+        plant, context = self._plant, self._context
+        gravity = plant.CalcGravityGeneralizedForces(context)
+        return plant.CalcMassMatrix(context), plant.CalcBiasTerm(context) - gravity
+
+    def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
+        """Return the losses in stops in the last physics step [J]: there is no contact."""
+        start, end = self._vector(before), np.concatenate(self._coordinates())
+        self._plant.SetPositionsAndVelocities(self._context, start)
+        mass, bias = self._dynamics()
+        self._plant.SetPositionsAndVelocities(self._context, end)
+        change = (end - start)[-len(bias) :]
+        impulses = mass @ change - self.physics_step * (self._total - bias)
+        return Losses(-0.5 * float(impulses[self._v] @ (before.qd + after.qd)))
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        plant, context = self._smooth, self._at
+        forces = np.zeros_like(self._total)
+        forces[self._v] = self._geared(effort)
+        plant.SetPositionsAndVelocities(context, self._vector(state))
+        plant.get_applied_generalized_force_input_port().FixValue(context, forces)
+        found = plant.EvalTimeDerivatives(context).CopyToVector()[-len(forces) :]
+        base, rates = np.zeros(6), found[self._base_v]
+        if self.base == "planar":
+            base[[0, 1, 5]] = rates
+        elif self.base == "free":
+            base = rates[ANGULAR_FIRST]
+        return Acceleration(base, found[self._v])
+
+    def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return matrix S, mass matrix and gravity forces, as the base class says."""
+        mass, bias = self._dynamics()  # at rest there is nothing else
+        base = np.arange(len(mass))[self._base_v]
+        rows = [*(base[ANGULAR_FIRST] if self.base == "free" else base), *self._v]
+        order = np.zeros((len(mass), len(rows)))
+        order[rows, np.arange(len(rows))] = 1.0
+        return order, mass, bias
+
+    def properties(self) -> Properties:
+        """Return the properties of links and joints as Drake has them."""
+        plant = self._plant
+        return Properties(
+            links={
+                link.name: self._link(plant.GetBodyByName(link.name))
+                for link in self.tree.links
+                if link.name != WORLD
+            },
+            joints={j.name: self._joint(plant.GetJointByName(j.name)) for j in self.tree.moving},
+            gravity=np.array(plant.gravity_field().gravity_vector()),
+        )
+
+    def _link(self, body: Any) -> LinkProperties:
+        inertia = body.CalcSpatialInertiaInBodyFrame(self._context)
+        centre = np.array(inertia.get_com())
+        about_centre = inertia.Shift(centre).CalcRotationalInertia().CopyToFullMatrix3()
+        return LinkProperties(inertia.get_mass(), centre, np.array(about_centre))
+
+    def _joint(self, joint: Any) -> JointProperties:
+        name, pose = joint.name(), joint.frame_on_parent().GetFixedPoseInBodyFrame()
+        turns = joint.type_name() == "revolute"
+        axis = joint.revolute_axis() if turns else joint.translation_axis()
+        viscous, dry = self._braking.get(name, (0.0, 0.0))
+        limits = joint.position_lower_limits(), joint.position_upper_limits()
+        armature = 0.0
+        if name in self.joints:
+            actuator = self._plant.GetJointActuatorByName(name)
+            armature = float(actuator.rotor_inertia(self._context))
+        return JointProperties(
+            origin=np.array(pose.translation()),
+            axis=np.array(pose.rotation().matrix() @ axis),
+            limits=np.concatenate(limits),
+            damping=viscous + float(joint.default_damping_vector()[0]),
+            friction=dry,
+            armature=armature,
+        )
