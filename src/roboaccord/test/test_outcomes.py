@@ -136,11 +136,6 @@ def test_an_excuse_covers_its_level_and_engine_alone() -> None:
     assert verdict_of(excuse(found, {"trajectory": {"mujoco": "it rebounds"}})) == "fail"
 
 
-def test_a_tolerance_below_the_floor_cannot_be_judged() -> None:
-    tight = Tolerances(trajectory={"dart": 1e-12})
-    assert outcomes(CHECKS, tight)["trajectory"].outcome == "not_judged"
-
-
 def test_what_is_excused_allowed_or_needs_no_excuse_is_said() -> None:
     found = list(outcomes(replace(CHECKS, trajectory=replace(RUNS, left=1e-4))).values())
     excuses = {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}}

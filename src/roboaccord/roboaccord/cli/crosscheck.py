@@ -213,13 +213,16 @@ def distance_tables(data: dict[str, Any]) -> list[RenderableType]:
         "one step\nrad/s",
         *(f"{1e3 * dt:g} ms\nmm" for dt in steps),
         "order",
+        "floor\nmm",
+        "agree\nuntil",
         title=f"{data['robot']} {data['scenario']}: distance from the reference",
     )
     for engine, run in runs.items():
         table.add_row(*row_of(data, engine, run))
     explained = (
         "accel.: largest relative error at random states; one step: rms error of a control period; "
-        "mm: largest distance of any link over the run, by physics step; order: of convergence"
+        "mm: largest distance of any link over the run, by physics step; order: of convergence; "
+        "floor: what round-off makes of it; agree until: when that comes to 1 mm"
     )
     return [table, Text(explained)]
 
@@ -250,11 +253,13 @@ def statistics_tables(data: dict[str, Any]) -> list[RenderableType]:
 def row_of(data: dict[str, Any], engine: str, run: dict[str, Any]) -> list[str]:
     """Return the cells of one engine's row."""
     acceleration = data["acceleration"].get(engine, {}).get("max")
-    step = data["one_step"].get(engine, {}).get("rms")
+    step, noise = data["one_step"].get(engine, {}).get("rms"), data["noise"][engine]
     return [
         engine,
         "" if acceleration is None else f"{acceleration:.1e}",
         "" if step is None else f"{step:.1e}",
         *(f"{1e3 * error:.2g}" for error in run["error"][-FINEST:]),
         "" if run["order"] is None else f"{run['order']:.2f}",
+        f"{1e3 * noise['floor']:.1g}",
+        "end" if noise["horizon"] is None else f"{noise['horizon']:.3g} s",
     ]

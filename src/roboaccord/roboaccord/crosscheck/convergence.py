@@ -40,12 +40,14 @@ class Job:
         dt: physics step [s].
         fine: whether a reference whose steps follow from a tolerance has a tighter one.
         bit: whether one start value has its last bit changed, to see what round-off makes.
+        again: whether it repeats another run, to see whether that can be repeated.
     """
 
     engine: str
     dt: float
     fine: bool = False
     bit: bool = False
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ def measure_floor(tree: Tree, truth: Trajectory, coarse: Trajectory, bit: Trajec
     apart = sum(np.abs(coordinates(tree, other) - exact) for other in (coarse, bit))
     scale = ROUND_OFF * np.maximum(np.abs(exact).max(axis=0), 1.0)
     centres = link_centres(tree, truth)
-    distance = sum(_distance(link_centres(tree, other) - centres) for other in (coarse, bit))
+    distance = sum(largest_distance(link_centres(tree, other) - centres) for other in (coarse, bit))
     return Floor(
         np.maximum.accumulate(apart, axis=0) + scale,
         np.maximum.accumulate(distance) + ROUND_OFF,
@@ -222,7 +224,7 @@ def check_convergence(
     """Compare one engine's runs, by physics step, to a converged reference."""
     target, centres = coordinates(tree, truth), link_centres(tree, truth)
     steps = sorted(runs, reverse=True)
-    distance = {f"{dt:g}": _distance(link_centres(tree, runs[dt]) - centres) for dt in steps}
+    distance = {f"{dt:g}": largest_distance(link_centres(tree, runs[dt]) - centres) for dt in steps}
     error = [float(values.max()) for values in distance.values()]
     largest = float(floor.distance.max())
     left: Remainder | None = None
@@ -244,6 +246,6 @@ def check_convergence(
     )
 
 
-def _distance(apart: Array) -> Array:
+def largest_distance(apart: Array) -> Array:
     """Return the largest length over the links (k,) of differences (k, links, 3)."""
     return np.asarray(np.sqrt((apart**2).sum(axis=2)).max(axis=1))

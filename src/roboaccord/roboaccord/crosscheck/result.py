@@ -13,6 +13,7 @@ from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck, statistics_data
 from roboaccord.crosscheck.convergence import Floor
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.levels import check_runs
+from roboaccord.crosscheck.noise import Noise, sensitive
 from roboaccord.crosscheck.runs import REFERENCE, Engines, Runs, judged_duration
 from roboaccord.crosscheck.verdict import EngineChecks
 from roboaccord.description.tree import Tree
@@ -60,6 +61,7 @@ class CrosscheckResult:
             "trajectory": {
                 e: {k: c[k] for k in ("dt", "error", "order")} for e, c in d["trajectory"].items()
             },
+            "noise": d["noise"],
             **({"statistics": d["statistics"]} if d["statistics"] else {}),
             "versions": d["versions"],
             "report": str(self.report),
@@ -83,6 +85,7 @@ def result_of(
     tree: Tree,
     floor: Floor | None,
     statistics: Mapping[str, StatisticsCheck],
+    noise: Mapping[str, Noise],
 ) -> dict[str, Any]:
     """Return the result as plain data."""
     scenario = setup.scenario
@@ -100,7 +103,7 @@ def result_of(
             for f in findings
             if f.outcome in ("outside", "not_judged") and not f.stands_in
         ],
-        "remarks": remarks(findings, scenario.crosscheck.excuse),
+        "remarks": [*remarks(findings, scenario.crosscheck.excuse), *sensitive(noise)],
         "excused": sum(f.outcome == "excused" and not f.stands_in for f in findings),
         "levels": {level: levels[level] for level in LEVELS if level in levels},
         "judged": judged_duration(setup) if floor is not None else scenario.duration,
@@ -115,6 +118,7 @@ def result_of(
             c.engine: {**asdict(c.one_step), "unit": "rad/s"} for c in checks if c.one_step
         },
         "trajectory": {engine: asdict(check) for engine, check in trajectory.items()},
+        "noise": {engine: asdict(found) for engine, found in noise.items()},
         "statistics": statistics_data(statistics),
         "not_compared": WHY if statistics else None,
         "tolerances": scenario.data()["crosscheck"]["tolerances"],

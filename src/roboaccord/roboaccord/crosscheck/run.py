@@ -10,6 +10,7 @@ from roboaccord.bag.recording import write_trajectory
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.chaotic import check_statistics
 from roboaccord.crosscheck.levels import check_engines, judge_all
+from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
 from roboaccord.crosscheck.result import CrosscheckResult, energies, result_of
 from roboaccord.crosscheck.runs import floor_of, make_engines, run_jobs
 from roboaccord.report import write_report
@@ -44,7 +45,8 @@ def run_crosscheck(
         started, done: told of the number of jobs, and of each job that ends.
 
     Raises:
-        AccordError: for a folder that cannot be written, or an engine that cannot be had.
+        AccordError: for a folder that cannot be written, an engine that cannot be had, or a
+            tolerance below the noise floor.
     """
     simulators = make_engines(setup, engines, perturbations, refused)
     make_folder(out)
@@ -59,6 +61,10 @@ def run_crosscheck(
         else {}
     )
     floor = None if chaotic else floor_of(tree, runs)
+    noise = measure_all(tree, runs, simulators.names)
+    if floor is not None:
+        tolerances = setup.scenario.crosscheck.tolerances
+        refuse_tolerances(tolerances, noise, float(floor.distance.max()))
     checks = check_engines(setup, simulators, runs, tree, floor, statistics)
     findings = judge_all(setup, simulators, runs, checks)
     for engine in simulators.names:
@@ -66,7 +72,7 @@ def run_crosscheck(
         bag = fresh(out / f"{engine}_bag")
         version = " ".join([simulator.version, *map(str, of_engine(perturbations, engine))])
         write_trajectory(bag, setup, engine, version, runs.shown(engine))
-    data = plain(result_of(setup, simulators, runs, checks, findings, tree, floor, statistics))
+    data = plain(result_of(setup, simulators, runs, checks, findings, tree, floor, statistics, noise))
     data["command"] = command
     data["perturbations"] = [str(item) for item in perturbations]
     data["energy"] = plain(energies(setup, simulators, runs, perturbations))

@@ -116,7 +116,9 @@ def run_jobs(
     scenario, spec = setup.scenario, setup.scenario.crosscheck
     steps = [scenario.physics_step / 2**i for i in range(1 if spec.statistics else refine)]
     # Longest first, so that the processes end together.
-    jobs = [Job(e, dt) for dt in sorted(steps) for e in [*names[1:], REFERENCE]]
+    order = [*names[1:], REFERENCE]
+    jobs = [Job(e, dt) for dt in sorted(steps) for e in order]
+    jobs += [Job(e, steps[0], **how) for e in order for how in ({"again": True}, {"bit": True})]
     samples = 0
     if spec.statistics:
         samples = spec.statistics.seeds * len(names) * len(steps_of(setup))

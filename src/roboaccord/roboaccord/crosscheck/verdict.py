@@ -13,7 +13,7 @@ from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.scenario.scenario import ONE_STEP, Allowance, Tolerances, limit_of
+from roboaccord.scenario.scenario import ONE_STEP, Allowance, Tolerances
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
 SEEDS = "the motion is chaotic: statistics over seeds compare it in its place"
@@ -145,9 +145,6 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
     runs, engine = checks.trajectory, checks.engine
     assert runs is not None
     limit = tolerances.trajectory.get(engine)
-    if limit is not None and limit_of(limit) < runs.floor:
-        text = f"the tolerance of {limit_of(limit):g} m is below the floor of {runs.floor:.2g} m"
-        return Finding("trajectory", engine, "not_judged", text)
     if isinstance(limit, Allowance):
         if runs.error[0] <= limit.limit:
             text = f"allowed {1e3 * limit.limit:g} mm: {limit.reason}"

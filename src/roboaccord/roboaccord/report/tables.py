@@ -35,7 +35,7 @@ def levels_of(result: Mapping[str, Any]) -> list[Level]:
     """Return the tables of the masses and of the three levels."""
     allowed, outcome = result["tolerances"], outcomes_of(result)
     if result.get("statistics"):
-        return [*_models(result), _statistics(result)]
+        return [*_models(result), _statistics(result), _noise(result)]
     return [
         *_models(result),
         Level(
@@ -84,6 +84,7 @@ def levels_of(result: Mapping[str, Any]) -> list[Level]:
                 for engine, check in result["trajectory"].items()
             ],
         ),
+        _noise(result),
     ]
 
 
@@ -111,6 +112,28 @@ def _models(result: Mapping[str, Any]) -> list[Level]:
             ],
         ),
     ]
+
+
+def _noise(result: Mapping[str, Any]) -> Level:
+    return Level(
+        "Noise floor and horizon",
+        "Each simulator runs once more, and once from a start of which one value has its last bit "
+        "changed. The floor is the largest distance of any link between these runs, the rate that "
+        "at which the distance grows. Where it comes to 1 mm, no two runs agree any longer.",
+        ("engine", "floor", "rate", "agree until"),
+        [
+            (
+                engine,
+                [
+                    f"{_number(1e3 * found['floor'], '2g')} mm",
+                    "–" if found["rate"] is None else f"{found['rate']:.2g} 1/s",
+                    "the end" if found["horizon"] is None else f"t = {found['horizon']:.4g} s",
+                ],
+                "",
+            )
+            for engine, found in result["noise"].items()
+        ],
+    )
 
 
 def _statistics(result: Mapping[str, Any]) -> Level:
