@@ -28,6 +28,7 @@ from roboaccord.scenario.setup import Setup
 
 ROUND_OFF = 1e-12  # of a coordinate, relative to the largest or to 1: sums of a few hundred terms
 TIGHTER = 0.1  # times the tolerance of a reference, to see what that leaves
+NUDGE = 1e-9  # rad or m: far above round-off, and far below what is not linear
 ORDER_FLOOR = 10.0  # floors: an error below is no pure power of the step
 
 
@@ -41,6 +42,7 @@ class Job:
         fine: whether a reference whose steps follow from a tolerance has a tighter one.
         bit: whether one start value has its last bit changed, to see what round-off makes.
         again: whether it repeats another run, to see whether that can be repeated.
+        nudged: whether one start value is changed by NUDGE, to see how fast motions diverge.
     """
 
     engine: str
@@ -48,6 +50,7 @@ class Job:
     fine: bool = False
     bit: bool = False
     again: bool = False
+    nudged: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ def run_job(
     trajectory = simulate(
         simulator=make_simulator(setup, job.engine, perturbations=perturbations),
         controller=make_controller(setup),
-        initial=next_double(setup.initial) if job.bit else setup.initial,
+        initial=start_of(job, setup.initial),
         duration=setup.scenario.duration,
         control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
@@ -157,15 +160,17 @@ def tightened(setup: Setup) -> Setup:
     return Setup.of(make_scenario({**data, "engine_options": {**options, "reference": own}}))
 
 
-def next_double(state: RobotState) -> RobotState:
-    """Return a state one of whose start values has its last bit changed.
+def start_of(job: Job, state: RobotState) -> RobotState:
+    """Return the start of a job: one value has its last bit changed perhaps, or NUDGE added.
 
-    The first joint's angle; without joints the height of the base.
+    The first joint's angle; without joints the height of the base. What is below 1 is changed by
+    the last bit of 1: less would vanish as soon as the value has grown.
     """
+    if not (job.bit or job.nudged):
+        return state
     values = np.array(state.q if len(state.q) else state.position)
     at = 0 if len(state.q) else 2
-    # The last bit of a 0 would be a number that vanishes in the first sum.
-    values[at] = np.nextafter(values[at], np.inf) if values[at] else np.finfo(float).eps
+    values[at] += NUDGE if job.nudged else np.spacing(max(abs(values[at]), 1.0))
     return replace(state, q=values) if len(state.q) else replace(state, position=values)
 
 

@@ -1,25 +1,28 @@
 """Noise floor, rate of divergence and horizon: what round-off makes of a motion in each simulator.
 
-Every simulator runs the scenario once more from the same start, and once from a start of which one
-value has its last bit changed. With d(t) the largest distance of any link between these runs so far,
+Every simulator runs the scenario again from the same start, from a start of which one value has its
+last bit changed, and from one with that value changed by 1e-9. With d(t) the largest distance of
+any link between two runs so far, the floor is d(T) of the first two at the end T, the horizon the
+time at which it comes to 1 mm, and
 
-    floor = d(T),    rate = ln(d(t) / d(0)) / t,    horizon: d(horizon) = 1 mm,
+    rate = ln(d(t) / d(0)) / t
 
-where t is the horizon, or the end T of the run if that comes first: the finite-time Lyapunov rate
-[Benettin et al. 1980], of the direction in which round-off grows most.
+of the third, where t is T, or the time at which d comes to 1 mm if that is before: the finite-time
+Lyapunov rate along the motion [Benettin et al. 1980], free of the round-off of the steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.convergence import Job, largest_distance, link_centres
-from roboaccord.crosscheck.runs import Runs
+from roboaccord.crosscheck.convergence import NUDGE, Job, largest_distance, link_centres
+from roboaccord.crosscheck.runs import NOISE, Runs
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.scenario import Tolerances, limit_of
 
@@ -32,8 +35,7 @@ class Noise:
 
     Args:
         floor: largest distance of any link from itself in a run with other round-off [m].
-        rate: at which that distance grows, its logarithm's mean slope [1/s]; None where there is
-            no distance.
+        rate: mean slope of the logarithm of a small distance [1/s]; None where there is none.
         horizon: when it comes to 1 mm [s]; None where it does not within the run.
     """
 
@@ -42,38 +44,42 @@ class Noise:
     horizon: float | None
 
 
-def measure_all(tree: Tree, runs: Runs, names: list[str]) -> dict[str, Noise]:
+def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise]:
     """Return the noise of each simulator at the scenario's physics step."""
-    dt = runs.steps[0]
+    found, dt = runs.found, runs.steps[0]
     return {
         name: measure_noise(
-            tree,
-            runs.shown(name),
-            runs.found[Job(name, dt, again=True)],
-            runs.found[Job(name, dt, bit=True)],
+            tree, runs.shown(name), *(found[Job(name, dt, **{how: True})] for how in NOISE)
         )
         for name in names
     }
 
 
-def measure_noise(tree: Tree, run: Trajectory, again: Trajectory, bit: Trajectory) -> Noise:
-    """Compare a run with its repetition, and with one from a start whose last bit is changed."""
+def measure_noise(
+    tree: Tree, run: Trajectory, again: Trajectory, bit: Trajectory, nudged: Trajectory
+) -> Noise:
+    """Compare a run with its repetition, and with those from starts that are changed."""
     centres = link_centres(tree, run)
-    repeated, changed = (
-        largest_distance(link_centres(tree, other) - centres) for other in (again, bit)
+    repeated, changed, apart = (
+        np.maximum.accumulate(largest_distance(link_centres(tree, other) - centres))
+        for other in (again, bit, nudged)
     )
-    apart = np.maximum.accumulate(np.maximum(repeated, changed))
-    past = np.flatnonzero(apart >= HORIZON)
-    last = int(past[0]) if past.size else len(apart) - 1
+    noise = np.maximum(repeated, changed)
+    horizon, end = _horizon(noise), _horizon(apart)
+    last = len(apart) - 1 if end is None else end
     elapsed = float(run.time[last] - run.time[0])
-    # No distance can be told that is below the round-off of the places themselves.
-    start = max(apart[0], np.finfo(float).eps * np.abs(centres).max())
-    grown = apart[last] > 0.0 and elapsed > 0.0
+    start = max(apart[0], NUDGE * HORIZON)  # a lever is 1 mm at least
+    diverges = elapsed > 0.0 and apart[last] >= start
     return Noise(
-        floor=float(apart[-1]),
-        rate=float(np.log(apart[last] / start) / elapsed) if grown else None,
-        horizon=float(run.time[last]) if past.size else None,
+        floor=float(noise[-1]),
+        rate=float(np.log(apart[last] / start) / elapsed) if diverges else None,
+        horizon=None if horizon is None else float(run.time[horizon]),
     )
+
+
+def _horizon(distance: Array) -> int | None:
+    past = np.flatnonzero(distance >= HORIZON)
+    return int(past[0]) if past.size else None
 
 
 def refuse_tolerances(tolerances: Tolerances, noise: Mapping[str, Noise], least: float) -> None:

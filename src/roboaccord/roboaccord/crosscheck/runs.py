@@ -19,6 +19,7 @@ from roboaccord.scenario.perturbation import Perturbations, of_engine
 from roboaccord.scenario.setup import Setup
 
 REFERENCE = "reference"
+NOISE = ("again", "bit", "nudged")  # runs that show what round-off makes of a motion
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def run_jobs(
     # Longest first, so that the processes end together.
     order = [*names[1:], REFERENCE]
     jobs = [Job(e, dt) for dt in sorted(steps) for e in order]
-    jobs += [Job(e, steps[0], **how) for e in order for how in ({"again": True}, {"bit": True})]
+    jobs += [Job(e, steps[0], **{how: True}) for e in order for how in NOISE]
     samples = 0
     if spec.statistics:
         samples = spec.statistics.seeds * len(names) * len(steps_of(setup))

@@ -117,9 +117,9 @@ def _models(result: Mapping[str, Any]) -> list[Level]:
 def _noise(result: Mapping[str, Any]) -> Level:
     return Level(
         "Noise floor and horizon",
-        "Each simulator runs once more, and once from a start of which one value has its last bit "
-        "changed. The floor is the largest distance of any link between these runs, the rate that "
-        "at which the distance grows. Where it comes to 1 mm, no two runs agree any longer.",
+        "Each simulator runs once more, and from a start of which one value has its last bit "
+        "changed. The floor is the largest distance of any link that this makes; where it comes to "
+        "1 mm, no two runs agree any longer. The rate is that at which small distances grow.",
         ("engine", "floor", "rate", "agree until"),
         [
             (
