@@ -20,7 +20,6 @@ from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.runge_kutta import rk4_stage
 
-
 # Columns of what is known of a body, a row each; the base is body 0.
 PLACE = 0  # origin of its joint in the parent's frame (3) [m]
 TURN = 3  # axes of its frame in the parent's where q is 0, the joint along z (9)
