@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -49,11 +50,7 @@ class UrdfFile:
 
     def stripped(self) -> str:
         """Return the URDF without geometry, materials, transmissions and what is for Gazebo."""
-        top = ET.fromstring(self.text)
-        for parent, tags in ((top, BESIDE), *((link, GEOMETRY) for link in top.findall("link"))):
-            for child in [child for child in parent if child.tag in tags]:
-                parent.remove(child)
-        return ET.tostring(top, encoding="unicode")
+        return strip(self.text)
 
     def rooted(self, urdf: str = "") -> tuple[str, str]:
         """Return the URDF with its root link renamed to `base_link`, and the root's own name.
@@ -127,6 +124,27 @@ def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFil
         raise AccordError(f"{path.name} holds a robot without links")
     found = {name: folder.absolute() for name, folder in packages.items()}
     return UrdfFile(path, top.get("name") or path.name.partition(".")[0], text, found)
+
+
+def strip(urdf: str) -> str:
+    """Return a URDF without geometry, materials, transmissions and what is for Gazebo."""
+    top = ET.fromstring(urdf)
+    for parent, tags in ((top, BESIDE), *((link, GEOMETRY) for link in top.findall("link"))):
+        for child in [child for child in parent if child.tag in tags]:
+            parent.remove(child)
+    return ET.tostring(top, encoding="unicode")
+
+
+def robot_name(path: Path) -> str:
+    """Return a name for topics and folders: the robot's in its file, that of the file otherwise.
+
+    Raises:
+        AccordError: if the file cannot be read.
+    """
+    found = re.search(r"<robot\b[^>]*?\bname\s*=\s*[\"']([^\"'$]+)[\"']", _decode(_read(path)))
+    name = found[1] if found else path.name.partition(".")[0]
+    word = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") or "robot"
+    return word if word[0].isalpha() else f"robot_{word}"
 
 
 def find_root(top: ET.Element, source: str) -> str:
