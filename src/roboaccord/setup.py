@@ -18,7 +18,9 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
+        (f"share/{NAME}/config", glob("config/*.yaml")),
         (f"share/{NAME}/config/teleop", glob("config/teleop/*.yaml")),
+        (f"share/{NAME}/scenarios", glob("scenarios/*.yaml")),
     ],
     install_requires=[
         "jinja2>=3.1",

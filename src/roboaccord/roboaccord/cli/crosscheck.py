@@ -16,16 +16,19 @@ from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
+    Base,
     Changes,
     Engines,
     Faults,
     Force,
     Out,
+    Packages,
     complete_robot,
     complete_scenario,
     load_setup,
     refuse_missing_bag,
 )
+from roboaccord.cli.run import model_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import describe_verdict
 from roboaccord.crosscheck.recorded import check_bag
@@ -36,7 +39,7 @@ from roboaccord.engines.factory import available
 from roboaccord.report.tables import statistics_cells
 from roboaccord.scenario.files import apply_change, load_scenario
 from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.scenario.setup import find_robot, is_file, robot_names
 
 OUTCOMES = {
     "within": "[green]within[/]",
@@ -51,8 +54,8 @@ def crosscheck_command(
     robot: Annotated[
         str,
         typer.Argument(
-            metavar="ROBOT|BAG",
-            help="See `accord list`; or a recorded run.",
+            metavar="ROBOT|FILE|BAG",
+            help="See `accord list`; a URDF or xacro file; or a recorded run.",
             autocompletion=complete_robot,
         ),
     ],
@@ -70,6 +73,8 @@ def crosscheck_command(
     ] = 3,
     changes: Changes = None,
     faults: Faults = None,
+    base: Base = "",
+    packages: Packages = None,
     perturb: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,14 +105,16 @@ def crosscheck_command(
 
       accord crosscheck snake serpenoid --perturb dart:mass:base_link=1.01
 
+      accord crosscheck arm.urdf --engines dart,mujoco --set crosscheck.duration=0.5
+
       accord crosscheck runs/snake_serpenoid_dart/bag
     """
-    if robot.replace("-", "_") not in robot_names() and Path(robot).exists():
+    known = is_file(robot) or robot.replace("-", "_") in robot_names()
+    if not known and Path(robot).exists():
         return check_recorded(Path(robot), scenario, changes or [])
-    refuse_missing_bag(robot)
-    if not scenario:
-        raise AccordError(f"name a scenario of {find_robot(robot).name}: accord list")
-    setup = load_setup(robot, scenario, changes, faults)
+    if not known:
+        refuse_missing_bag(robot)
+    setup = load_setup(robot, scenario, changes, faults, base, packages)
     chosen = choose_engines(engines)
     falsified = parse_perturbations(perturb or [], chosen)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
@@ -127,7 +134,8 @@ def crosscheck_command(
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": chosen}
     if setup.scenario.crosscheck.statistics:
         used["refine"] = None  # statistics have the scenario's step and twice it
-    return Result(result.to_json(), shown_of(result), used=used, ok=result.acceptable)
+    data = result.to_json() | model_of(setup)
+    return Result(data, shown_of(result), used=used, ok=result.acceptable)
 
 
 def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
@@ -135,8 +143,8 @@ def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
     run = read_run(bag)
     data = dict(run.scenario)
     if scenario:
-        package = find_robot(run.robot).package
-        data = load_scenario(package, run.robot, scenario).data()
+        found = find_robot(data.get("robot", run.robot))
+        data = load_scenario(found.package, found.key, scenario).data()
     for change in changes:
         apply_change(data, change)
     verdict = check_bag(run, data)

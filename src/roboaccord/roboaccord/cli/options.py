@@ -8,10 +8,13 @@ from typing import Annotated
 
 import typer
 
+from roboaccord.cli.console import note
 from roboaccord.contract.errors import AccordError
 from roboaccord.engines import ENGINES
 from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot, package_of, robot_names
+from roboaccord.scenario.setup import Setup, find_robot, is_file, package_of, robot_names
+
+RELEASED = "released"  # scenario of a robot that is a file, where none is named
 
 
 def complete_robot(incomplete: str) -> list[str]:
@@ -53,12 +56,16 @@ def complete_engines(incomplete: str) -> list[str]:
 
 RobotName = Annotated[
     str,
-    typer.Argument(metavar="ROBOT", help="See `accord list`.", autocompletion=complete_robot),
+    typer.Argument(
+        metavar="ROBOT|FILE",
+        help="See `accord list`; or a URDF or xacro file.",
+        autocompletion=complete_robot,
+    ),
 ]
 ScenarioName = Annotated[
     str,
     typer.Argument(
-        metavar="SCENARIO",
+        metavar="[SCENARIO]",
         help="A scenario of the robot, or a YAML file.",
         autocompletion=complete_scenario,
     ),
@@ -118,16 +125,67 @@ Force = Annotated[
 ]
 
 
+Base = Annotated[
+    str,
+    typer.Option(
+        metavar="BASE",
+        help="How the root of a robot's file moves: fixed (default), planar or free.",
+    ),
+]
+Packages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--package",
+        metavar="NAME=DIR",
+        help="Folder of a ROS package that a robot's file names; may be repeated. Default: a "
+        "folder of that name beside the file or above it, or the package as installed.",
+    ),
+]
+
+
 def load_setup(
     robot: str,
     scenario: str,
     changes: list[str] | None = None,
     faults: list[str] | None = None,
+    base: str = "",
+    packages: list[str] | None = None,
 ) -> Setup:
-    """Return the setup of a robot's scenario with changes, and with faults instead of its own."""
+    """Return the setup of a robot's scenario with changes, and with faults instead of its own.
+
+    A robot that is a file has a scenario where none is named.
+
+    Raises:
+        AccordError: for whatever cannot be had.
+    """
     found = find_robot(robot)
-    every = [*(changes or []), *([f"faults={json.dumps(faults)}"] if faults else [])]
-    return Setup.of(load_scenario(found.package, found.name, scenario, every))
+    if not is_file(robot) and (base or packages):
+        raise AccordError("--base and --package are for a robot that is a URDF or xacro file")
+    if not scenario and not is_file(robot):
+        raise AccordError(f"name a scenario of {found.name}: accord list")
+    every = [f"base={base}"] if base else []
+    if packages:
+        every.append(f"packages={json.dumps(read_packages(packages))}")
+    every += [*(changes or []), *([f"faults={json.dumps(faults)}"] if faults else [])]
+    setup = Setup.of(load_scenario(found.package, found.key, scenario or RELEASED, every))
+    for subject, words in found.remarks(setup).items():
+        note(f"{subject}: {words}")
+    return setup
+
+
+def read_packages(texts: list[str]) -> dict[str, str]:
+    """Return the folders, absolute, of `NAME=DIR` texts.
+
+    Raises:
+        AccordError: for one that cannot be read.
+    """
+    found = {}
+    for text in texts:
+        name, equals, folder = text.partition("=")
+        if not (name and equals and folder):
+            raise AccordError(f"--package takes NAME=DIR, not {text!r}")
+        found[name] = str(Path(folder).absolute())
+    return found
 
 
 def refuse_missing_bag(name: str) -> None:
@@ -136,5 +194,5 @@ def refuse_missing_bag(name: str) -> None:
     Raises:
         AccordError: if it is no name of a robot.
     """
-    if "/" in name or name.endswith((".mcap", ".db3")):
+    if ("/" in name and not is_file(name)) or name.endswith((".mcap", ".db3")):
         raise AccordError(f"no bag {name}")

@@ -15,11 +15,13 @@ from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import ProgressObserver, figure_lines, log, note, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
+    Base,
     Changes,
     Engine,
     Faults,
     Force,
     Out,
+    Packages,
     RobotName,
     ScenarioName,
     Speed,
@@ -46,7 +48,7 @@ WATCHED = ("direct", "ros")  # transports in this process
 
 def run_command(
     robot: RobotName,
-    scenario: ScenarioName,
+    scenario: ScenarioName = "",
     engine: Engine = "reference",
     transport: Annotated[
         str,
@@ -58,6 +60,8 @@ def run_command(
     ] = "",
     changes: Changes = None,
     faults: Faults = None,
+    base: Base = "",
+    packages: Packages = None,
     controller: Annotated[
         str, typer.Option(metavar="MODULE:CLASS", help="A controller of your own.")
     ] = "",
@@ -80,6 +84,9 @@ def run_command(
 ) -> Result:
     """Run a scenario, and record it.
 
+    Of a robot that is a URDF or xacro FILE the scenario may be left out: it is then released at
+    rest. Its controllers are none, pd, sine and random.
+
     Examples:
 
       accord run snake serpenoid
@@ -87,6 +94,8 @@ def run_command(
       accord run snake serpenoid --engine dart --set controller.amplitude=0.3 --set duration=5
 
       accord run snake serpenoid --controller my_package.my_module:MyController --json
+
+      accord run arm.urdf --engine mujoco --base free --set controller.name=random
 
       accord run snake teleop --inputs runs/snake_teleop_reference/bag
     """
@@ -97,7 +106,7 @@ def run_command(
     if recorded:  # the length of the recorded run, unless --set says another
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
         faults = faults or list(recorded.fault_texts)
-    setup = load_setup(robot, scenario, changes, faults)
+    setup = load_setup(robot, scenario, changes, faults, base, packages)
     if recorded:
         recorded.check(setup)
     if not controller:
@@ -193,7 +202,14 @@ def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
             "base": {"position": last.position, "orientation": last.orientation},
         },
         "metrics": metrics_of(setup, trajectory),
+        **model_of(setup),
     }
+
+
+def model_of(setup: Setup) -> dict[str, Any]:
+    """Return what `--json` says of the model of a robot that is a file; nothing of others."""
+    remarks = setup.robot.remarks(setup)
+    return {"model": dict(remarks)} if remarks else {}
 
 
 def shown_of(summary: dict[str, Any]) -> list[str]:

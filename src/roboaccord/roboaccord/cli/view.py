@@ -14,8 +14,10 @@ from rich import filesize
 
 from roboaccord.cli.console import log, progress
 from roboaccord.cli.options import (
+    Base,
     Changes,
     Engine,
+    Packages,
     Speed,
     Stay,
     complete_bag_or_robot,
@@ -26,8 +28,8 @@ from roboaccord.cli.options import (
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.surface import BACKDROPS, TERRAIN, Surface
 from roboaccord.engines import check_engine
-from roboaccord.scenario.files import load_scenario, make_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot, robot_names
+from roboaccord.scenario.files import make_scenario, scenario_names
+from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
 from roboaccord.scenario.surroundings import surroundings
 from roboaccord.view.stage import HOST
 
@@ -39,8 +41,8 @@ def view_command(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="BAG|ROBOT",
-            help="A recorded run, or a robot to pose by hand.",
+            metavar="BAG|ROBOT|FILE",
+            help="A recorded run, or a robot or its URDF or xacro file to pose by hand.",
             autocompletion=complete_bag_or_robot,
         ),
     ],
@@ -67,6 +69,8 @@ def view_command(
     speed: Speed = 1.0,
     engine: Engine = "reference",
     changes: Changes = None,
+    base: Base = "",
+    packages: Packages = None,
     stay: Stay = math.inf,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Of the browser view.")] = 8080,
     host: Annotated[
@@ -93,20 +97,23 @@ def view_command(
       accord view runs/snake_serpenoid_reference/bag --mp4 snake.mp4 --fps 50 --size 1280x720
 
       accord view snake
+
+      accord view arm.urdf released --engine dart
     """
     path = Path(what)
-    if path.exists() and (gif or mp4):
+    is_bag = path.exists() and not is_file(what)
+    if is_bag and (gif or mp4):
         if second:
             raise AccordError("a film shows one bag: leave out the second")
         write_files(path, gif=gif, mp4=mp4, fps=fps, size=size, speed=speed)
     elif gif or mp4:
         option = "--gif" if gif else "--mp4"
         refuse_missing_bag(what)
-        robot = find_robot(what)
-        raise AccordError(f"{option} needs a bag; make one with: accord run {robot.name} SCENARIO")
+        words = what if is_file(what) else f"{find_robot(what).name} SCENARIO"
+        raise AccordError(f"{option} needs a bag; make one with: accord run {words}")
     elif fps is not None or size is not None:
         raise AccordError("--fps and --size are for files: add --gif FILE or --mp4 FILE")
-    elif path.exists():
+    elif is_bag:
         beside = Path(second) if second else None
         if beside and not beside.exists():
             raise AccordError(f"no bag {second}")
@@ -114,11 +121,11 @@ def view_command(
     elif second:
         refuse_missing_bag(what)
         check_engine(engine)
-        setup = load_setup(what, second, changes)
+        setup = load_setup(what, second, changes, None, base, packages)
         simulate_in_view(setup, engine, speed=speed, port=port, host=host, stay=stay)
     else:
         refuse_missing_bag(what)
-        show_robot(what, port=port, host=host, stay=stay)
+        show_robot(what, port=port, host=host, stay=stay, base=base, packages=packages)
 
 
 def write_files(
@@ -232,18 +239,25 @@ def simulate_in_view(
     stage.close()
 
 
-def show_robot(name: str, *, port: int, host: str, stay: float) -> None:
+def show_robot(
+    name: str,
+    *,
+    port: int,
+    host: str,
+    stay: float,
+    base: str = "",
+    packages: list[str] | None = None,
+) -> None:
     """Show a robot with a slider a joint, until interrupted."""
     from roboaccord.view.live import view_robot
 
     robot = find_robot(name)
     names = scenario_names(robot.package)
-    scenario = (
-        load_scenario(robot.package, robot.name, names[0])
-        if names
-        else make_scenario({"robot": robot.name})
-    )
-    stage = view_robot(Setup.of(scenario), port, host)
+    if names:
+        setup = load_setup(name, names[0], None, None, base, packages)
+    else:
+        setup = Setup.of(make_scenario({"robot": robot.key}))
+    stage = view_robot(setup, port, host)
     tell(stage.url, host, stay)
     with contextlib.suppress(KeyboardInterrupt):
         threading.Event().wait(None if math.isinf(stay) else stay)

@@ -29,7 +29,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """Hold a joint: kind, links, origin in the parent's frame, axis and limits."""
+    """Hold a joint: kind, links, origin in the parent's frame, axis, limits and greatest effort."""
 
     name: str
     kind: str
@@ -40,6 +40,7 @@ class Joint:
     axis: Array
     lower: float
     upper: float
+    effort: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -211,4 +212,5 @@ def _read_joint(element: ET.Element) -> Joint:
         axis=_vector(axis.get("xyz") if axis is not None else None, "1 0 0"),
         lower=float(limit.get("lower", "-inf")) if limit is not None else -np.inf,
         upper=float(limit.get("upper", "inf")) if limit is not None else np.inf,
+        effort=float(limit.get("effort", "inf")) if limit is not None else np.inf,
     )

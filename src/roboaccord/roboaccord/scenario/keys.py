@@ -48,7 +48,7 @@ class Key:
 def keys_of(setup: Setup) -> list[Key]:
     """Return all keys of a scenario: its own, and those of parameters, terrain and factories."""
     data = setup.scenario.data()
-    default = Scenario(robot=setup.robot.name).data()
+    default = Scenario(robot=setup.robot.key).data()
     return [*_of_model(Scenario, "", data, default, setup)]
 
 

@@ -116,7 +116,8 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     """One experiment, complete: with the versions of the engines it can be repeated exactly.
 
     Args:
-        robot: name of the robot.
+        robot: name of the robot, or the path of its URDF or xacro file.
+        packages: folders of ROS packages by name, for a robot that is a file.
         name: of the scenario, from its file.
         description: one line for `accord list`.
         base: how `base_link` is tied to the world; a ball turns about its centre, which stays.
@@ -138,6 +139,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     """
 
     robot: str
+    packages: dict[str, str] = {}
     name: str = ""
     description: str = ""
     base: Base = "fixed"

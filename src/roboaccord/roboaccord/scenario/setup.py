@@ -5,10 +5,12 @@ The two know each other, and nothing else in the workspace knows a robot by name
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +28,6 @@ from roboaccord.scenario.initial import initial_state
 from roboaccord.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.random import Generator
 
     from roboaccord.contract.contact import ContactPoint
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from roboaccord.scenario.perturbation import Perturbations
 
 GROUP = "roboaccord.robots"
+FILES = "roboaccord.engines.any_robot.robot"  # the module of robots that are files
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -86,6 +87,20 @@ class Robot:
 
     def __init__(self) -> None:
         self.package = self.package or self.name
+
+    @property
+    def key(self) -> str:
+        """What a scenario calls the robot."""
+        return self.name
+
+    def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
+        """Return the URDF of a setup, and the name of its file; see `Setup.urdf`."""
+        path = share(self.package) / "urdf" / f"{self.name}.urdf.xacro"
+        return expand_xacro(path, {**setup.xacro_arguments, "base": base, **more}), path.name
+
+    def remarks(self, setup: Setup) -> Mapping[str, str]:
+        """Return what a user is to know of the model, by subject; by default nothing."""
+        return {}
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         """Return the names of the n joints of a setup, in the order of every array."""
@@ -266,9 +281,8 @@ class Setup:
         """
         key = (base or self.scenario.base, root, tuple(sorted(more.items())))
         if key not in self._descriptions:
-            path = share(self.robot.package) / "urdf" / f"{self.robot.name}.urdf.xacro"
-            text = expand_xacro(path, {**self._xacro_arguments, "base": key[0], **more})
-            Tree.parse(text, path.name, root=root)
+            text, source = self.robot.description(self, key[0], more)
+            Tree.parse(text, source, root=root)
             self._descriptions[key] = text
         return self._descriptions[key]
 
@@ -297,7 +311,8 @@ class Setup:
         return other
 
     @property
-    def _xacro_arguments(self) -> dict[str, str]:
+    def xacro_arguments(self) -> dict[str, str]:
+        """The parameters and the friction law, as arguments of the robot's xacro."""
         values = self.parameters.as_dict().items()
         friction = self.scenario.friction
         numbers = {k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))}
@@ -338,11 +353,16 @@ def robot_names() -> list[str]:
 
 
 def find_robot(name: str) -> Robot:
-    """Return a robot by name; a hyphen stands for an underscore.
+    """Return a robot by name, where a hyphen stands for an underscore, or by the path of its file.
 
     Raises:
-        AccordError: if there is none of that name, or its package cannot be imported.
+        AccordError: if there is none of that name, its package cannot be imported, or its file not
+            be read.
     """
+    if is_file(name):
+        robot = importlib.import_module(FILES).FileRobot(Path(name))  # above this room
+        assert isinstance(robot, Robot)
+        return robot
     key = name.replace("-", "_")
     entry = _entries().get(key)
     if entry is None:
@@ -359,6 +379,11 @@ def find_robot(name: str) -> Robot:
     if not isinstance(robot, Robot):
         raise AccordError(f"entry point {GROUP}:{key} gives {type(robot).__name__}, not a Robot")
     return robot
+
+
+def is_file(name: str) -> bool:
+    """Return whether a robot is named by its file."""
+    return name.endswith((".urdf", ".xacro"))
 
 
 def package_of(name: str) -> str:

@@ -1,0 +1,222 @@
+"""A URDF or xacro file of any robot: its text as shipped, and what is made of it for engines."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.meshes import FILE, PACKAGE
+from roboaccord.description.resources import share
+from roboaccord.description.xacro_file import expand_xacro
+
+LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million
+NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
+ROOT = "base_link"
+RESERVED = (ROOT, "world")  # links that mean something to the engines
+GEOMETRY = ("visual", "collision")
+BESIDE = ("transmission", "gazebo", "material")
+
+
+@dataclass(frozen=True)
+class UrdfFile:
+    """Hold the URDF of a robot that has no package of ours.
+
+    Args:
+        path: of the file, absolute.
+        name: of the robot, as written.
+        text: URDF as shipped, after xacro.
+        packages: folders of ROS packages, by name.
+    """
+
+    path: Path
+    name: str
+    text: str
+    packages: Mapping[str, Path] = field(default_factory=lambda: NO_PACKAGES)
+
+    def resolved(self) -> str:
+        """Return the URDF with absolute paths for the meshes that are found."""
+        top = ET.fromstring(self.text)
+        for mesh in top.iter("mesh"):
+            found = self.find(mesh.get("filename", ""))
+            if found:
+                mesh.set("filename", str(found))
+        return ET.tostring(top, encoding="unicode")
+
+    def stripped(self) -> str:
+        """Return the URDF without geometry, materials, transmissions and what is for Gazebo."""
+        return strip(self.text)
+
+    def rooted(self, urdf: str = "") -> tuple[str, str]:
+        """Return the URDF with its root link renamed to `base_link`, and the root's own name.
+
+        Another link of that name, or one named `world`, takes the name with a number behind it.
+
+        Args:
+            urdf: `resolved()` or `stripped()` say; the text as shipped if empty.
+
+        Raises:
+            AccordError: if the file has no root link, or several.
+        """
+        top = ET.fromstring(urdf or self.text)
+        names = self.new_names()
+        for element, attribute in _link_names(top):
+            old = element.get(attribute, "")
+            element.set(attribute, names.get(old, old))
+        return ET.tostring(top, encoding="unicode"), next(iter(names))
+
+    def new_names(self) -> dict[str, str]:
+        """Return the links that `rooted` renames, the root first: new names by the file's.
+
+        Raises:
+            AccordError: if the file has no root link, or several.
+        """
+        top = ET.fromstring(self.text)
+        links = [link.get("name", "") for link in top.findall("link")]
+        root = find_root(top, self.path.name)
+        found = {root: ROOT}
+        for name in RESERVED:
+            if name in links and name != root:
+                free = (f"{name}_{i}" for i in range(1, len(links) + 2))
+                found[name] = next(new for new in free if new not in links)
+        return found
+
+    def find(self, mesh: str) -> Path | None:
+        """Return the file of a mesh that the URDF names, None where there is none."""
+        if not mesh.startswith(PACKAGE):
+            path = self.path.parent / mesh.removeprefix(FILE)
+            return path if path.is_file() else None
+        package, _, inside = mesh.removeprefix(PACKAGE).partition("/")
+        folders = _folders(package, self.path, self.packages)
+        return next((f / inside for f in folders if (f / inside).is_file()), None)
+
+
+def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFile:
+    """Read a URDF, or expand a xacro file.
+
+    Whether its joints form a tree is not asked here.
+
+    Args:
+        path: of the file; one that ends in .xacro is expanded.
+        packages: folders of ROS packages by name, for `package://NAME/...`.
+
+    Raises:
+        AccordError: if it cannot be read, is no XML or holds no robot, or a folder is not there.
+    """
+    for name, folder in packages.items():
+        if not folder.is_dir():
+            raise AccordError(f"--package {name}: {folder} is no folder")
+    path = path.absolute()
+    data = _read(path)
+    text = _expand(path, packages) if path.suffix == ".xacro" else _decode(data)
+    try:
+        top = ET.fromstring(text)
+    except (ET.ParseError, ValueError) as error:
+        raise AccordError(f"{path.name} is no XML: {error}") from None
+    if top.tag != "robot":
+        raise AccordError(f"{path.name} holds no robot: its first element is <{top.tag}>")
+    if top.find("link") is None:
+        raise AccordError(f"{path.name} holds a robot without links")
+    found = {name: folder.absolute() for name, folder in packages.items()}
+    return UrdfFile(path, top.get("name") or path.name.partition(".")[0], text, found)
+
+
+def strip(urdf: str) -> str:
+    """Return a URDF without geometry, materials, transmissions and what is for Gazebo."""
+    top = ET.fromstring(urdf)
+    for parent, tags in ((top, BESIDE), *((link, GEOMETRY) for link in top.findall("link"))):
+        for child in [child for child in parent if child.tag in tags]:
+            parent.remove(child)
+    return ET.tostring(top, encoding="unicode")
+
+
+def robot_name(path: Path) -> str:
+    """Return a name for topics and folders: the robot's in its file, that of the file otherwise.
+
+    Raises:
+        AccordError: if the file cannot be read.
+    """
+    found = re.search(r"<robot\b[^>]*?\bname\s*=\s*[\"']([^\"'$]+)[\"']", _decode(_read(path)))
+    name = found[1] if found else path.name.partition(".")[0]
+    word = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") or "robot"
+    return word if word[0].isalpha() else f"robot_{word}"
+
+
+def find_root(top: ET.Element, source: str) -> str:
+    """Return the name of the one link that no joint leads to.
+
+    Args:
+        top: the element `robot`.
+        source: name of the file, for messages.
+
+    Raises:
+        AccordError: if every link has a joint that leads to it, or several have none.
+    """
+    ends = {child.get("link") for child in top.findall("joint/child")}
+    links = dict.fromkeys(link.get("name", "") for link in top.findall("link"))
+    roots = [name for name in links if name not in ends]
+    if not roots:
+        raise AccordError(f"broken description {source}: a loop, no link is the root")
+    if len(roots) > 1:
+        raise AccordError(
+            f"broken description {source}: {len(roots)} links are roots: {', '.join(roots[:4])}"
+        )
+    return roots[0]
+
+
+def _link_names(top: ET.Element) -> Iterator[tuple[ET.Element, str]]:
+    """Yield each element that names a link, and the attribute in which it does."""
+    joints = {joint.get("name") for joint in top.findall("joint")}
+    for element in top.iter():
+        if element.tag in ("parent", "child"):
+            yield element, "link"
+        elif element.tag == "gazebo" and element.get("reference") not in joints:
+            yield element, "reference"
+    for link in top.findall("link"):
+        yield link, "name"
+
+
+def _folders(package: str, path: Path, packages: Mapping[str, Path]) -> Iterator[Path]:
+    """Yield where a package may be: as said, in a folder above the file, or as installed."""
+    if package in packages:
+        yield packages[package]
+    yield from (above / package for above in path.parents)
+    if package.isidentifier():
+        with suppress(AccordError):
+            yield share(package)
+
+
+def _expand(path: Path, packages: Mapping[str, Path]) -> str:
+    def find(package: str) -> str:
+        for folder in _folders(package, path, packages):
+            if folder.is_dir():
+                return str(folder)
+        raise AccordError(f"package {package} is not found: --package {package}=DIR")
+
+    return expand_xacro(path, {}, find)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise AccordError(f"{path.name} is larger than {LARGEST // 1_000_000} MB")
+        return path.read_bytes()
+    except OSError as error:
+        raise AccordError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _decode(data: bytes) -> str:
+    """Return the text of XML in the encoding that it declares, UTF-8 mostly."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        pass
+    try:
+        return ET.tostring(ET.fromstring(data), encoding="unicode")
+    except (ET.ParseError, ValueError):
+        return data.decode("utf-8", "replace")

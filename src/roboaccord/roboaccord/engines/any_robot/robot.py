@@ -1,0 +1,185 @@
+"""A robot that is a URDF or xacro file: `accord run FILE.urdf` finds it by its path."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.checks import check_description
+from roboaccord.description.tree import Tree
+from roboaccord.description.urdf_file import ROOT, UrdfFile, read_urdf, robot_name, strip
+from roboaccord.engines.any_robot.controllers import Posture, Random, Sine
+from roboaccord.engines.any_robot.reference import TreeReference
+from roboaccord.engines.factory import simulate_model
+from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.setup import Robot, Setup
+
+TIED = ("fixed", "planar")  # bases that a joint ties to the link world
+
+
+class FileRobot(Robot):
+    """A robot that has no package: its file says all of it, and scenarios are the core's own.
+
+    Its root link is called `base_link` here, whatever the file calls it. There is no contact, and
+    a joint that mimics another is free.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        AccordError: if it cannot be read.
+    """
+
+    package = "roboaccord"
+    controllers = {"pd": Posture, "sine": Sine, "random": Random}
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path.absolute()
+        self.name = robot_name(self.path)
+        self.summary = f"of {self.path}"
+        self._files = dict[tuple[tuple[str, str], ...], UrdfFile]()
+
+    @property
+    def key(self) -> str:
+        return str(self.path)
+
+    def file(self, setup: Setup) -> UrdfFile:
+        """Return the file, with the packages that the scenario names."""
+        packages = tuple(setup.scenario.packages.items())
+        if packages not in self._files:
+            folders = {name: Path(folder) for name, folder in packages}
+            self._files[packages] = read_urdf(self.path, folders)
+        return self._files[packages]
+
+    def shipped(self, setup: Setup) -> Tree:
+        """Return the links and joints as the file has them."""
+        file = self.file(setup)
+        return Tree.parse(file.rooted(file.stripped())[0], self.path.name)
+
+    def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
+        """Return the file's URDF as it is simulated, with its meshes, and the file's name."""
+        if base == "ball":
+            raise AccordError("base is ball; a robot of a file takes fixed, planar or free")
+        file, source = self.file(setup), self.path.name
+        check_description(ET.fromstring(file.text), source)
+        top = ET.fromstring(file.rooted(file.resolved())[0])
+        for joint in top.findall("joint"):
+            for mimic in joint.findall("mimic"):
+                joint.remove(mimic)
+            if not setup.parameters.stops:
+                _leave_out_stops(joint)
+        if base in TIED:
+            top.append(ET.Element("link", name="world"))
+            tie = ET.SubElement(top, "joint", name="world_to_base_link", type=base)
+            ET.SubElement(tie, "parent", link="world")
+            ET.SubElement(tie, "child", link=ROOT)
+            ET.SubElement(tie, "axis", xyz="0 0 1")
+        return ET.tostring(top, encoding="unicode"), source
+
+    def joints(self, setup: Setup) -> tuple[str, ...]:
+        return tuple(joint.name for joint in setup.tree.moving)
+
+    def effort_limits(self, setup: Setup) -> Array:
+        return np.array([joint.effort for joint in setup.tree.moving])
+
+    def initial(self, setup: Setup, state: RobotState) -> RobotState:
+        """Put joints whose range excludes 0 in its middle, unless the scenario places them."""
+        given = {*setup.scenario.initial.q, *(f.joint for f in setup.faults if f.angle is not None)}
+        ranges = _ranges(self.shipped(setup))
+        q = np.array(state.q)
+        for i, name in enumerate(setup.joints):
+            lower, upper = ranges[name]
+            if name not in given and not lower < 0.0 < upper:
+                ends = [end for end in (lower, upper) if np.isfinite(end)]
+                q[i] += sum(ends) / len(ends)
+        return replace(state, q=q)
+
+    def reference(self, setup: Setup) -> Simulator:
+        return TreeReference(setup, friction_of(setup))
+
+    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+        """Make an engine's simulator of the description without its geometry."""
+        bare, friction = strip(setup.urdf()), friction_of(setup)
+        model = EngineModel.of(setup, perturbations, urdf=bare, friction=friction)
+        return simulate_model(model, engine)
+
+    def remarks(self, setup: Setup) -> Mapping[str, str]:
+        """Return what of the file is taken, what is not, and how the base is held."""
+        file, p = self.file(setup), setup.parameters
+        top = ET.fromstring(file.text)
+        moving = {joint.name for joint in setup.tree.moving}
+        joints = [each for each in top.findall("joint") if each.get("name") in moving]
+        viscous, dry = _friction(joints)
+        held = {"fixed": "fixed to the world; --base free lets it move", "free": "free"}
+        base = setup.scenario.base
+        own = next(iter(file.new_names()))
+        called = "" if own == ROOT else f" (base_link from here on, {own} in the file)"
+        found = {"base": f"the root link{called} is {held.get(base, base)}"}
+        stops = sum(bool(np.isfinite(r).any()) for r in _ranges(self.shipped(setup)).values())
+        mimic = [each.get("name") for each in joints if each.find("mimic") is not None]
+        said = (
+            ("joint stops", stops, p.stops, "--set parameters.stops=1 puts them in"),
+            ("damping", len(viscous), p.damping, "--set parameters.damping=1 puts it in"),
+            ("dry friction", len(dry), p.dry_friction, "--set parameters.dry_friction=1"),
+        )
+        for name, count, taken, how in said:
+            if count:
+                state = "acts" if taken else f"left out; {how}"
+                found[name] = f"of {count} joint{'s' * (count > 1)}: {state}"
+        if mimic:
+            found["mimic"] = f"{', '.join(map(str, mimic))}: free, and not held to what it mimics"
+        found["contact"] = "none: the geometry is drawn, and touches nothing"
+        return found
+
+
+def friction_of(setup: Setup) -> JointFriction | None:
+    """Return the friction of the joints that the file names and the scenario takes, or None."""
+    p = setup.parameters
+    robot = setup.robot
+    assert isinstance(robot, FileRobot)
+    joints = ET.fromstring(robot.file(setup).text).findall("joint")
+    viscous, dry = (
+        np.array([values.get(name, 0.0) * factor for name in setup.joints])
+        for values, factor in zip(_friction(joints), (p.damping, p.dry_friction))
+    )
+    if not (viscous.any() or dry.any()):
+        return None
+    return JointFriction(viscous, dry, p.friction_speed)
+
+
+def _friction(joints: list[ET.Element]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the damping and the dry friction of the joints that have any."""
+    found = dict[str, float](), dict[str, float]()
+    for joint in joints:
+        dynamics = joint.find("dynamics")
+        for values, key in zip(found, ("damping", "friction")):
+            value = float(dynamics.get(key, 0.0)) if dynamics is not None else 0.0
+            if value:
+                values[joint.get("name", "")] = value
+    return found
+
+
+def _ranges(tree: Tree) -> dict[str, tuple[float, float]]:
+    """Return the limits of the joints by name; those of a continuous joint are infinite."""
+    endless = -np.inf, np.inf
+    return {
+        joint.name: endless if joint.kind == "continuous" else (joint.lower, joint.upper)
+        for joint in tree.moving
+    }
+
+
+def _leave_out_stops(joint: ET.Element) -> None:
+    if joint.get("type") == "revolute":
+        joint.set("type", "continuous")
+    for limit in joint.findall("limit"):
+        for end in ("lower", "upper"):
+            limit.attrib.pop(end, None)

@@ -1,0 +1,124 @@
+"""Files of any robot: what is read, where meshes are found, and how the root is renamed."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.tree import Tree
+from roboaccord.description.urdf_file import LARGEST, read_urdf
+
+ARM = """<robot name="arm">
+  <material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>
+  <link name="world"/>
+  <link name="base_link">
+    <inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><mesh filename="package://arm_description/meshes/base.stl"/></geometry></visual>
+    <collision><geometry><mesh filename="../meshes/base.stl"/></geometry></collision>
+  </link>
+  <joint name="mount" type="revolute">
+    <parent link="world"/><child link="base_link"/><limit lower="-1" upper="1"/>
+  </joint>
+  <gazebo reference="base_link"/>
+  <transmission name="drive"><joint name="mount"/></transmission>
+</robot>"""
+
+
+@pytest.fixture
+def arm(tmp_path):
+    """Return the file of an arm in a package that nobody has installed."""
+    for name in ("urdf", "meshes"):
+        (tmp_path / "arm_description" / name).mkdir(parents=True)
+    (tmp_path / "arm_description" / "meshes" / "base.stl").touch()
+    path = tmp_path / "arm_description" / "urdf" / "arm.urdf"
+    path.write_text(ARM)
+    return path
+
+
+def meshes(urdf):
+    return [mesh.get("filename") for mesh in ET.fromstring(urdf).iter("mesh")]
+
+
+def test_meshes_are_found_beside_the_file_and_above_it(arm):
+    """By the folder of the package's name above the file, and by a path relative to the file."""
+    file = read_urdf(arm)
+    assert (file.name, file.text) == ("arm", ARM)
+    found = meshes(file.resolved())
+    assert [name.rpartition("/")[2] for name in found] == ["base.stl", "base.stl"]
+    assert all(name.startswith("/") for name in found)
+
+
+def test_meshes_are_found_in_a_package_that_is_given(arm, tmp_path):
+    """And what is not found keeps its name."""
+    other = tmp_path / "elsewhere"
+    (arm.parents[1] / "meshes").rename(other)
+    arm.parents[1].rename(tmp_path / "renamed")
+    moved = tmp_path / "renamed" / "urdf" / "arm.urdf"
+    assert meshes(read_urdf(moved).resolved()) == meshes(ARM)
+    (tmp_path / "share" / "meshes").mkdir(parents=True)
+    mesh = (other / "base.stl").rename(tmp_path / "share" / "meshes" / "base.stl")
+    found = read_urdf(moved, {"arm_description": tmp_path / "share"}).resolved()
+    assert meshes(found) == [str(mesh), "../meshes/base.stl"]
+
+
+def test_a_stripped_robot_keeps_its_links_and_joints(arm):
+    """What is left has the same tree."""
+    stripped = read_urdf(arm).stripped()
+    tags = {element.tag for element in ET.fromstring(stripped).iter()}
+    assert not tags & {"visual", "collision", "material", "gazebo", "transmission", "mesh"}
+    tree, whole = (Tree.parse(text, root="world") for text in (stripped, ARM))
+    assert [link.name for link in tree.links] == [link.name for link in whole.links]
+    assert tree.links[1].mass == 2.0
+
+
+def test_the_root_becomes_base_link(arm):
+    """The link that has the name already takes another one, wherever it is named."""
+    file = read_urdf(arm)
+    text, root = file.rooted(file.stripped())
+    assert root == "world"
+    assert file.new_names() == {"world": "base_link", "base_link": "base_link_1"}
+    assert [link.name for link in Tree.parse(text).links] == ["base_link", "base_link_1"]
+    whole = ET.fromstring(file.rooted()[0])
+    assert whole.find("gazebo").get("reference") == "base_link_1"
+    assert whole.find("joint").get("name") == "mount"
+
+
+def test_xacro_finds_its_packages_as_meshes_are_found(arm):
+    """`$(find ...)` asks no ament."""
+    part = arm.with_name("part.xacro")
+    part.write_text(ARM.replace("<robot", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"'))
+    whole = arm.with_name("whole.urdf.xacro")
+    line = '<xacro:include filename="$(find {})/urdf/part.xacro"/>'
+    text = '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
+    whole.write_text(text.format(line.format("arm_description")))
+    assert Tree.parse(read_urdf(whole).text, root="world").moving[0].name == "mount"
+    whole.write_text(text.format(line.format("legs")))
+    with pytest.raises(AccordError, match=r"package legs is not found: --package legs=DIR$"):
+        read_urdf(whole)
+    assert read_urdf(whole, {"legs": arm.parents[1]}).name == "arm"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("hello", "arm.urdf is no XML: "),
+        ("<sdf/>", "arm.urdf holds no robot: its first element is <sdf>"),
+        ("<robot/>", "arm.urdf holds a robot without links"),
+        (" " * (LARGEST + 1), "arm.urdf is larger than 10 MB"),
+        (b"<robot name='\xff'/>", "arm.urdf is no XML|holds a robot without links"),
+        (None, "cannot read .*arm.urdf: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_line(tmp_path, text, line):
+    path = tmp_path / "arm.urdf"
+    if text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(AccordError, match=line) as raised:
+        read_urdf(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_latin_1_is_read_as_it_is_declared(tmp_path):
+    path = tmp_path / "arm.urdf"
+    text = '<robot name="bras \xe9"><link name="a"/></robot>'
+    path.write_bytes(f'<?xml version="1.0" encoding="iso-8859-1"?>{text}'.encode("latin-1"))
+    assert read_urdf(path).name == "bras \xe9"
