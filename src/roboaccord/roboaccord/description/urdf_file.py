@@ -185,7 +185,8 @@ def _folders(package: str, path: Path, packages: Mapping[str, Path]) -> Iterator
     """Yield where a package may be: as said, in a folder above the file, or as installed."""
     if package in packages:
         yield packages[package]
-    yield from (above / package for above in path.parents)
+    for start in dict.fromkeys((path, path.resolve())):
+        yield from (above / package for above in start.parents)
     if package.isidentifier():
         with suppress(AccordError):
             yield share(package)

@@ -1,7 +1,8 @@
 """Scene graph: the visual shapes of a URDF as convex solids.
 
 Boxes, cylinders, spheres and convex meshes are drawn, in the browser other meshes too. Where a
-link's visual is a mesh that is not drawn, or not there, its collision shapes stand in for it.
+link's visual is a mesh that is not drawn, or not there, its collision shapes stand in for it, and
+where it has none that can be drawn, the convex hulls of its meshes.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import logging
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
@@ -25,6 +27,7 @@ from roboaccord.description.tree import Tree
 
 GREY = (0.55, 0.60, 0.66)
 FLAT = 1e-5  # of a mesh's size: how far a vertex may be outside a face of a convex one
+MOST = 10_000_000  # vertices times triangles of a mesh that may be asked whether it is convex
 _log = logging.getLogger(__name__)
 
 
@@ -106,6 +109,8 @@ def _link_shapes(
     shapes = [_shape(v, link, _colour(v.find("material"), palette), convex) for v in visuals]
     if None in shapes:
         shapes += [_shape(c, link, colour, convex) for c in element.findall("collision")]
+    if convex and not any(shapes):
+        shapes = [_hull(_shape(v, link, colour, convex=False)) for v in visuals]
     return [shape for shape in shapes if shape is not None]
 
 
@@ -129,6 +134,25 @@ def _shape(element: ET.Element, link: int, colour: Array, convex: bool) -> Shape
     return Shape(link, form.placed(vertices), faces, colour)
 
 
+def _hull(shape: Shape | None) -> Shape | None:
+    """Return the convex hull of a shape, None where it has no volume."""
+    if shape is None:
+        return None
+    try:
+        hull = ConvexHull(shape.vertices)
+    except QhullError:
+        return None
+    a, b, c = np.moveaxis(shape.vertices[hull.simplices], 1, 0)
+    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
+    faces = np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices)
+    used, corners = np.unique(faces, return_inverse=True)
+    return replace(
+        shape,
+        vertices=shape.vertices[used],
+        faces=tuple(map(tuple, corners.reshape(faces.shape).tolist())),
+    )
+
+
 def _mesh(form: Geometry, convex: bool) -> tuple[Array, Faces] | None:
     """Return a mesh that is at hand, and convex where that is asked for; else None."""
     try:
@@ -139,6 +163,8 @@ def _mesh(form: Geometry, convex: bool) -> tuple[Array, Faces] | None:
     vertices = vertices * form.scale
     if not convex:
         return vertices, tuple(map(tuple, triangles.tolist()))
+    if len(vertices) * len(triangles) > MOST:
+        return None
     corners = vertices[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     heights = (vertices - corners[:, :1]) @ normals[:, :, None]

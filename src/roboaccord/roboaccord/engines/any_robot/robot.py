@@ -22,6 +22,7 @@ from roboaccord.engines.model import EngineModel, JointFriction
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 
+FAR = 1e9  # m; the stops of a slide that has none
 TIED = ("fixed", "planar")  # bases that a joint ties to the link world
 
 
@@ -108,7 +109,7 @@ class FileRobot(Robot):
 
     def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
         """Make an engine's simulator of the description without its geometry."""
-        bare, friction = strip(setup.urdf()), friction_of(setup)
+        bare, friction = _without_frames(strip(setup.urdf())), friction_of(setup)
         model = EngineModel.of(setup, perturbations, urdf=bare, friction=friction)
         return simulate_model(model, engine)
 
@@ -181,5 +182,27 @@ def _leave_out_stops(joint: ET.Element) -> None:
     if joint.get("type") == "revolute":
         joint.set("type", "continuous")
     for limit in joint.findall("limit"):
-        for end in ("lower", "upper"):
-            limit.attrib.pop(end, None)
+        for end, value in (("lower", -FAR), ("upper", FAR)):
+            if joint.get("type") == "prismatic":
+                limit.set(end, repr(value))  # without limits, readers take them for 0
+            else:
+                limit.attrib.pop(end, None)
+
+
+def _without_frames(urdf: str) -> str:
+    """Return a URDF without the links that have no mass, are fixed and carry nothing.
+
+    They change no motion; DART warns of each.
+    """
+    top, tree = ET.fromstring(urdf), Tree.parse(urdf)
+    kept = {link.name for link in tree.links if link.mass} | {ROOT, "world"}
+    for each in reversed(tree.joints):
+        if each.child in kept or each.kind != "fixed":
+            kept |= {each.parent, each.child}
+    for link in top.findall("link"):
+        if link.get("name") not in kept:
+            top.remove(link)
+    for joint in top.findall("joint"):
+        if any(end.get("link") not in kept for end in joint.findall("child")):
+            top.remove(joint)
+    return ET.tostring(top, encoding="unicode")
