@@ -36,7 +36,9 @@ ROBOTS = {
     "g1": ("g1_description/urdf/g1_29dof_rev_1_0.urdf", "free"),
     "solo12": ("solo_description/robots/solo12.urdf", "free"),
     "z1": ("z1_description/urdf/z1.urdf", "fixed"),
-    "allegro": ("allegro_hand_description/urdf/allegro_right_hand.urdf", "fixed"),
+    "talos": ("talos_data/robots/talos_reduced.urdf", "free"),
+    "kinova": ("kinova_description/robots/kinova.urdf", "fixed"),
+    "xarm7": ("xarm_description/urdf/xarm7.urdf", "fixed"),
 }
 """By name: file, and base. On a free base nothing but rates moves a joint: those are drawn."""
 
