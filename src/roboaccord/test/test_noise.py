@@ -53,8 +53,8 @@ def test_an_exponential_has_its_rate_and_its_horizon(duration: float, reached: b
     assert noise.rate == pytest.approx(1.5, rel=1e-9)
     horizon = np.log(1e-3 / 1e-12) / 2.0
     assert noise.horizon == (pytest.approx(horizon, abs=STEP) if reached else None)
-    said = sensitive({"dart": noise})
-    assert said == (["dart: agree until t = 10.36 s: the last bit of a start value makes 1 mm by then"] * reached)
+    said = [line.split(": ")[:2] for line in sensitive({"dart": noise})]
+    assert said == [["dart", "agree until t = 10.36 s"]] * reached
     assert measure_noise(ball, still, still, still, still) == Noise(0.0, None, None)
     unrepeatable = measure_noise(ball, still, bit, still, nudged)
     assert unrepeatable == noise
@@ -65,9 +65,9 @@ def test_a_tolerance_below_the_floor_is_refused() -> None:
     noise = {"dart": Noise(1e-9, None, None)}
     refuse_tolerances(Tolerances(trajectory={"dart": 1.1e-9, "mujoco": 1e-15}), noise, 0.0)
     for limit in (0.9e-9, Allowance(limit=0.9e-9, reason="none")):
-        with pytest.raises(AccordError, match=r"trajectory.dart: 9e-10 m is below .* of 1e-09 m"):
+        with pytest.raises(AccordError, match=r"trajectory\.dart: 9e-10 m is below .* of 1e-09 m"):
             refuse_tolerances(Tolerances(trajectory={"dart": limit}), noise, 0.0)
-    with pytest.raises(AccordError, match="floor of 0.001 m"):
+    with pytest.raises(AccordError, match=r"floor of 0\.001 m"):
         refuse_tolerances(Tolerances(trajectory={"dart": 1e-6}), noise, 1e-3)
 
 
@@ -99,7 +99,7 @@ def slope(x: Array) -> Array:
 
 
 def jacobian(x: Array) -> Array:
-    """Return the derivative of `slope` (4, 4) by steps into the complex plane, free of round-off."""
+    """Return the derivative of `slope` (4, 4), by steps into the complex plane."""
     steps = 1e-30j * np.eye(4)
     return np.array([slope(x + step).imag / 1e-30 for step in steps]).T
 
@@ -136,9 +136,9 @@ def noise_of(q: tuple[float, float], engine: str) -> Noise:
     start = RobotState(0.0, np.array(q), np.zeros(2), np.zeros(2))
     runs = []
     for how in ({}, {"again": True}, {"bit": True}, {"nudged": True}):
-        states = [simulator.reset(start_of(Job(engine, STEP, **how), start))]
-        for _ in range(round(DURATION / STEP)):
-            states.append(simulator.step(Command(np.zeros(2)), STEP))
+        count = round(DURATION / STEP)
+        first = simulator.reset(start_of(Job(engine, STEP, **how), start))
+        states = [first, *(simulator.step(Command(np.zeros(2)), STEP) for _ in range(count))]
         runs.append(Trajectory.from_states(model.joints, states))
     return measure_noise(TREE, *runs)
 

@@ -159,4 +159,5 @@ def test_a_released_robot_converges_to_the_truth_by_the_order_of_the_scheme(
         return
     said = "rounding" if order is None else f"{order:.2f}"
     print(f"| {name} | {scheme} | {length:g} s | {figures} | {said} |")
-    assert order is None or order == pytest.approx(SCHEMES[scheme][2], abs=WITHIN[SCHEMES[scheme][2]])
+    expected = SCHEMES[scheme][2]
+    assert order is None or order == pytest.approx(expected, abs=WITHIN[expected])

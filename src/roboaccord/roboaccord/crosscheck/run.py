@@ -72,7 +72,8 @@ def run_crosscheck(
         bag = fresh(out / f"{engine}_bag")
         version = " ".join([simulator.version, *map(str, of_engine(perturbations, engine))])
         write_trajectory(bag, setup, engine, version, runs.shown(engine))
-    data = plain(result_of(setup, simulators, runs, checks, findings, tree, floor, statistics, noise))
+    found = result_of(setup, simulators, runs, checks, findings, tree, floor, statistics, noise)
+    data = plain(found)
     data["command"] = command
     data["perturbations"] = [str(item) for item in perturbations]
     data["energy"] = plain(energies(setup, simulators, runs, perturbations))

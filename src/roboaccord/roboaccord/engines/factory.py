@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from roboaccord.engines.base import EngineSimulator
 
 NO_CONTACT = {
-    "drake": "no contact: Drake's distances between separated convex hulls are wrong in places, and "
-    "balls fall through its meshes; use dart or mujoco"
+    "drake": "no contact: its distances between convex hulls are wrong in places, and balls fall "
+    "through its meshes; use dart or mujoco"
 }
 """By engine that takes no contact, why."""
 PACKAGES = {"pydrake": "drake"}

@@ -14,7 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.tree import Tree
 from roboaccord.engines.model import BASE_LINK, EngineModel
 
-UNREAD = ("visual", "collision", "dynamics", "transmission")  # what the model gives, or nobody needs
+UNREAD = ("visual", "collision", "dynamics", "transmission")  # the model says, or nobody asks
 CONTINUOUS = 0.0  # time step of a plant whose equations are integrated outside
 
 # It warns of what it replaces, an inertia say, which the check of models finds and names.
@@ -54,7 +54,8 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
     """
     plant = MultibodyPlant(time_step)
     try:
-        Parser(plant).AddModelsFromString(_reduced(model.urdf, mimic=time_step != CONTINUOUS), "urdf")
+        text = _reduced(model.urdf, mimic=time_step != CONTINUOUS)
+        Parser(plant).AddModelsFromString(text, "urdf")
         for i, name in enumerate(model.joints):
             joint = plant.GetJointByName(name)
             actuator = plant.AddJointActuator(name, joint)

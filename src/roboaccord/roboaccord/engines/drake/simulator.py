@@ -28,7 +28,6 @@ from roboaccord.engines.properties import (
 from roboaccord.numerics.rotations import (
     quaternion_matrix,
     quaternion_yaw,
-    yaw_matrix,
     yaw_quaternion,
 )
 
@@ -40,8 +39,8 @@ class DrakeSimulator(EngineSimulator):
     """Simulate a model without contact with Drake (Simulator).
 
     The model's `options: {drake: {integrator: discrete | rk4}}` chooses between Drake's discrete
-    plant, the default, which keeps joints at their stops, and the Runge-Kutta method of order 4 on
-    its continuous plant, which has neither stops nor mimic joints. The force law acts in each stage.
+    plant, the default, which has joint stops, and the Runge-Kutta method of order 4 on its
+    continuous plant, which has neither stops nor mimic joints. The force law acts in every stage.
     """
 
     name = "drake"
@@ -191,8 +190,9 @@ class DrakeSimulator(EngineSimulator):
 
     def _on_base(self, wrench: Array) -> Array:
         """Return the generalised forces of a wrench on the base, force first, in the world (6,)."""
-        order = {"fixed": np.zeros(0, int), "planar": [0, 1, 5], "free": ANGULAR_FIRST}[self.base]
-        return np.asarray(wrench[order])
+        if self.base == "free":
+            return np.asarray(wrench[ANGULAR_FIRST])
+        return np.asarray(wrench[[0, 1, 5]] if self.base == "planar" else wrench[:0])
 
     def _dynamics(self) -> tuple[Array, Array]:
         """Return mass matrix M and the forces C v - g that go with M v' in the present state."""
