@@ -120,6 +120,10 @@ def findings() -> dict[str, Any]:
             }
         },
         "trajectory": {"reference": {**runs, "order": None}, "dart": runs},
+        "noise": {
+            "reference": {"floor": 2e-15, "rate": None, "horizon": None},
+            "dart": {"floor": 3e-3, "rate": 7.5, "horizon": 3.125},
+        },
         "energy": {"reference": energy, "dart": energy},
         "tolerances": {
             "acceleration": 1e-8,
@@ -186,10 +190,17 @@ def test_says_what_to_repeat_and_with_what(page: str) -> None:
 
 
 def test_marks_follow_the_judgement() -> None:
-    acceleration, model, one_step, trajectory = levels_of(findings())
+    acceleration, model, one_step, trajectory, _ = levels_of(findings())
     outcomes = [level.rows[0][2] for level in (acceleration, model, one_step)]
     assert outcomes == ["outside", "outside", "within"]
     assert [row[2] for row in trajectory.rows] == ["", "excused"]
+
+
+def test_the_horizon_is_said(page: str) -> None:
+    noise = levels_of(findings())[-1]
+    cells = [["2e-12 mm", "–", "the end"], ["3 mm", "7.5 1/s", "t = 3.125 s"]]
+    assert [row[1] for row in noise.rows] == cells
+    assert "agree until" in page
 
 
 def test_the_head_says_the_verdict_and_what_was_judged(page: str) -> None:
