@@ -23,8 +23,8 @@ from roboaccord.cli.options import (
     Force,
     Out,
     Packages,
+    ScenarioIfAny,
     complete_robot,
-    complete_scenario,
     load_setup,
     refuse_missing_bag,
 )
@@ -59,14 +59,7 @@ def crosscheck_command(
             autocompletion=complete_robot,
         ),
     ],
-    scenario: Annotated[
-        str,
-        typer.Argument(
-            metavar="[SCENARIO]",
-            help="A scenario of the robot, or a YAML file.",
-            autocompletion=complete_scenario,
-        ),
-    ] = "",
+    scenario: ScenarioIfAny = "",
     engines: Engines = "",
     refine: Annotated[
         int, typer.Option(min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ...")

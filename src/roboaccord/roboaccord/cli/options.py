@@ -12,9 +12,14 @@ from roboaccord.cli.console import note
 from roboaccord.contract.errors import AccordError
 from roboaccord.engines import ENGINES
 from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot, is_file, package_of, robot_names
-
-RELEASED = "released"  # scenario of a robot that is a file, where none is named
+from roboaccord.scenario.setup import (
+    RELEASED,
+    Setup,
+    find_robot,
+    is_file,
+    package_of,
+    robot_names,
+)
 
 
 def complete_robot(incomplete: str) -> list[str]:
@@ -65,8 +70,16 @@ RobotName = Annotated[
 ScenarioName = Annotated[
     str,
     typer.Argument(
-        metavar="[SCENARIO]",
+        metavar="SCENARIO",
         help="A scenario of the robot, or a YAML file.",
+        autocompletion=complete_scenario,
+    ),
+]
+ScenarioIfAny = Annotated[
+    str,
+    typer.Argument(
+        metavar="[SCENARIO]",
+        help="A scenario of the robot, or a YAML file; a robot's file needs none.",
         autocompletion=complete_scenario,
     ),
 ]

@@ -23,7 +23,7 @@ from roboaccord.cli.options import (
     Out,
     Packages,
     RobotName,
-    ScenarioName,
+    ScenarioIfAny,
     Speed,
     Stay,
     load_setup,
@@ -48,7 +48,7 @@ WATCHED = ("direct", "ros")  # transports in this process
 
 def run_command(
     robot: RobotName,
-    scenario: ScenarioName = "",
+    scenario: ScenarioIfAny = "",
     engine: Engine = "reference",
     transport: Annotated[
         str,

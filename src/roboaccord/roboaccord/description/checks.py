@@ -52,6 +52,21 @@ def check_description(top: ET.Element, source: str) -> None:
         if link in led:
             raise AccordError(f"{broken}: a loop: joint {label} is the second that leads to {link}")
         led.add(link)
+    _check_loops(top, broken)
+
+
+def _check_loops(top: ET.Element, broken: str) -> None:
+    """Refuse joints that lead from none of the roots to their links."""
+    ends = [
+        [end.get("link", "") for tag in ("parent", "child") for end in joint.findall(tag)]
+        for joint in top.findall("joint")
+    ]
+    left = {child: parent for parent, child in (pair for pair in ends if len(pair) == 2)}
+    while loose := [child for child, parent in left.items() if parent not in left]:
+        for child in loose:
+            del left[child]
+    if left:
+        raise AccordError(f"{broken}: a loop of links: {', '.join(sorted(left)[:4])}")
 
 
 def _check_numbers(element: ET.Element, where: str) -> None:

@@ -155,13 +155,15 @@ class Tree:
 
 def _follow(joints: list[Joint], reached: list[str], ordered: list[Joint], source: str) -> None:
     """Append to `reached` the links that hang on its one link, and to `ordered` their joints."""
+    hanging: dict[str, list[Joint]] = {}
+    for joint in joints:
+        hanging.setdefault(joint.parent, []).append(joint)
     for name in reached:
-        for joint in joints:
-            if joint.parent == name:
-                if joint.child in reached:
-                    raise AccordError(f"broken description {source}: a loop at {joint.name}")
-                ordered.append(joint)
-                reached.append(joint.child)
+        for joint in hanging.get(name, ()):
+            if joint.child in reached:
+                raise AccordError(f"broken description {source}: a loop at {joint.name}")
+            ordered.append(joint)
+            reached.append(joint.child)
 
 
 def _vector(text: str | None, default: str = "0 0 0") -> Array:

@@ -16,6 +16,7 @@ from roboaccord.description.resources import share
 from roboaccord.description.xacro_file import expand_xacro
 
 LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million
+MOST_LINKS = 2000
 NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
 ROOT = "base_link"
 RESERVED = (ROOT, "world")  # links that mean something to the engines
@@ -122,6 +123,8 @@ def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFil
         raise AccordError(f"{path.name} holds no robot: its first element is <{top.tag}>")
     if top.find("link") is None:
         raise AccordError(f"{path.name} holds a robot without links")
+    if len(top.findall("link")) > MOST_LINKS:
+        raise AccordError(f"{path.name} holds more than {MOST_LINKS} links")
     found = {name: folder.absolute() for name, folder in packages.items()}
     return UrdfFile(path, top.get("name") or path.name.partition(".")[0], text, found)
 

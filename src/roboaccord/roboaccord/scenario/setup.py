@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 GROUP = "roboaccord.robots"
 FILES = "roboaccord.engines.any_robot.robot"  # the module of robots that are files
+RELEASED = "released"  # scenario of such a robot, where none is named
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 

@@ -67,4 +67,4 @@ def setup_of(values: dict[str, Any]) -> Setup:
     changes = list(values["set"])
     if values["duration"] > 0 and math.isfinite(values["duration"]):
         changes.append(f"duration={values['duration']!r}")
-    return Setup.of(load_scenario(robot.package, robot.name, values["scenario"], changes))
+    return Setup.of(load_scenario(robot.package, robot.key, values["scenario"], changes))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 ARGUMENTS: dict[str, tuple[Any, str]] = {
-    "robot": (None, "name of the robot"),
-    "scenario": (None, "name of a scenario of the robot, or the path of a YAML file"),
+    "robot": (None, "name of the robot, or its URDF or xacro file"),
+    "scenario": ("", "name of a scenario of the robot, or a YAML file; a robot's file needs none"),
     "sim": ("auto", "auto, gz (Gazebo Sim), dart, mujoco, drake or reference"),
     "set": ("", "changes to the scenario: KEY=VALUE KEY=VALUE"),
     "fault": ("", "joints that fail: JOINT=KIND[@S] JOINT=KIND[@S], in place of the scenario's"),

@@ -9,6 +9,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.timing import count_steps
 from roboaccord.engines import DEFAULTS
 from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.setup import is_file
 
 from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.gazebo.prepare import (
@@ -56,6 +57,8 @@ def choose(request: Request) -> Choice:
 def _check(request: Request, sim: str) -> World | None:
     """Refuse what a simulator cannot run; return Gazebo's world."""
     setup, lockstep = request.setup, request.on("lockstep")
+    if sim == GAZEBO and is_file(setup.scenario.robot):
+        raise AccordError("Gazebo takes robots with a package, not one that is a file")
     if sim == GAZEBO:
         return check_gazebo(
             setup, request["world"], lockstep=lockstep, contacts=request["contacts"]

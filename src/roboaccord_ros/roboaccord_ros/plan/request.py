@@ -14,7 +14,7 @@ from typing import Any
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.run.repeat import RecordedInputs
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import RELEASED, Setup, is_file
 
 from roboaccord_ros.graph.parameters import setup_of
 from roboaccord_ros.plan.arguments import ARGUMENTS, CHOICES
@@ -103,7 +103,10 @@ class Request:
     @cached_property
     def run(self) -> dict[str, Any]:
         """The parameters that simulator and controller share."""
-        return {"robot": self["robot"].replace("-", "_"), "scenario": self["scenario"]}
+        robot, scenario = self["robot"], self["scenario"]
+        if is_file(robot):
+            return {"robot": str(Path(robot).absolute()), "scenario": scenario or RELEASED}
+        return {"robot": robot.replace("-", "_"), "scenario": scenario}
 
     @property
     def duration(self) -> float:
