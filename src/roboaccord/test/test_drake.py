@@ -1,4 +1,4 @@
-"""Drake as an engine: its two integrators, what it refuses and why, faults, and its silent repairs."""
+"""Drake as an engine: its two integrators, what it refuses and why, faults, silent repairs."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_what_it_cannot_do_is_refused_in_one_line() -> None:
         with pytest.raises(AccordError, match=why) as refused:
             drake(model, integrator)
         assert "\n" not in str(refused.value)
-    with pytest.raises(AccordError, match="unknown key engine_options.drake.step"):
+    with pytest.raises(AccordError, match=r"unknown key engine_options\.drake\.step"):
         simulate_model(arm(options={"drake": {"step": 1}}), "drake")
 
 
@@ -130,7 +130,7 @@ def test_a_stop_holds_a_joint_in_discrete_time_and_ends_a_run_in_continuous_time
     assert [event.kind for event in discrete.take_events()] == ["joint_stop"]
     continuous = drake(arm("revolute"), "rk4")
     continuous.reset(at(HANGING))
-    with pytest.raises(AccordError, match="elbow comes to its stop.*integrator=discrete"):
+    with pytest.raises(AccordError, match=r"elbow comes to its stop.*integrator=discrete"):
         continuous.step(pushed, 0.5)
 
 
