@@ -44,6 +44,7 @@ LINKS = [
     body("lower", 1.0, "0.01 0 -0.2", 0.02, 0.025, 0.015),
     body("finger", 0.2, "0 0 -0.05", 0.004, 0.004, 0.004),
     body("tip", 0, ""),
+    body("foot", "0.0", "0 0 0", 0.004, 0.004, 0.004),
 ]
 JOINTS = [
     joint("a", "revolute", "pelvis", "upper", "0 0.1 -0.1", "0 1 0", LIMIT.format(-1, 2, 80)),
@@ -55,13 +56,17 @@ JOINTS = [
     joint("c", "prismatic", "lower", "finger", "0 0 -0.4", "0 0 2", LIMIT.format(-0.2, 0.1, 20)
           + '<mimic joint="a"/>'),
     joint("d", "fixed", "finger", "tip", "0 0 -0.1", "1 0 0"),
+    joint("e", "fixed", "lower", "foot", "0 0 -0.1", "1 0 0"),
 ]  # fmt: skip
 ARM = f'<robot name="2nd arm">{"".join(LINKS + JOINTS)}</robot>'
 
 
 @pytest.fixture
 def arm(tmp_path, monkeypatch):
-    """Return the file of an arm with a massless flange, a slide, damping, a mimic and no meshes."""
+    """Return the file of an arm with a slide, damping, a mimic and a mesh that is nowhere.
+
+    Its flange has no inertia, its foot has one and no mass.
+    """
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "arm.urdf"
     path.write_text(ARM)
