@@ -178,7 +178,7 @@ def files():
 @pytest.mark.parametrize("base", ["fixed", "free"])
 @pytest.mark.parametrize("path", files() or [None], ids=lambda path: path and path.stem)
 def test_accelerations_are_those_of_pinocchio(path, base):
-    """Over 10 random states to 1e-12, or to what the condition of the mass matrix leaves."""
+    """Over 5 random states to 1e-12, or to what the condition of the mass matrix leaves."""
     pin = pytest.importorskip("pinocchio")
     if path is None:
         pytest.skip("the collection is not installed: pip install example-robot-data")
@@ -201,7 +201,7 @@ def test_accelerations_are_those_of_pinocchio(path, base):
     index = [model.joints[model.getJointId(name)] for name in joints]
     rows = [*range(6 * len(floating)), *(each.idx_v for each in index)]
     rng = np.random.default_rng(1)
-    for _ in range(10):
+    for _ in range(5):
         bounds = [(max(j.lower, -np.pi), min(j.upper, np.pi)) for j in tree.moving]
         q = np.array([rng.uniform(*sorted(each)) for each in bounds])
         qd, effort = rng.normal(size=len(joints)), rng.uniform(-1, 1, len(joints))

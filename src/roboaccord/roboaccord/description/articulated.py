@@ -160,7 +160,9 @@ def _pose(tree, body, w, i, angle):
     y = _mul(up, (t[1], t[4], t[7]))
     z = _mul(up, (t[2], t[5], t[8]))
     if tree[i, KIND] == REVOLUTE:
-        c, s = np.cos(angle), np.sin(angle)
+        t = np.tan(0.5 * angle)  # one call in place of two
+        s = 2.0 * t / (1.0 + t * t)
+        c = 1.0 - t * s
         x, y = _turn(x, y, c, s), _turn(y, x, c, -s)
     else:
         lever = _plus(lever, angle, z)

@@ -26,7 +26,7 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
 
     Args:
         package: ROS package that holds `scenarios/NAME.yaml`.
-        robot: name of the robot, which the file must agree with.
+        robot: name of the robot or path of its file, which the scenario must agree with.
         name: of the scenario, or a path ending in .yaml.
         changes: `KEY=VALUE`, dots into nested keys, values in YAML.
 
@@ -35,8 +35,10 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else _shipped(package, robot, name)
     data = read_yaml(path)
-    if data.setdefault("robot", robot) != robot:
-        raise AccordError(f"{path.name} is a scenario of {data['robot']}, not of {robot}")
+    given = str(data.get("robot", robot))
+    if robot not in (given, str(Path(given).absolute())):
+        raise AccordError(f"{path.name} is a scenario of {given}, not of {robot}")
+    data["robot"] = robot
     data.setdefault("name", path.stem)
     for change in changes:
         apply_change(data, change)

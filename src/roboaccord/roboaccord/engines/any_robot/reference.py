@@ -89,7 +89,7 @@ class TreeReference(JointFaults):
         for joint in np.flatnonzero((q < self._lower) | (q > self._upper)):
             raise AccordError(
                 f"{self.joints[joint]} comes to its stop at t = {time:.6f} s, and the reference "
-                "has none: --set parameters.stops=0, or a shorter run, or the engines alone"
+                "of a file has none: a shorter run, or --set parameters.stops=0 for all simulators"
             )
         back = quaternion_matrix(orientation)
         own = np.concatenate([twist[:3] @ back, twist[3:] @ back])

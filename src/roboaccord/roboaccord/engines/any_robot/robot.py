@@ -190,12 +190,13 @@ def _leave_out_stops(joint: ET.Element) -> None:
 
 
 def _without_frames(urdf: str) -> str:
-    """Return a URDF without the links that have no mass, are fixed and carry nothing.
+    """Return a URDF without the links that have no inertia, are fixed and carry nothing.
 
     They change no motion; DART warns of each.
     """
     top, tree = ET.fromstring(urdf), Tree.parse(urdf)
-    kept = {link.name for link in tree.links if link.mass} | {ROOT, "world"}
+    heavy = {link.name for link in tree.links if link.mass or link.inertia.any()}
+    kept = {ROOT, "world", *heavy}
     for each in reversed(tree.joints):
         if each.child in kept or each.kind != "fixed":
             kept |= {each.parent, each.child}

@@ -1,0 +1,299 @@
+"""Robots that are files: in every engine against the reference, and over the command line."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from roboaccord.cli.main import run
+from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.acceleration import check_acceleration
+from roboaccord.crosscheck.models import check_model
+from roboaccord.engines import ENGINES
+from roboaccord.engines.any_robot.controllers import inertias
+from roboaccord.numerics.parallel import in_processes
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario, make_scenario
+from roboaccord.scenario.setup import Setup, find_robot
+
+INERTIA = '<inertia ixx="{}" iyy="{}" izz="{}" ixy="0.0005" ixz="0" iyz="-0.0002"/>'
+BODY = '<inertial><origin xyz="{}" rpy="0.1 0.2 0.3"/><mass value="{}"/>{}</inertial>'
+LIMIT = '<limit lower="{}" upper="{}" effort="{}" velocity="1"/>'
+
+
+def body(name, mass, centre, *inertia, more=""):
+    inside = BODY.format(centre, mass, INERTIA.format(*inertia)) if mass else ""
+    return f'<link name="{name}">{inside}{more}</link>'
+
+
+def joint(name, kind, parent, child, origin, axis, more=""):
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{origin}" rpy="0.3 0 0.2"/><axis xyz="{axis}"/>{more}</joint>'
+    )
+
+
+MESH = '<visual><geometry><mesh filename="package://nowhere/arm.stl"/></geometry></visual>'
+LINKS = [
+    body("pelvis", 3.0, "0.05 0 0.1", 0.05, 0.06, 0.04, more=MESH),
+    body("upper", 2.0, "0 0.02 -0.2", 0.03, 0.04, 0.02),
+    body("flange", 0, ""),
+    body("lower", 1.0, "0.01 0 -0.2", 0.02, 0.025, 0.015),
+    body("finger", 0.2, "0 0 -0.05", 0.004, 0.004, 0.004),
+    body("tip", 0, ""),
+    body("foot", "0.0", "0 0 0", 0.004, 0.004, 0.004),
+]
+JOINTS = [
+    joint("a", "revolute", "pelvis", "upper", "0 0.1 -0.1", "0 1 0", LIMIT.format(-1, 2, 80)),
+    joint("weld", "fixed", "upper", "flange", "0 0 -0.4", "0 0 0"),
+    joint(
+        "b", "revolute", "flange", "lower", "0 0 0", "0.6 0.8 0",
+        LIMIT.format(0.2, 1.2, 50) + '<dynamics damping="0.3" friction="0.1"/>',
+    ),
+    joint("c", "prismatic", "lower", "finger", "0 0 -0.4", "0 0 2", LIMIT.format(-0.2, 0.1, 20)
+          + '<mimic joint="a"/>'),
+    joint("d", "fixed", "finger", "tip", "0 0 -0.1", "1 0 0"),
+    joint("e", "fixed", "lower", "foot", "0 0 -0.1", "1 0 0"),
+]  # fmt: skip
+ARM = f'<robot name="2nd arm">{"".join(LINKS + JOINTS)}</robot>'
+
+
+@pytest.fixture
+def arm(tmp_path, monkeypatch):
+    """Return the file of an arm with a slide, damping, a mimic and a mesh that is nowhere.
+
+    Its flange has no inertia, its foot has one and no mass.
+    """
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    return path
+
+
+def setup_of(path, *changes):
+    return Setup.of(load_scenario("roboaccord", str(path), "released", changes))
+
+
+def motion(setup, engine):
+    return simulate(
+        simulator=make_simulator(setup, engine),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=setup.scenario.duration,
+        control_period=setup.scenario.control_period,
+    )
+
+
+def test_a_file_is_a_robot(arm):
+    """Its name suits a topic, its path stands in the scenario, and it starts inside its limits."""
+    setup = setup_of(arm)
+    assert setup.robot.name == "robot_2nd_arm"
+    assert find_robot("arm.urdf").key == setup.scenario.robot == str(arm)
+    assert setup.joints == ("a", "b", "c")
+    assert setup.effort_limits.tolist() == [80, 50, 20]
+    assert setup.initial.q.tolist() == [0.0, 0.7, 0.0]
+    assert setup_of(arm, "initial.q.b=0.3").initial.q.tolist() == [0.0, 0.3, 0.0]
+
+
+def test_what_is_taken_of_the_file_is_said(arm):
+    setup = setup_of(arm)
+    said = setup.robot.remarks(setup)
+    assert "(base_link from here on, pelvis in the file) is fixed to the world" in said["base"]
+    assert said["joint stops"].startswith("of 3 joints: left out; --set parameters.stops=1")
+    assert said["damping"] == "of 1 joint: acts"
+    assert said["dry friction"].startswith("of 1 joint: left out")
+    assert said["mimic"] == "c: free, and not held to what it mimics"
+    taken = setup_of(arm, "parameters.stops=1", "base=free")
+    assert taken.robot.remarks(taken)["joint stops"] == "of 3 joints: acts"
+
+
+@pytest.mark.parametrize("base", ["fixed", "planar", "free"])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("stops", [0, 1])
+def test_engines_have_the_model_of_the_file(arm, engine, base, stops):
+    """Masses, inertias, axes, limits, damping; and accelerations at random states to 1e-10."""
+    pytest.importorskip(ENGINES[engine][1])
+    setup = setup_of(arm, f"base={base}", f"parameters.stops={stops}")
+    reference, simulator = (make_simulator(setup, name) for name in ("reference", engine))
+    assert check_model(setup, reference, simulator, 1e-12).differences == ()
+    assert check_acceleration(setup, reference, simulator, 20, 1).max < 1e-10
+
+
+@pytest.mark.parametrize("base", ["fixed", "planar", "free"])
+def test_mujoco_moves_as_the_reference(arm, base):
+    """Both by RK4, under random efforts, damping and dry friction: to round-off of 300 steps.
+
+    A free base is turned by another scheme of order 4, whose errors at 1 ms are larger than that.
+    """
+    pytest.importorskip("mujoco")
+    changes = (f"base={base}", "controller.name=random", "duration=0.3", "initial.qd.a=1")
+    setup = setup_of(arm, *changes, "parameters.dry_friction=1", "initial.twist=[0,0,0,0,0,2]")
+    one, other = (motion(setup, engine) for engine in ("reference", "mujoco"))
+    assert np.abs(one.q[-1] - one.q[0]).max() > 0.01
+    limit = 1e-10 if base == "free" else 1e-11
+    np.testing.assert_allclose(other.q, one.q, rtol=0, atol=limit)
+    np.testing.assert_allclose(other.position, one.position, rtol=0, atol=limit)
+    np.testing.assert_allclose(other.orientation, one.orientation, rtol=0, atol=limit)
+
+
+def test_the_reference_is_of_order_four(arm):
+    """Against a step eight times as small, errors fall 16 times with half the step, to 10 %."""
+    kept = ("base=free", "controller.name=random", "duration=0.2", "control_period=0.02")
+    ends = [
+        motion(setup_of(arm, *kept, f"physics_step={step}"), "reference").q[-1]
+        for step in (0.01, 0.005, 0.000625)
+    ]
+    errors = [np.abs(end - ends[-1]).max() for end in ends[:2]]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.3)
+
+
+def test_a_stop_that_the_reference_has_not_is_said(arm):
+    setup = setup_of(arm, "parameters.stops=1", "initial.qd.c=2")
+    with pytest.raises(AccordError, match=r"^c comes to its stop at t = 0.0\d+ s, .*stops=0"):
+        motion(setup, "reference")
+
+
+def test_pd_holds_a_posture_and_sine_follows_its_goal(arm):
+    """Without gravity: 0.3 pi^2 rad/s^2 bends a joint of 20 Hz by less than a milliradian."""
+    still = ("parameters.gravity=0", "parameters.damping=0", "controller.frequency=20")
+    setup = setup_of(arm, *still, "duration=1", "controller.name=pd", "controller.posture.a=0.5")
+    assert motion(setup, "reference").q[-1] == pytest.approx([0.5, 0.7, 0.0], abs=1e-6)
+    setup = setup_of(arm, *still, "duration=2", "controller.name=sine")
+    goals = make_controller(setup)
+    run = motion(setup, "reference")
+    late = run.time > 1.0
+    expected = np.array([goals.goal(time)[0] for time in run.time[late]])
+    assert np.ptp(expected, axis=0).min() > 0.29
+    np.testing.assert_allclose(run.q[late], expected, rtol=0, atol=5e-3)
+    with pytest.raises(AccordError, match=r"unknown key controller.posture.e; there is a, b, c"):
+        make_controller(setup_of(arm, "controller.name=pd", "controller.posture.e=1"))
+
+
+@pytest.mark.parametrize("smooth", ["true", "false"])
+def test_random_efforts_follow_from_the_seed(arm, smooth):
+    """Their root mean square over 200 s is what is asked for, to the scatter of 400 draws."""
+    setup = setup_of(arm, "controller.name=random", f"controller.smooth={smooth}")
+    one, other = make_controller(setup), make_controller(setup)
+    for each, seed in ((one, 7), (other, 7)):
+        each.reset(seed)
+    times = np.arange(0.0, 200.0, 0.05)
+
+    def efforts(controller):
+        return np.array([
+            controller.update(replace(setup.initial, time=t), None).effort for t in times
+        ])  # fmt: skip
+
+    found = efforts(one)
+    np.testing.assert_array_equal(found, efforts(other))
+    size = np.sqrt((found**2).mean(axis=0))
+    assert size == pytest.approx(5.0 * inertias(setup), rel=0.15)
+    other.reset(8)
+    assert np.abs(found - efforts(other)).max() > size.max()
+
+
+def hash_of(data):
+    return motion(Setup.of(make_scenario(data)), "reference").sha256()
+
+
+def test_a_worker_process_finds_the_file(arm):
+    """By the path in the scenario's plain data, and its motion has the same hash."""
+    data = setup_of(arm, "duration=0.01").scenario.data()
+    assert list(in_processes(hash_of, [(data,)], workers=2)) == [hash_of(data)]
+
+
+def accord(capfd, *words):
+    status = run([*words])
+    told = capfd.readouterr()
+    return status, told.out, told.err
+
+
+def test_a_run_can_be_repeated_compared_and_cross_checked(arm, capfd):
+    """From its bag alone; what of the file is taken is in the JSON."""
+    words = "--transport", "direct", "--set", "duration=0.05", "--set", "controller.name=random"
+    run_it = ("run", "arm.urdf", "--base", "free", *words, "--json")
+    status, out, _ = accord(capfd, *run_it, "--out", "one")
+    first = json.loads(out)
+    assert (status, first["robot"]) == (0, "robot_2nd_arm")
+    assert first["model"]["mimic"].startswith("c: free")
+    again = json.loads(accord(capfd, *run_it, "--inputs", "one/bag", "--out", "two")[1])
+    assert again["trajectory_sha256"] == first["trajectory_sha256"]
+    assert accord(capfd, "compare", "one/bag", "two/bag")[0] == 0
+    verdict = json.loads(accord(capfd, "crosscheck", "two/bag", "--json")[1])
+    assert (verdict["outcome"], verdict["compared"]) == ("within", 50)
+    assert "mimic: c: free" in accord(capfd, "run", "arm.urdf", *words, "--out", "three")[2]
+    assert accord(capfd, "view", "arm.urdf", "--gif", "x.gif")[2].endswith("accord run arm.urdf\n")
+
+
+@pytest.mark.slow
+def test_engines_pass_the_cross_check(arm, capfd):
+    for library in ("dartpy", "mujoco"):
+        pytest.importorskip(library)
+    words = ("--base", "free", "--set", "controller.name=random", "--json")
+    status, out, _ = accord(capfd, "crosscheck", "arm.urdf", "--engines", "dart,mujoco", *words)
+    found = json.loads(out)
+    assert (status, found["verdict"]) == (0, "pass")
+    assert found["trajectory"]["dart"]["order"] == pytest.approx(1.0, abs=0.05)
+
+
+LIGHT = body("tip", 0, "")
+FAULTS = [
+    ("none", None, r"cannot read .*arm\.urdf: No such file or directory"),
+    ("text", "hello", r"arm\.urdf is no XML: "),
+    ("roots", ARM.replace('child link="upper"', 'child link="tip"'), "a loop: joint d is the seco"),
+    ("comment", ARM + "<!-- -->", None),
+    ("lone", ARM.replace("</robot>", '<link name="x"/></robot>'), "2 links are roots: pelvis, x$"),
+    ("loop", ARM.replace('parent link="upper"', 'parent link="lower"'), "a loop of links: finger"),
+    ("type", ARM.replace("prismatic", "slider"), "joint c is of type slider, and not of revolute"),
+    ("floating", ARM.replace("prismatic", "floating"), "joint c is of type floating, and not"),
+    ("nan", ARM.replace('mass value="2.0"', 'mass value="nan"'), "link upper: mass value is nan"),
+    ("inf", ARM.replace('iyy="0.04"', 'iyy="inf"'), "link upper: inertia iyy is inf, and not fin"),
+    ("word", ARM.replace('iyy="0.04"', 'iyy="x"'), "link upper: inertia iyy 'x' is no number$"),
+    ("less", ARM.replace("0.6 0.8 0", "0.6 0.8"), "joint b: axis xyz has 2 numbers$"),
+    ("axis", ARM.replace("0.6 0.8 0", "0 0 0"), "joint b: its axis has no direction$"),
+    ("minus", ARM.replace('value="2.0"', 'value="-2"'), "link upper: its mass is -2 kg$"),
+    ("twice", ARM.replace('name="tip"', 'name="upper"'), "link upper is there twice$"),
+    ("joints", ARM.replace('name="weld"', 'name="a"'), "joint a is there twice$"),
+    ("lost", ARM.replace('link="tip"', 'link="toe"'), "2 links are roots|names link toe, which"),
+    ("light", ARM.replace('"d" type="fixed"', '"d" type="continuous"'),
+     "^link tip has no inertia about its joint d, nor has what hangs on it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [f[1:] for f in FAULTS], ids=[fault[0] for fault in FAULTS]
+)
+def test_a_broken_file_is_refused_in_a_line(arm, capfd, text, line):
+    """On stderr, with status 2 and nothing on stdout; what is only a comment is not."""
+    arm.write_text(text) if text else arm.unlink()
+    words = ("--transport", "direct", "--set", "duration=0.001", "--out", "out")
+    status, out, err = accord(capfd, "run", "arm.urdf", *words)
+    if line is None:
+        assert status == 0
+        return
+    last = err.strip().splitlines()[-1].removeprefix("accord: ")
+    assert (status, out) == (2, "")
+    assert re.search(line, last), last
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--base", "ball"), "a robot of a file takes fixed, planar or free"),
+        (("--package", "legs"), "--package takes NAME=DIR, not 'legs'"),
+        (("--package", "legs=away"), "away is no folder"),
+        (("--set", "parameters.stop=1"), "unknown key parameters.stop; did you mean stops?"),
+        (("--set", "controller.name=dp"), "unknown controller dp"),
+    ],
+)
+def test_a_wrong_option_is_refused_in_a_line(arm, capfd, words, line):
+    status, out, err = accord(capfd, "run", "arm.urdf", "--transport", "direct", *words)
+    assert (status, out) == (2, "")
+    assert line in err.splitlines()[-1]
+
+
+def test_options_of_files_are_for_files(capfd):
+    status, _, err = accord(capfd, "run", "snake", "serpenoid", "--base", "free")
+    assert status == 2 and "are for a robot that is a URDF or xacro file" in err
