@@ -56,6 +56,7 @@ STEPS = (1e-3, 5e-4, 2.5e-4)  # s
 LENGTHS = (1.0, 0.5, 0.2, 0.1)  # s: the longest is taken over which the error at 1 ms is small
 SMALL = 0.05  # rad
 FLOORS = 100.0  # that an error must exceed to have an order
+ROUNDING = 1e-9  # rad: 100 floors of sums of some thousand steps are below
 WITHIN = {1: 0.05, 4: 0.2}  # of the order
 
 
@@ -160,4 +161,7 @@ def test_a_released_robot_converges_to_the_truth_by_the_order_of_the_scheme(
     said = "rounding" if order is None else f"{order:.2f}"
     print(f"| {name} | {scheme} | {length:g} s | {figures} | {said} |")
     expected = SCHEMES[scheme][2]
-    assert order is None or order == pytest.approx(expected, abs=WITHIN[expected])
+    if order is None:
+        assert errors[0] < ROUNDING
+    else:
+        assert order == pytest.approx(expected, abs=WITHIN[expected])
