@@ -32,7 +32,8 @@ from roboaccord.numerics.rotations import (
 )
 
 ORDERS = {"discrete": 1, "rk4": 4}
-ANGULAR_FIRST = np.roll(np.arange(6), 3)  # Drake's order of velocities and forces of a free base
+AXES = {"fixed": [], "planar": [0, 1, 5], "free": [3, 4, 5, 0, 1, 2]}
+"""By base: which of a twist or wrench in the world, linear first, Drake's coordinates are."""
 
 
 class DrakeSimulator(EngineSimulator):
@@ -67,6 +68,7 @@ class DrakeSimulator(EngineSimulator):
         self._q = np.array([joint.position_start() for joint in joints], dtype=int)
         self._v = np.array([joint.velocity_start() for joint in joints], dtype=int)
         self._base_q, self._base_v = base_slices(self._plant, self.base)
+        self._axes = np.array(AXES[self.base], dtype=int)
         self._total = np.zeros(self._plant.num_velocities())
         port = self._plant.get_applied_generalized_force_input_port()
         self._applied = port.FixValue(self._context, self._total)
@@ -94,14 +96,13 @@ class DrakeSimulator(EngineSimulator):
         """Return Drake's positions and velocities in a state."""
         q, v = np.zeros(self._plant.num_positions()), np.zeros(len(self._total))
         q[self._q], v[self._v] = state.q, state.qd
-        rotation = quaternion_matrix(state.orientation)
-        linear, angular = rotation @ state.twist[:3], rotation @ state.twist[3:]
+        turn = quaternion_matrix(state.orientation)
+        twist = np.concatenate([turn @ state.twist[:3], turn @ state.twist[3:]])
+        v[self._base_v] = twist[self._axes]
         if self.base == "planar":
             q[self._base_q] = (*state.position[:2], quaternion_yaw(state.orientation))
-            v[self._base_v] = (linear[0], linear[1], angular[2])
         elif self.base == "free":
             q[self._base_q] = (*np.roll(state.orientation, 1), *state.position)
-            v[self._base_v] = (*angular, *linear)
         return np.concatenate([q, v])
 
     def _coordinates(self) -> tuple[Array, Array]:
@@ -112,16 +113,14 @@ class DrakeSimulator(EngineSimulator):
     def _base(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """Return position, orientation x y z w and twist in the world of the base."""
         position, orientation, twist = np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
-        pose, rates = q[self._base_q], v[self._base_v]
+        twist[self._axes], pose = v[self._base_v], q[self._base_q]
         if self.base == "planar":
             position[:] = pose[0], pose[1], self._height
             orientation = yaw_quaternion(float(pose[2]))
-            twist[[0, 1, 5]] = rates
         elif self.base == "free":
             position = pose[4:]
             # Drake lets the quaternion grow, and takes its direction alone.
             orientation = np.roll(pose[:4] / np.linalg.norm(pose[:4]), -1)
-            twist = rates[ANGULAR_FIRST]
         return position, orientation, twist
 
     def _read(self) -> RobotState:
@@ -183,16 +182,10 @@ class DrakeSimulator(EngineSimulator):
             pushed, efforts = self._law_efforts(q[self._q], v[self._v], position, rotation, twist)
             wrench = wrench + pushed
             total[self._v] += efforts
-        total[self._base_v] += self._on_base(wrench)
+        total[self._base_v] += wrench[self._axes]
         if self._friction:
             total[self._v] += self._friction.efforts(v[self._v])
         self._applied.GetMutableData().get_mutable_value().SetFromVector(total)
-
-    def _on_base(self, wrench: Array) -> Array:
-        """Return the generalised forces of a wrench on the base, force first, in the world (6,)."""
-        if self.base == "free":
-            return np.asarray(wrench[ANGULAR_FIRST])
-        return np.asarray(wrench[[0, 1, 5]] if self.base == "planar" else wrench[:0])
 
     def _dynamics(self) -> tuple[Array, Array]:
         """Return mass matrix M and the forces C v - g that go with M v' in the present state."""
@@ -217,18 +210,15 @@ class DrakeSimulator(EngineSimulator):
         plant.SetPositionsAndVelocities(context, self._vector(state))
         plant.get_applied_generalized_force_input_port().FixValue(context, forces)
         found = plant.EvalTimeDerivatives(context).CopyToVector()[-len(forces) :]
-        base, rates = np.zeros(6), found[self._base_v]
-        if self.base == "planar":
-            base[[0, 1, 5]] = rates
-        elif self.base == "free":
-            base = rates[ANGULAR_FIRST]
+        base = np.zeros(6)
+        base[self._axes] = found[self._base_v]
         return Acceleration(base, found[self._v])
 
     def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
         """Return matrix S, mass matrix and gravity forces, as the base class says."""
         mass, bias = self._dynamics()  # at rest there is nothing else
         base = np.arange(len(mass))[self._base_v]
-        rows = [*(base[ANGULAR_FIRST] if self.base == "free" else base), *self._v]
+        rows = [*base[np.argsort(self._axes)], *self._v]
         order = np.zeros((len(mass), len(rows)))
         order[rows, np.arange(len(rows))] = 1.0
         return order, mass, bias
