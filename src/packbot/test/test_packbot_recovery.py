@@ -91,7 +91,7 @@ def two_link(arm, target):
     p = arm.setup.parameters
     a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
     (joint,) = arm.frozen.tolist()
-    angle = arm.held[joint]
+    angle = arm.lower[joint]
     fore = a + b * np.exp(1j * angle) if joint == 2 else b + hand * np.exp(1j * angle)
     first, second = (abs(fore), hand) if joint == 2 else (a, abs(fore))
     turn = np.angle(fore)
@@ -154,7 +154,7 @@ def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
         else:
             assert np.linalg.norm(arm.kinematics.tip(found.corners[-1]) - target) < NEAR
             assert not any(clearance.touches(q, MARGIN) for q in found.corners)
-            assert (found.corners[:, arm.frozen] == arm.held[arm.frozen]).all()
+            assert (found.corners[:, arm.frozen] == arm.lower[arm.frozen]).all()
     assert reachable >= 5
     assert ways >= 0.95 * reachable
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,8 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, load_setup
+
+from packbot.model.libraries import compiled
 
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
@@ -44,7 +47,8 @@ def recover_command(
 
       accord packbot recover --targets 200 --engine dart --out study --plot study.svg
     """
-    from packbot.failures.studies import all_cases, counts, study
+    with compiled("accord packbot recover"):
+        from packbot.failures.studies import all_cases, counts, study
 
     setups = [load_setup("packbot", "reach", changes, faults)]
     if not faults:
@@ -66,10 +70,7 @@ def recover_command(
 
 
 def _total(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    refused: dict[str, int] = {}
-    for case in found:
-        for reason, number in case["refused"].items():
-            refused[reason] = refused.get(reason, 0) + number
+    refused = sum((Counter(case["refused"]) for case in found), Counter[str]())
     return {key: sum(case[key] for case in found) for key in COUNTS} | {"refused": refused}
 
 
