@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,15 +11,19 @@ import numpy as np
 import typer
 from rich.console import RenderableType
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table, progress
-from roboaccord.cli.options import Changes, Seed, load_setup
+from roboaccord.cli.console import file_line, make_table, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Changes, Force, Out, Seed, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.scenario.setup import Setup
 
 from packbot.failures.arm import FailedArm
+from packbot.failures.ledger import Ledger
 from packbot.failures.workspace import ANGLES, PLANE, POSES, Kept, angles_of, guard, kept, loads
 from packbot.model.parameters import JOINTS
+
+PAYLOADS = (0.0, 5.0, 10.0)  # kg, of the study
 
 
 def workspace_command(
@@ -53,14 +58,25 @@ def workspace_command(
     torques: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the torques needed over their limits.")
     ] = None,
+    study: Annotated[
+        bool,
+        typer.Option(
+            "--study",
+            help="Measure every joint, frozen at the angles and loose, with 0, 5 and 10 kg; --out "
+            "keeps cases and pictures.",
+        ),
+    ] = False,
     seed: Seed = 0,
     changes: Changes = None,
+    folder: Out = None,
+    force: Force = False,
 ) -> Result:
     """Measure the share of its workspace that an arm with failed joints keeps.
 
     In the plane of the arm, in cells of 5 cm: those where a pose drawn at random has the finger
     tips, touches nothing and can be held, over those of the healthy arm, of which four times as
-    many poses are drawn. Few poses miss cells: --poses 60000 hardly misses any.
+    many poses are drawn. Few poses miss cells: --poses 60000 hardly misses any. A study that was
+    ended goes on in the same --out.
 
     Examples:
 
@@ -73,17 +89,21 @@ def workspace_command(
       accord packbot workspace --fault pan=frozen:0.5 --sight
 
       accord packbot workspace --plot kept.svg --torques torques.svg
+
+      accord packbot workspace --study --poses 60000 --out workspaces
     """
     setup = load_setup("packbot", "collapse", changes)
+    how = {"poses": poses, "seed": seed, "sight": sight}
+    if study:
+        if faults or payload or plot or torques or keep is not None:
+            raise AccordError("--study has joints, payloads and pictures of its own")
+        return _study(setup, angles, how, folder, force=force)
+    if folder or force:
+        raise AccordError("--out and --force go with --study")
     given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)
     cases = _cases(setup, given, angles)
-    with progress() as bar:
-        task = bar.add_task("workspaces", total=len(cases) + 1)
-        found = list[Kept]()
-        for each in kept(setup, cases, payload=payload, poses=poses, seed=seed, sight=sight):
-            found.append(each)
-            bar.advance(task)
+    found = _measured(setup, cases, [payload], **how)
     if plot:
         from packbot.failures.pictures import draw_kept, draw_workspace
 
@@ -100,6 +120,50 @@ def workspace_command(
             raise AccordError("--keep takes one --fault JOINT=frozen")
         data["guard"] = asdict(guard(setup, given[0].joint, found, keep, poses))
     return Result(data, shown_of(data))
+
+
+def _measured(
+    setup: Setup, cases: list[list[Fault]], payloads: Sequence[float], **how: Any
+) -> list[Kept]:
+    """Return the workspaces of `kept`, and show how far they are."""
+    found, total = kept(setup, cases, payloads=payloads, **how), 1 + len(cases) * len(payloads)
+    with progress() as bar:
+        return [*bar.track(found, total, description="workspaces")]
+
+
+def _study(
+    setup: Setup, angles: int, how: dict[str, Any], folder: Path | None, *, force: bool
+) -> Result:
+    """Measure all joints with all payloads, or what is left of them, and draw pictures."""
+    from packbot.failures.pictures import draw_kept, draw_workspace
+
+    cases = list[list[Fault]]()
+    for joint in JOINTS:
+        cases += [*_cases(setup, [Fault(joint, "frozen")], angles), [Fault(joint, "loose")]]
+    shares, files = dict[tuple[str, str, float], list[float]](), list[Path]()
+    with results(folder, "packbot_workspace", force=force) as place:
+        ledger = Ledger(place / "workspace.jsonl", how | {"scenario": setup.scenario.data()})
+        healthy, *found = _measured(setup, cases, PAYLOADS, ledger=ledger, **how)
+        for payload in PAYLOADS:
+            some = [each for each in found if each.payload == payload]
+            files += [place / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
+            draw_workspace([healthy, *some], files[-2])
+            draw_kept([healthy, *(e for e in some if e.faults[0].kind == "frozen")], files[-1])
+    for each in found:
+        (fault,) = each.faults
+        shares.setdefault((fault.joint, fault.kind, each.payload), []).append(each.retained)
+    medians = [
+        {"joint": joint, "kind": kind, "payload": payload, "retained": float(np.median(kept_))}
+        for (joint, kind, payload), kept_ in shares.items()
+    ]
+    title = "workspace kept in the arm's plane, median over angles"
+    table = make_table("failed", *(f"{payload:g} kg" for payload in PAYLOADS), title=title)
+    for first in range(0, len(medians), len(PAYLOADS)):
+        row = medians[first : first + len(PAYLOADS)]
+        name = f"{row[0]['joint']} {row[0]['kind']}"
+        table.add_row(name, *(f"{median['retained']:.3f}" for median in row))
+    data = {"medians": medians, "cells": len(healthy.cells), "files": [*map(str, files)]}
+    return Result(data, [table, file_line(files)])
 
 
 def _cases(setup: Setup, given: list[Fault], angles: int) -> list[list[Fault]]:
