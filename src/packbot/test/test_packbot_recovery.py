@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from packbot.contact.clearance import Clearance
@@ -408,7 +410,7 @@ def test_study_names_every_joint_and_five_pairs():
     cases = all_cases(setup)
     assert len(cases) == 7 * 4 + 5
     for case in cases:
-        load_setup("packbot", "reach", None, [*case])
+        setup.failing([parse_fault(text) for text in case])
 
 
 def test_commands_print_their_figures(figures):
@@ -416,19 +418,46 @@ def test_commands_print_their_figures(figures):
     assert found["reached"] and found["error"] < 0.01 and found["reason"] is None
     assert found["detected"]["joint"] == "elbow1" and found["detected"]["kind"] == "frozen"
     assert 0.0 < found["detected"]["delay"] < 0.3
-    words = "recover --fault elbow1=frozen:0.4 --targets 4 --engine dart --out study"
-    found = figures(words.split())
-    assert found["targets"] == 4 == found["reachable"] + sum(found["refused"].values())
-    assert found["disputed"] == found["beyond"] == 0
-    assert found["recovered"] >= found["baseline"]
-    again = figures(words.split())  # goes on where it ended: nothing is left
-    assert again == found
     light, heavy = (
-        figures(f"workspace --fault shoulder=loose --payload {kg} --sight".split())
+        figures(f"workspace --fault shoulder=loose --poses 500 --payload {kg} --sight".split())
         for kg in (0, 20)
     )
     assert light["retained"] > heavy["retained"]
     assert 1.0 >= light["sees"] >= light["seen"] > 0.0
+
+
+@pytest.mark.slow
+def test_a_study_of_recovery_goes_on_where_it_ended(figures):
+    words = "recover --fault elbow1=frozen:0.4 --engine dart --out study --targets".split()
+    fewer, found = figures([*words, "2"]), figures([*words, "4"])
+    assert found["targets"] == 4 == found["reachable"] + sum(found["refused"].values())
+    assert found["disputed"] == found["beyond"] == 0
+    assert found["recovered"] >= found["baseline"]
+    assert fewer["targets"] == 2 and fewer["recovered"] <= found["recovered"]
+    assert figures([*words, "4"]) == found  # nothing is left
+
+
+def test_a_study_of_workspaces_goes_on_where_it_ended(figures, complaint, tmp_path):
+    """Its file, cut within a line, is completed to what it was."""
+    words = "workspace --study --poses 100 --angles 1 --out study".split()
+    found, file = figures(words), tmp_path / "study/workspace.jsonl"
+    lines = file.read_text().splitlines()
+    assert len(lines) == 1 + 7 * 2 * 3
+    file.write_text("\n".join([*lines[:20], lines[20][:30]]))
+    assert figures(words) == found
+    again = file.read_text().splitlines()
+    assert again[:20] == lines[:20] and again[21:] == lines[20:]
+    shares = {(m["joint"], m["kind"], m["payload"]): m["retained"] for m in found["medians"]}
+    assert all(shares[joint, kind, 10.0] <= shares[joint, kind, 0.0] for joint, kind, _ in shares)
+    assert "is of another study" in complaint([*words, "--seed", "1"])
+
+
+def test_recover_says_that_it_needs_mujoco(complaint, monkeypatch):
+    for module in ("studies", "roadmap"):
+        monkeypatch.delitem(sys.modules, f"packbot.failures.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    said = complaint("recover --fault elbow1=frozen:0.4 --targets 1".split())
+    assert said == "accord: accord packbot recover needs mujoco; run: pip install mujoco"
 
 
 def test_wrong_words_of_failures(complaint):

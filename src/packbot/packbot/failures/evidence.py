@@ -31,10 +31,8 @@ def transition(inverse, stiffness, damping, qd, change, period):
     """
     n = len(qd)
     slope = np.zeros((2 * n, 3 * n + 1))
-    for i in range(n):
-        slope[i, n + i] = 1.0
-        slope[i, -1] = qd[i]
-        slope[n + i, -1] = change[i]
+    slope[:n, n : 2 * n] = np.eye(n)
+    slope[:n, -1], slope[n:, -1] = qd, change
     slope[n:, :n] = -inverse @ stiffness
     slope[n:, n : 2 * n] = -inverse @ damping
     slope[n:, 2 * n : -1] = inverse
@@ -47,8 +45,7 @@ def transition(inverse, stiffness, damping, qd, change, period):
         total += term
     for _ in range(DOUBLINGS):  # total is the transition less the identity
         total = 2.0 * total + np.ascontiguousarray(total[:, : 2 * n]) @ total
-    for i in range(2 * n):
-        total[i, i] += 1.0
+    total[:, : 2 * n] += np.eye(2 * n)
     return total
 
 
@@ -90,7 +87,6 @@ def advance(
         fits: filled with chi^2 and the logarithm of its normalisation (k, 2).
     """
     n = len(effort)
-    size = states.shape[1]
     centre = states[lead].copy()
     unknown = pushed @ forces @ pushed.T + np.diag(jolts)
     for f in range(len(states)):
@@ -115,8 +111,7 @@ def advance(
         spread[: 2 * n, : 2 * n] = 0.5 * (block + block.T)  # rounding would grow
         spread[: 2 * n, 2 * n :] = rows[:, 2 * n :]
         spread[2 * n :, : 2 * n] = rows[:, 2 * n :].T
-        for i in range(2 * n, size):
-            spread[i, i] += drift[i - 2 * n]
+        spread[2 * n :, 2 * n :] += np.diag(drift)
         for j in range(n):
             if faults[f, j] == FROZEN:
                 correct(state, spread, n + j, 0.0, CREEP**2)

@@ -31,12 +31,15 @@ class Ledger:
             path.write_text(head + "\n", encoding="utf-8")
             return
         try:
-            first, *lines = path.read_text(encoding="utf-8").splitlines()
+            text = path.read_text(encoding="utf-8")
+            first, *lines = text.splitlines()
             self.rows = [json.loads(line) for line in lines if line.endswith("}")]
         except (OSError, ValueError):
             raise AccordError(f"{path} is no file of a study") from None
         if first != head:
             raise AccordError(f"{path} is of another study: choose another --out")
+        if not text.endswith("\n"):  # it was ended within a line
+            path.write_text(text + "\n", encoding="utf-8")
 
     def add(self, rows: Iterable[dict[str, Any]]) -> None:
         """Add rows, and write them."""
