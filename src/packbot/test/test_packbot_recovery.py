@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 
 import numpy as np
@@ -26,6 +27,7 @@ from roboaccord.run.loop import simulate
 
 pytestmark = pytest.mark.thorough
 ENGINES = ("reference", "dart", "mujoco")
+REFERENCE_FIRST = ["reference", *(pytest.param(e, marks=pytest.mark.slow) for e in ENGINES[1:])]
 
 
 def setup_of(*faults, changes=()):
@@ -276,7 +278,14 @@ def simulated(setup, engine="reference", name="recover", told=None):
     return run, made
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@functools.cache
+def shipped(name, engine="reference"):
+    """Return a shipped scenario's setup, its run, and its controller."""
+    setup = load_setup("packbot", name)
+    return setup, *simulated(setup, engine)
+
+
+@pytest.mark.parametrize("engine", REFERENCE_FIRST)
 @pytest.mark.parametrize(
     "name",
     [
@@ -288,8 +297,7 @@ def simulated(setup, engine="reference", name="recover", told=None):
     ],
 )
 def test_scenarios_find_their_failures_and_end_at_the_target(engine, name):
-    setup = load_setup("packbot", name)
-    run, controller = simulated(setup, engine)
+    setup, run, controller = shipped(name, engine)
     assert {(f.joint, f.kind) for f in setup.faults} == {
         (found.joint, found.kind) for found in controller.detected.values()
     }
@@ -308,9 +316,8 @@ def test_scenarios_find_their_failures_and_end_at_the_target(engine, name):
 
 def test_the_controller_is_told_of_no_fault():
     """One that is made for a healthy arm commands the same, to the last bit."""
-    setup = load_setup("packbot", "frozen_elbow")
+    setup, run, _ = shipped("frozen_elbow")
     healthy = load_setup("packbot", "frozen_elbow", ["faults=[]"])
-    run, _ = simulated(setup)
     same, _ = simulated(setup, told=healthy)
     assert (run.q == same.q).all()
 
@@ -327,13 +334,13 @@ def test_a_healthy_arm_reaches_as_it_did():
 
 def test_who_ignores_a_failure_misses():
     """The loose link hangs where it was to be level."""
-    setup = load_setup("packbot", "loose_elbow2")
+    setup = load_setup("packbot", "loose_elbow2", ["duration=6"])
     run, _ = simulated(setup, name="reach")
     tip = Kinematics(setup).tip(run.q[-1])
     assert np.linalg.norm(tip - setup.scenario.controller["target"]) > 0.1
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", REFERENCE_FIRST)
 def test_a_loose_turret_returns_to_where_it_was(engine):
     """About the vertical only viscous friction b acts: momentum + b (q - q0) stays 0.
 
