@@ -6,7 +6,7 @@ import pytest
 from packbot.controllers.reach import ReachController
 from packbot.failures.detection_study import Bench, judge_trial, summary
 from packbot.failures.detector import Detector
-from packbot.failures.prediction import Prediction
+from packbot.failures.filters import Prediction
 from packbot.failures.probing import Prober
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS

@@ -14,6 +14,7 @@ from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, load_setup
 
+from packbot.failures.pictures import draw_recovery
 from packbot.model.libraries import compiled
 
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
@@ -62,8 +63,6 @@ def recover_command(
         for setup, attempts in zip(setups, done, strict=True)
     ]
     if plot:
-        from packbot.failures.pictures import draw_recovery
-
         draw_recovery(found, plot)
     data = found[0] if faults else {**_total(found), "cases": found}
     return Result(data, shown_of(found))

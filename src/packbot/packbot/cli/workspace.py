@@ -20,6 +20,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.failures.arm import FailedArm
 from packbot.failures.ledger import Ledger
+from packbot.failures.pictures import draw_kept, draw_torques, draw_workspace
 from packbot.failures.workspace import ANGLES, PLANE, POSES, Kept, angles_of, guard, kept, loads
 from packbot.model.parameters import JOINTS
 
@@ -62,8 +63,8 @@ def workspace_command(
         bool,
         typer.Option(
             "--study",
-            help="Measure every joint, frozen at the angles and loose, with 0, 5 and 10 kg; --out "
-            "keeps cases and pictures.",
+            help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and "
+            "pictures are kept in --out.",
         ),
     ] = False,
     seed: Seed = 0,
@@ -105,12 +106,8 @@ def workspace_command(
     cases = _cases(setup, given, angles)
     found = _measured(setup, cases, [payload], **how)
     if plot:
-        from packbot.failures.pictures import draw_kept, draw_workspace
-
         (draw_workspace if given else draw_kept)(found, plot)
     if torques:
-        from packbot.failures.pictures import draw_torques
-
         arms = [FailedArm(setup, case, payload=payload) for case in cases]
         failed = [loads(arm, max(poses // len(arms), 1), seed) for arm in arms]
         draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(failed), torques)
@@ -135,33 +132,27 @@ def _study(
     setup: Setup, angles: int, how: dict[str, Any], folder: Path | None, *, force: bool
 ) -> Result:
     """Measure all joints with all payloads, or what is left of them, and draw pictures."""
-    from packbot.failures.pictures import draw_kept, draw_workspace
-
-    cases = list[list[Fault]]()
-    for joint in JOINTS:
-        cases += [*_cases(setup, [Fault(joint, "frozen")], angles), [Fault(joint, "loose")]]
-    shares, files = dict[tuple[str, str, float], list[float]](), list[Path]()
+    cases = [[one] for joint in JOINTS for one in angles_of(setup, Fault(joint, "frozen"), angles)]
+    files = list[Path]()
     with results(folder, "packbot_workspace", force=force) as place:
         ledger = Ledger(place / "workspace.jsonl", how | {"scenario": setup.scenario.data()})
         healthy, *found = _measured(setup, cases, PAYLOADS, ledger=ledger, **how)
         for payload in PAYLOADS:
-            some = [each for each in found if each.payload == payload]
+            some = [healthy, *(each for each in found if each.payload == payload)]
             files += [place / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
-            draw_workspace([healthy, *some], files[-2])
-            draw_kept([healthy, *(e for e in some if e.faults[0].kind == "frozen")], files[-1])
+            draw_workspace(some, files[-2])
+            draw_kept(some, files[-1])
+    shares = dict[tuple[str, float], list[float]]()
     for each in found:
-        (fault,) = each.faults
-        shares.setdefault((fault.joint, fault.kind, each.payload), []).append(each.retained)
-    medians = [
-        {"joint": joint, "kind": kind, "payload": payload, "retained": float(np.median(kept_))}
-        for (joint, kind, payload), kept_ in shares.items()
-    ]
+        shares.setdefault((each.faults[0].joint, each.payload), []).append(each.retained)
+    medians = {
+        joint: {f"{payload:g}": float(np.median(shares[joint, payload])) for payload in PAYLOADS}
+        for joint in JOINTS
+    }
     title = "workspace kept in the arm's plane, median over angles"
-    table = make_table("failed", *(f"{payload:g} kg" for payload in PAYLOADS), title=title)
-    for first in range(0, len(medians), len(PAYLOADS)):
-        row = medians[first : first + len(PAYLOADS)]
-        name = f"{row[0]['joint']} {row[0]['kind']}"
-        table.add_row(name, *(f"{median['retained']:.3f}" for median in row))
+    table = make_table("frozen", *(f"{payload:g} kg" for payload in PAYLOADS), title=title)
+    for joint, kept_with in medians.items():
+        table.add_row(joint, *(f"{share:.3f}" for share in kept_with.values()))
     data = {"medians": medians, "cells": len(healthy.cells), "files": [*map(str, files)]}
     return Result(data, [table, file_line(files)])
 

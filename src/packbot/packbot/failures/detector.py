@@ -17,8 +17,7 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.failures.evidence import FROZEN, LOOSE, advance
-from packbot.failures.prediction import Prediction
+from packbot.failures.filters import FROZEN, LOOSE, Prediction, advance
 from packbot.failures.touching import Touching
 from packbot.model.parameters import JOINTS
 
