@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -162,12 +163,9 @@ def _cases(setup: Setup, given: list[Fault], angles: int) -> list[list[Fault]]:
     if not given:
         joints = [Fault(JOINTS[i], "frozen") for i in PLANE]
         return [[one] for fault in joints for one in angles_of(setup, fault, angles)]
-    cases: list[list[Fault]] = [[]]
-    for fault in given:
-        spread = fault.kind == "frozen" and fault.angle is None
-        ones = angles_of(setup, fault, angles) if spread else [fault]
-        cases = [[*case, one] for case in cases for one in ones]
-    return cases
+    anywhere = [fault.kind == "frozen" and fault.angle is None for fault in given]
+    spread = (angles_of(setup, f, angles) if wide else [f] for f, wide in zip(given, anywhere))
+    return [list(case) for case in product(*spread)]
 
 
 def figures_of(found: list[Kept]) -> dict[str, Any]:
