@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from packbot.contact.clearance import Clearance
 from packbot.failures.arm import GAP, FailedArm
+from packbot.failures.equilibria import find_equilibria
 from packbot.failures.goals import NEAR
 from packbot.failures.reaching import clear_start, run_reach
 from packbot.failures.recovery import Recoverer
@@ -56,6 +57,20 @@ def test_hanging_is_a_minimum_of_the_energy(joint):
         assert energies[360] == pytest.approx(min(energies), abs=1e-9)
         assert abs(arm.gravity(hung)[i]) < 1e-9
         assert np.delete(hung, i) == pytest.approx(np.delete(q, i))
+
+
+@pytest.mark.slow
+def test_equilibria_are_extremes_of_the_energy():
+    """It rises to both sides of stable ones, falls to both of unstable ones."""
+    setup = setup_of("elbow2=loose")
+    arm, plain = FailedArm(setup, setup.faults), Arm.of(setup)
+    found = find_equilibria(arm, setup.initial.q, 20)
+    assert found.stable and found.unstable and found.linked > 0
+    for poses, sign in ((found.stable, 1.0), (found.unstable, -1.0)):
+        for q in poses:
+            turned = [q + turn * np.eye(7)[3] for turn in (-0.01, 0.0, 0.01)]
+            below, here, above = (sign * plain.energy(each, np.zeros(7)) for each in turned)
+            assert min(below, above) > here
 
 
 @pytest.mark.parametrize("joint", ["shoulder", "elbow1", "elbow2"])
