@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.numerics.parallel import in_processes
 from roboaccord.scenario.files import make_scenario
