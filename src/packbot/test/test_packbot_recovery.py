@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -319,6 +320,7 @@ def test_scenarios_find_their_failures_and_end_at_the_target(engine, name):
     for fault in setup.faults:
         assert 0.0 < controller.detected[fault.joint].time - fault.time < 0.3
     assert not controller.reason
+    assert not any(t.name.startswith("ThreadPool") for t in threading.enumerate())  # no planner's
     assert not any(event.kind in ("contact", "impact") for event in run.events)
     spec = setup.scenario.controller
     if name == "watch_target":
