@@ -98,6 +98,16 @@ def test_a_file_is_a_robot(arm):
     assert setup_of(arm, "initial.q.b=0.3").initial.q.tolist() == [0.0, 0.3, 0.0]
 
 
+def test_a_scenario_may_name_the_file(arm):
+    """As it is typed, from the folder of the run; that of another robot is refused."""
+    arm.with_name("my.yaml").write_text("robot: arm.urdf\nbase: free\n")
+    scenario = load_scenario("roboaccord", str(arm), "my.yaml")
+    assert (scenario.robot, scenario.base) == (str(arm), "free")
+    arm.with_name("my.yaml").write_text("robot: leg.urdf\n")
+    with pytest.raises(AccordError, match=r"^my.yaml is a scenario of leg.urdf, not of "):
+        load_scenario("roboaccord", str(arm), "my.yaml")
+
+
 def test_what_is_taken_of_the_file_is_said(arm):
     setup = setup_of(arm)
     said = setup.robot.remarks(setup)

@@ -122,3 +122,10 @@ def test_latin_1_is_read_as_it_is_declared(tmp_path):
     text = '<robot name="bras \xe9"><link name="a"/></robot>'
     path.write_bytes(f'<?xml version="1.0" encoding="iso-8859-1"?>{text}'.encode("latin-1"))
     assert read_urdf(path).name == "bras \xe9"
+
+
+def test_meshes_are_found_through_a_link_to_the_file(arm, tmp_path):
+    """Above the file itself, where there is nothing above the link."""
+    link = tmp_path / "link.urdf"
+    link.symlink_to(arm)
+    assert meshes(read_urdf(link).resolved())[0] == str(arm.parents[1] / "meshes" / "base.stl")

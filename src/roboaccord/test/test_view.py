@@ -350,6 +350,19 @@ def test_convex_meshes_are_drawn_and_others_as_they_collide(
         )
 
 
+def test_a_hull_is_drawn_where_a_dented_mesh_is_all_there_is(tmp_path: Path) -> None:
+    """The tetrahedron without the corner that lies inside it, its faces outwards."""
+    path = tmp_path / "mesh.obj"
+    path.write_text(DENTED)
+    mesh = f'<visual><geometry><mesh filename="file://{path}"/></geometry></visual>'
+    (shape,) = Scene.parse(f'<robot name="r"><link name="base_link">{mesh}</link></robot>').shapes
+    assert {tuple(v) for v in shape.vertices} == {(0, 0, 0), (2, 0, 0), (0, 3, 0), (0, 0, 4)}
+    corners = shape.vertices[np.array(shape.faces)]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    away = corners[:, 0] - shape.vertices.mean(axis=0)
+    assert (np.einsum("ij,ij->i", normals, away) > 0.0).all()
+
+
 def test_triangles_in_a_plane_are_one_facet() -> None:
     vertices, faces = box(np.array([1.0, 2.0, 3.0]))
     halves = np.array([half for a, b, c, d in faces for half in ((a, b, c), (a, c, d))])

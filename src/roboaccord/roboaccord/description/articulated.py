@@ -160,9 +160,7 @@ def _pose(tree, body, w, i, angle):
     y = _mul(up, (t[1], t[4], t[7]))
     z = _mul(up, (t[2], t[5], t[8]))
     if tree[i, KIND] == REVOLUTE:
-        t = np.tan(0.5 * angle)  # one call in place of two
-        s = 2.0 * t / (1.0 + t * t)
-        c = 1.0 - t * s
+        c, s = np.cos(angle), np.sin(angle)
         x, y = _turn(x, y, c, s), _turn(y, x, c, -s)
     else:
         lever = _plus(lever, angle, z)
@@ -369,8 +367,10 @@ def advance(tree, body, free, w, y, effort, wrench, h, count):
             slopes(tree, body, free, w, stage, effort, wrench, matrix, right, slope)
             rk4_stage(k, h, y, slope, stage, end)
         size = np.sqrt(end[3] ** 2 + end[4] ** 2 + end[5] ** 2 + end[6] ** 2)
+        for i in range(3, Q):
+            end[i] /= size
         for i in range(y.shape[0]):
-            y[i] = end[i] / size if 3 <= i < Q else end[i]
+            y[i] = end[i]
 
 
 @kernel

@@ -81,7 +81,7 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
     robot = request.setup.robot.name
     limits = {"timeout": request.timeout, "start_timeout": request.start_timeout}
-    common = {"robot": robot, "scenario": str(scenario), **limits}
+    common = {"robot": request.setup.robot.key, "scenario": str(scenario), **limits}
     patience = 3.0 * request.start_timeout  # a controller node makes its controller twice
     parameters: dict[str, dict[str, Any]] = {
         "simulator": {
