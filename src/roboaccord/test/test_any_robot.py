@@ -10,7 +10,7 @@ from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.models import check_model
-from roboaccord.engines import ENGINES
+from roboaccord.engines import DEFAULTS, ENGINES
 from roboaccord.engines.any_robot.controllers import inertias
 from roboaccord.numerics.parallel import in_processes
 from roboaccord.run.factory import make_simulator
@@ -121,7 +121,7 @@ def test_what_is_taken_of_the_file_is_said(arm):
 
 
 @pytest.mark.parametrize("base", ["fixed", "planar", "free"])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", DEFAULTS)
 @pytest.mark.parametrize("stops", [0, 1])
 def test_engines_have_the_model_of_the_file(arm, engine, base, stops):
     """Masses, inertias, axes, limits, damping; and accelerations at random states to 1e-10."""

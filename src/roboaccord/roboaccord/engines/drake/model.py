@@ -17,7 +17,7 @@ from roboaccord.engines.model import BASE_LINK, EngineModel
 UNREAD = ("visual", "collision", "dynamics", "transmission")  # the model says, or nobody asks
 CONTINUOUS = 0.0  # time step of a plant whose equations are integrated outside
 
-# It warns of what it replaces, an inertia say, which the check of models finds and names.
+# It warns of what it replaces, an inertia say, which we refuse.
 logging.getLogger("drake").setLevel(logging.ERROR)
 
 

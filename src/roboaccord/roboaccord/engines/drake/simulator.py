@@ -31,6 +31,7 @@ from roboaccord.numerics.rotations import (
     yaw_quaternion,
 )
 
+REPLACED = 1e-6  # relative: a mass or an inertia that is no rounding of the description's
 ORDERS = {"discrete": 1, "rk4": 4}
 AXES = {"fixed": [], "planar": [0, 1, 5], "free": [3, 4, 5, 0, 1, 2]}
 """By base: which of a twist or wrench in the world, linear first, Drake's coordinates are."""
@@ -61,6 +62,7 @@ class DrakeSimulator(EngineSimulator):
             model, self.tree, CONTINUOUS if self._continuous else self.physics_step
         )
         self._context = self._plant.CreateDefaultContext()
+        self._refuse_replaced()
         # Of the equations of motion alone: a discrete plant's accelerations have its stops in them.
         self._smooth = self._plant if self._continuous else make_plant(model, self.tree, CONTINUOUS)
         self._at = self._smooth.CreateDefaultContext()
@@ -77,6 +79,18 @@ class DrakeSimulator(EngineSimulator):
             self._preload[self._plant.GetJointByName(name).velocity_start()] = effort
         self._braking = braking(model)
         self._height = 0.0
+
+    def _refuse_replaced(self) -> None:
+        for link in self.tree.links:
+            if link.name == WORLD:
+                continue
+            found = self._link(self._plant.GetBodyByName(link.name))
+            for want, have in ((link.mass, found.mass), (link.inertia, found.inertia)):
+                if np.abs(have - want).max() > REPLACED * np.abs(want).max():
+                    raise AccordError(
+                        f"drake: the inertia of {link.name} is not physical, and Drake would take "
+                        "another: mend its <inertial>, or use dart"
+                    )
 
     def lock(self, joint: int, locked: bool) -> None:
         inertia = LOCK_INERTIA if locked else self.armature[joint]
