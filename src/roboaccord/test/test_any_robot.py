@@ -268,7 +268,7 @@ FAULTS = [
     ("joints", ARM.replace('name="weld"', 'name="a"'), "joint a is there twice$"),
     ("lost", ARM.replace('link="tip"', 'link="toe"'), "2 links are roots|names link toe, which"),
     ("light", ARM.replace('"d" type="fixed"', '"d" type="continuous"'),
-     "^link tip has no inertia about its joint d, nor has what hangs on it"),
+     "^link tip has no positive inertia about its joint d, nor has what hangs on it"),
 ]  # fmt: skip
 
 
