@@ -111,7 +111,7 @@ def test_a_scenario_may_name_the_file(arm):
 def test_what_is_taken_of_the_file_is_said(arm):
     setup = setup_of(arm)
     said = setup.robot.remarks(setup)
-    assert "(base_link from here on, pelvis in the file) is fixed to the world" in said["base"]
+    assert "root link (base_link is pelvis in the file) is fixed to the world" in said["base"]
     assert said["joint stops"].startswith("of 3 joints: left out; --set parameters.stops=1")
     assert said["damping"] == "of 1 joint: acts"
     assert said["dry friction"].startswith("of 1 joint: left out")
@@ -268,7 +268,7 @@ FAULTS = [
     ("joints", ARM.replace('name="weld"', 'name="a"'), "joint a is there twice$"),
     ("lost", ARM.replace('link="tip"', 'link="toe"'), "2 links are roots|names link toe, which"),
     ("light", ARM.replace('"d" type="fixed"', '"d" type="continuous"'),
-     "^link tip has no inertia about its joint d, nor has what hangs on it"),
+     "^link tip has no positive inertia about its joint d, nor has what hangs on it"),
 ]  # fmt: skip
 
 

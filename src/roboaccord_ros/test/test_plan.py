@@ -212,6 +212,24 @@ def test_an_engine_that_refuses_the_scenario_is_refused():
         plan_of("sim:=dart", robot="voxel_sphere", scenario="arena")
 
 
+ROD = """<robot name="rod"><link name="base"/><link name="rod"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="a" type="continuous"><parent link="base"/><child link="rod"/></joint></robot>"""
+
+
+def test_a_robot_may_be_a_file(tmp_path):
+    """All nodes get its path, topics its name; Gazebo does not take it."""
+    path = tmp_path / "rod.urdf"
+    path.write_text(ROD)
+    nodes = plan_of("sim:=reference", "crosscheck:=true", robot="rod.urdf", scenario="")["by_name"]
+    for name in ("simulator", "controller"):
+        given = nodes[name]["parameters"]
+        assert (given["robot"], given["scenario"]) == (str(path), "released")
+    assert nodes["recorder"]["parameters"]["robot"] == "rod"
+    with pytest.raises(AccordError, match="Gazebo takes robots with a package"):
+        plan_of("sim:=gz", robot="rod.urdf", scenario="")
+
+
 @pytest.mark.thorough
 def test_the_command_prints_json_or_one_line():
     command = [sys.executable, "-m", "roboaccord_ros.plan", "robot:=snake", "scenario:=serpenoid"]

@@ -171,8 +171,9 @@ class TreeDynamics:
                 if not SINGULAR * whole[at] < own[at] < np.inf:
                     name = self.joints[at]
                     raise AccordError(
-                        f"link {child[name]} has no inertia about its joint {name}, nor has what "
-                        "hangs on it: its acceleration is not determined; give it an <inertial>"
+                        f"link {child[name]} has no positive inertia about its joint {name}, nor "
+                        "has what hangs on it, and its acceleration is not determined: give it an "
+                        "<inertial>"
                     )
             if not np.isfinite(found.base).all():
                 raise AccordError(

@@ -29,7 +29,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """Hold a joint: kind, links, origin in the parent's frame, axis, limits and greatest effort."""
+    """Hold a joint: kind, links, origin in the parent's frame, axis, limits and friction."""
 
     name: str
     kind: str
@@ -41,6 +41,8 @@ class Joint:
     lower: float
     upper: float
     effort: float = np.inf
+    damping: float = 0.0
+    friction: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,7 @@ def _read_joint(element: ET.Element) -> Joint:
     parent, child = element.find("parent"), element.find("child")
     if parent is None or child is None:
         raise ValueError(f"joint {element.get('name')} lacks a parent or a child")
-    axis = element.find("axis")
+    axis, dynamics = element.find("axis"), element.find("dynamics")
     limit = element.find("limit")
     position, rotation = _pose(element)
     return Joint(
@@ -215,4 +217,6 @@ def _read_joint(element: ET.Element) -> Joint:
         lower=float(limit.get("lower", "-inf")) if limit is not None else -np.inf,
         upper=float(limit.get("upper", "inf")) if limit is not None else np.inf,
         effort=float(limit.get("effort", "inf")) if limit is not None else np.inf,
+        damping=float(dynamics.get("damping", 0.0)) if dynamics is not None else 0.0,
+        friction=float(dynamics.get("friction", 0.0)) if dynamics is not None else 0.0,
     )

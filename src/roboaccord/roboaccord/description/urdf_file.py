@@ -117,7 +117,8 @@ def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFil
     text = _expand(path, packages) if path.suffix == ".xacro" else _decode(data)
     try:
         top = ET.fromstring(text)
-    except (ET.ParseError, ValueError) as error:
+        ET.tostring(top)  # elements too deep in each other end in a recursion
+    except (ET.ParseError, ValueError, RecursionError) as error:
         raise AccordError(f"{path.name} is no XML: {error}") from None
     if top.tag != "robot":
         raise AccordError(f"{path.name} holds no robot: its first element is <{top.tag}>")

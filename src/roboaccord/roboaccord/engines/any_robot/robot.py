@@ -61,10 +61,14 @@ class FileRobot(Robot):
             self._files[packages] = read_urdf(self.path, folders)
         return self._files[packages]
 
-    def shipped(self, setup: Setup) -> Tree:
-        """Return the links and joints as the file has them."""
-        file = self.file(setup)
-        return Tree.parse(file.rooted(file.stripped())[0], self.path.name)
+    def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
+        """Return the limits of the moving joints in the file; of continuous ones none."""
+        file, endless = self.file(setup), (-np.inf, np.inf)
+        tree = Tree.parse(file.rooted(file.stripped())[0], self.path.name)
+        return {
+            joint.name: endless if joint.kind == "continuous" else (joint.lower, joint.upper)
+            for joint in tree.moving
+        }
 
     def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
         """Return the file's URDF as it is simulated, with its meshes, and the file's name."""
@@ -95,7 +99,7 @@ class FileRobot(Robot):
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Put joints whose range excludes 0 in its middle, unless the scenario places them."""
         given = {*setup.scenario.initial.q, *(f.joint for f in setup.faults if f.angle is not None)}
-        ranges = _ranges(self.shipped(setup))
+        ranges = self.ranges(setup)
         q = np.array(state.q)
         for i, name in enumerate(setup.joints):
             lower, upper = ranges[name]
@@ -116,66 +120,42 @@ class FileRobot(Robot):
     def remarks(self, setup: Setup) -> Mapping[str, str]:
         """Return what of the file is taken, what is not, and how the base is held."""
         file, p = self.file(setup), setup.parameters
-        top = ET.fromstring(file.text)
-        moving = {joint.name for joint in setup.tree.moving}
-        joints = [each for each in top.findall("joint") if each.get("name") in moving]
-        viscous, dry = _friction(joints)
+        mimic = [
+            str(joint.get("name"))
+            for joint in ET.fromstring(file.text).findall("joint")
+            if joint.find("mimic") is not None
+        ]
         held = {"fixed": "fixed to the world; --base free lets it move", "free": "free"}
         base = setup.scenario.base
-        own = next(iter(file.new_names()))
-        called = "" if own == ROOT else f" (base_link from here on, {own} in the file)"
+        names = [
+            f"{new} is {old} in the file" for old, new in file.new_names().items() if old != new
+        ]
+        called = f" ({', '.join(names)})" if names else ""
         found = {"base": f"the root link{called} is {held.get(base, base)}"}
-        stops = sum(bool(np.isfinite(r).any()) for r in _ranges(self.shipped(setup)).values())
-        mimic = [each.get("name") for each in joints if each.find("mimic") is not None]
+        stops = sum(np.inf not in map(abs, each) for each in self.ranges(setup).values())
+        viscous = sum(joint.damping > 0 for joint in setup.tree.moving)
+        dry = sum(joint.friction > 0 for joint in setup.tree.moving)
         said = (
             ("joint stops", stops, p.stops, "--set parameters.stops=1 puts them in"),
-            ("damping", len(viscous), p.damping, "--set parameters.damping=1 puts it in"),
-            ("dry friction", len(dry), p.dry_friction, "--set parameters.dry_friction=1"),
+            ("damping", viscous, p.damping, "--set parameters.damping=1 puts it in"),
+            ("dry friction", dry, p.dry_friction, "--set parameters.dry_friction=1"),
         )
         for name, count, taken, how in said:
             if count:
                 state = "acts" if taken else f"left out; {how}"
                 found[name] = f"of {count} joint{'s' * (count > 1)}: {state}"
         if mimic:
-            found["mimic"] = f"{', '.join(map(str, mimic))}: free, and not held to what it mimics"
+            found["mimic"] = f"{', '.join(mimic)}: free, and not held to what it mimics"
         found["contact"] = "none: the geometry is drawn, and touches nothing"
         return found
 
 
 def friction_of(setup: Setup) -> JointFriction | None:
     """Return the friction of the joints that the file names and the scenario takes, or None."""
-    p = setup.parameters
-    robot = setup.robot
-    assert isinstance(robot, FileRobot)
-    joints = ET.fromstring(robot.file(setup).text).findall("joint")
-    viscous, dry = (
-        np.array([values.get(name, 0.0) * factor for name in setup.joints])
-        for values, factor in zip(_friction(joints), (p.damping, p.dry_friction))
-    )
-    if not (viscous.any() or dry.any()):
-        return None
-    return JointFriction(viscous, dry, p.friction_speed)
-
-
-def _friction(joints: list[ET.Element]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the damping and the dry friction of the joints that have any."""
-    found = dict[str, float](), dict[str, float]()
-    for joint in joints:
-        dynamics = joint.find("dynamics")
-        for values, key in zip(found, ("damping", "friction")):
-            value = float(dynamics.get(key, 0.0)) if dynamics is not None else 0.0
-            if value:
-                values[joint.get("name", "")] = value
-    return found
-
-
-def _ranges(tree: Tree) -> dict[str, tuple[float, float]]:
-    """Return the limits of the joints by name; those of a continuous joint are infinite."""
-    endless = -np.inf, np.inf
-    return {
-        joint.name: endless if joint.kind == "continuous" else (joint.lower, joint.upper)
-        for joint in tree.moving
-    }
+    p, moving = setup.parameters, setup.tree.moving
+    viscous = p.damping * np.array([joint.damping for joint in moving])
+    dry = p.dry_friction * np.array([joint.friction for joint in moving])
+    return JointFriction(viscous, dry, p.friction_speed) if viscous.any() or dry.any() else None
 
 
 def _leave_out_stops(joint: ET.Element) -> None:
