@@ -55,10 +55,10 @@ def test_bags_are_completed_beside_robots(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_engines_are_completed_one_by_one() -> None:
     line = "accord run snake serpenoid --engine "
-    assert complete(line).split() == ["reference", "dart", "mujoco"]
+    assert complete(line).split() == ["reference", "dart", "mujoco", "drake"]
     line = "accord crosscheck snake serpenoid --engines "
     assert complete(line + "reference,da").split() == ["reference,dart"]
-    assert complete(line + "dart,").split() == ["dart,reference", "dart,mujoco"]
+    assert complete(line + "dart,").split() == ["dart,reference", "dart,mujoco", "dart,drake"]
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
