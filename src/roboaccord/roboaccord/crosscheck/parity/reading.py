@@ -1,0 +1,177 @@
+"""What a reader makes of a URDF: links, joints, and the dynamics that follow from them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.checks import massless
+from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.description.tree import MOVING, Tree
+from roboaccord.description.urdf_file import find_root
+from roboaccord.engines.properties import LinkProperties
+from roboaccord.numerics.rotations import quaternion_matrix
+
+GRAVITY = 9.81
+STATES = 100
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """Hold anchor (3,) and axis (3,) of a joint in the root's frame at q = 0, and its limits."""
+
+    anchor: Array
+    axis: Array
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """Hold accelerations (m,), mass matrix (m, m) and gravity forces (m,) in a state.
+
+    Linear and angular in the world for a free base, then the joints.
+    """
+
+    acceleration: Array
+    mass_matrix: Array
+    gravity: Array
+
+
+@dataclass(frozen=True)
+class Question:
+    """Hold what every reader is asked.
+
+    Args:
+        base: `fixed` or `free`.
+        joints: names, in the order of the states.
+        states: joints, base and efforts.
+    """
+
+    base: str
+    joints: tuple[str, ...]
+    states: tuple[RobotState, ...] = ()
+
+
+def steiner(r: Array) -> Array:
+    """Return the inertia (3, 3) of a unit mass at r (3,) about the origin."""
+    return np.asarray(r @ r * np.eye(3) - np.outer(r, r))
+
+
+class Reading(ABC):
+    """A robot as one reader has it.
+
+    Attributes:
+        joints: that move, in the reader's order.
+        mass: of the whole robot [kg].
+        links: properties of the links that it keeps, by name.
+        hinges: of the joints that move, by name.
+        apart: what no comparison of dynamics holds: damping, friction, armature and effort limit of
+            each joint by name, and the joints that mimic.
+    """
+
+    joints: tuple[str, ...]
+    mass: float
+    links: Mapping[str, LinkProperties]
+    hinges: Mapping[str, Hinge]
+    apart: Mapping[str, Mapping[str, float]]
+
+    @abstractmethod
+    def dynamics(self, state: RobotState, joints: tuple[str, ...]) -> Dynamics:
+        """Return the dynamics in a state, damping and friction left out."""
+
+
+@dataclass
+class TreeReading(Reading):
+    """The reference: a tree and the articulated-body algorithm.
+
+    Args:
+        tree: of the robot.
+        question: base and joints.
+        apart: as of a `Reading`.
+    """
+
+    tree: Tree
+    question: Question
+    apart: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        tree = self.tree
+        self.joints = tuple(joint.name for joint in tree.moving)
+        self.mass = float(sum(link.mass for link in tree.links))
+        self.links = {k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in tree.links}
+        at_zero = np.zeros(len(self.joints)), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
+        origins, rotations = tree.forward(self.joints, *at_zero)
+        index = {link.name: i for i, link in enumerate(tree.links)}
+        self.hinges = {}
+        for joint in tree.moving:
+            i = index[joint.child]
+            axis = rotations[i] @ (joint.axis / (np.linalg.norm(joint.axis) or 1.0))
+            ends = joint.lower, joint.upper
+            if joint.kind == "continuous":
+                ends = -np.inf, np.inf
+            self.hinges[joint.name] = Hinge(origins[i], axis, *ends)
+        self._law: TreeDynamics | None = None
+
+    def dynamics(self, state: RobotState, joints: tuple[str, ...]) -> Dynamics:
+        if self._law is None:
+            self._law = TreeDynamics(self.tree, joints, self.question.base, GRAVITY)
+        rotation = quaternion_matrix(state.orientation)
+        twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
+        place = state.position, rotation
+        found = self._law.acceleration(state.q, state.qd, state.effort, *place, twist)
+        free = found.base if self.question.base == "free" else found.base[:0]
+        return Dynamics(
+            np.concatenate([free, found.joints]),
+            self._law.mass_matrix(state.q, *place),
+            self._law.gravity_forces(state.q, *place),
+        )
+
+
+def read_tree(urdf: str) -> Tree:
+    """Return the tree of a URDF, from its own root.
+
+    Raises:
+        AccordError: if its links and joints form none.
+    """
+    return Tree.parse(urdf, root=find_root(ET.fromstring(urdf), "URDF"))
+
+
+def base_of(tree: Tree) -> str:
+    """Return how the root moves where nobody says: `fixed` if it is the world or has no mass."""
+    root = tree.links[0].name
+    welded = [j.child for j in tree.joints if j.parent == root and j.kind not in MOVING]
+    alone = root == "world" and not welded
+    return "fixed" if alone or root == "world" or _rootless(tree) else "free"
+
+
+def _rootless(tree: Tree) -> bool:
+    return tree.links[0].name in massless(tree, "free")
+
+
+def draw_question(tree: Tree, base: str, seed: int) -> Question:
+    """Return random states, alike for one seed: q inside the limits, normal velocities."""
+    rng = np.random.default_rng(seed)
+    joints = tuple(joint.name for joint in tree.moving)
+    lower = np.array([_end(j.kind, j.lower, -np.pi) for j in tree.moving])
+    upper = np.array([_end(j.kind, j.upper, np.pi) for j in tree.moving])
+    lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
+    n, states = len(joints), []
+    for _ in range(STATES):
+        q = lower + (upper - lower) * rng.uniform(0.02, 0.98, n)
+        motion = rng.normal(size=n), rng.uniform(-1.0, 1.0, n)
+        turn = rng.normal(size=4)
+        place = (rng.normal(size=3), turn / np.linalg.norm(turn), rng.normal(size=6))
+        states.append(RobotState(0.0, q, *motion, *(place if base == "free" else ())))
+    return Question(base, joints, tuple(states))
+
+
+def _end(kind: str, limit: float, turn: float) -> float:
+    """Return where the states of a joint end: its limit, or half a turn where that is none."""
+    bounded = kind != "continuous" and np.isfinite(limit) and abs(limit) < 100.0
+    return limit if bounded else turn
