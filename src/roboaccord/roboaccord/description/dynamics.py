@@ -1,0 +1,237 @@
+"""Forward dynamics of a tree of links from its description alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array
+from roboaccord.description import articulated as ab
+from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
+from roboaccord.description.tree import Joint, Tree
+from roboaccord.numerics.rotations import matrix_quaternion, turn_between
+
+FREE = {"fixed": (), "planar": (2, 3, 4), "free": (0, 1, 2, 3, 4, 5)}
+"""Components of the base's acceleration that the motion decides, angular before linear."""
+SAMPLES = 3  # random states in which a singular inertia is looked for
+SINGULAR = 1e-13  # of the inertia of all that hangs on the joint: round-off
+UP = np.array([0.0, 0.0, 1.0])
+Base = Literal["fixed", "planar", "free"]
+
+
+class TreeDynamics:
+    """Compute accelerations, mass matrix and gravity forces of a tree, exactly but for round-off.
+
+    Links that are fixed to each other are one body, joints that are not named stay at 0. Massless
+    links may move, if what hangs on them has an inertia about their axis.
+
+    Args:
+        tree: links and joints.
+        joints: names of the columns of q, qd and efforts; n of them.
+        base: how the first link moves.
+        gravity: downwards [m/s^2].
+        viscous, dry: damping [N m s/rad] and dry friction [N m] of the joints (n,); none where
+            None.
+        speed: below which dry friction falls to 0 [rad/s].
+
+    Raises:
+        AccordError: for a joint, or a base, whose acceleration is not determined, for lack of an
+            inertia.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        joints: tuple[str, ...],
+        base: Base,
+        gravity: float,
+        viscous: Array | None = None,
+        dry: Array | None = None,
+        speed: float = 1.0,
+    ) -> None:
+        n = len(joints)
+        self.joints, self.base = joints, base
+        parts = _merge(tree, joints)
+        columns = {name: i for i, name in enumerate(joints)}
+        self._tree = np.array([(p.parent, p.kind, columns.get(p.joint, -1)) for p in parts])
+        self._body = np.array([part.row() for part in parts])
+        self._body[0, ab.GRAVITY] = gravity
+        self._body[:, ab.SPEED] = speed
+        self._rows = np.zeros(n, np.int64)  # bodies, by column
+        self._rows[self._tree[1:, ab.COLUMN]] = np.arange(1, n + 1)
+        for column, values in ((ab.VISCOUS, viscous), (ab.DRY, dry)):
+            if values is not None:
+                self._body[self._rows, column] = values
+        self._free = np.array(FREE[base], np.int64)
+        self._work = np.zeros((n + 1, ab.FILLED))
+        self._state, self._slope = np.zeros((2, 13 + 2 * n))
+        self._matrix, self._right, self._wrench = np.zeros((6, 6)), np.zeros(6), np.zeros(6)
+        self._refuse_singular(tree)
+
+    def lock(self, joint: int, inertia: float) -> None:
+        """Add an inertia to a joint [kg m^2]: one so large that it holds it; 0 lets go of it."""
+        self._body[self._rows[joint], ab.ARMATURE] = inertia
+
+    def state(
+        self, q: Array, qd: Array, position: Array, orientation: Array, twist: Array
+    ) -> Array:
+        """Return the state (13 + 2 n,) that `advance` takes.
+
+        Args:
+            q, qd: of the joints (n,).
+            position: of the base in the world (3,) [m].
+            orientation: of the base in the world, x y z w (4,).
+            twist: linear and angular velocity of the base in the world (6,).
+        """
+        return np.concatenate([position, orientation, q, twist, qd])
+
+    def advance(
+        self, y: Array, effort: Array, step: float, count: int, wrench: Array | None = None
+    ) -> None:
+        """Take steps of the classical Runge-Kutta method of order 4, in place, under held efforts.
+
+        Args:
+            y: state (13 + 2 n,).
+            effort: of the joints (n,).
+            step: [s].
+            count: number of steps.
+            wrench: force and torque on the base about its origin, in the world (6,), or None.
+        """
+        self._hold(wrench)
+        ab.advance(
+            self._tree, self._body, self._free, self._work, y, effort, self._wrench, step, count
+        )
+
+    def acceleration(
+        self,
+        q: Array,
+        qd: Array,
+        effort: Array,
+        position: Array,
+        rotation: Array,
+        twist: Array,
+        wrench: Array | None = None,
+    ) -> Acceleration:
+        """Return the accelerations of base and joints.
+
+        Args:
+            q, qd, effort: of the joints (n,).
+            position: of the base in the world (3,) [m].
+            rotation: of the base in the world (3, 3).
+            twist: linear and angular velocity of the base in the world (6,).
+            wrench: force and torque on the base about its origin, in the world (6,), or None.
+        """
+        self._hold(wrench)
+        y = self.state(q, qd, position, matrix_quaternion(rotation), twist)
+        ab.slopes(
+            self._tree, self._body, self._free, self._work, y, np.asarray(effort, float),
+            self._wrench, self._matrix, self._right, self._slope,
+        )  # fmt: skip
+        _, base, joints = np.split(self._slope, [7 + len(q), 13 + len(q)])
+        return Acceleration(np.zeros(6) if self.base == "fixed" else base.copy(), joints.copy())
+
+    def mass_matrix(self, q: Array, position: Array, rotation: Array) -> Array:
+        """Return the mass matrix (m, m), in the order of `EngineSimulator.mass_matrix`."""
+        rows, mass, _ = self._statics(q, rotation)
+        return np.asarray(mass[np.ix_(rows, rows)])
+
+    def gravity_forces(self, q: Array, position: Array, rotation: Array) -> Array:
+        """Return the forces and efforts that hold the tree at rest (m,) [N, N m]."""
+        rows, _, gravity = self._statics(q, rotation)
+        return np.asarray(gravity[rows])
+
+    def _hold(self, wrench: Array | None) -> None:
+        self._wrench[:] = 0.0 if wrench is None else np.roll(wrench, 3)
+
+    def _statics(self, q: Array, rotation: Array) -> tuple[list[int], Array, Array]:
+        size = 6 + len(self.joints)
+        mass, gravity = np.zeros((size, size)), np.zeros(size)
+        rest = np.zeros(len(q))
+        y = self.state(q, rest, np.zeros(3), matrix_quaternion(rotation), np.zeros(6))
+        self._work[:, ab.ANGULAR : ab.BIAS] = 0.0
+        ab.composite(self._tree, self._body, self._work, y, mass, gravity)
+        base = {"fixed": [], "planar": [0, 1, 5], "free": [*range(6)]}[self.base]
+        return [*base, *range(6, size)], mass, gravity
+
+    def _refuse_singular(self, tree: Tree) -> None:
+        rng, n = np.random.default_rng(0), len(self.joints)
+        child = {joint.name: joint.child for joint in tree.joints}
+        still = np.zeros(n), np.zeros(n), np.zeros(3), np.eye(3), np.zeros(6)
+        for _ in range(SAMPLES):
+            q = rng.uniform(-np.pi, np.pi, n)
+            whole = np.diag(self._statics(q, np.eye(3))[1])[6:]
+            with np.errstate(all="ignore"):
+                found = self.acceleration(q, *still)
+                own = 1.0 / self._work[self._rows, ab.SHARE]
+            for at in sorted(range(n), key=lambda at: -int(self._rows[at])):
+                if not SINGULAR * whole[at] < own[at] < np.inf:
+                    name = self.joints[at]
+                    raise AccordError(
+                        f"link {child[name]} has no inertia about its joint {name}, nor has what "
+                        "hangs on it: its acceleration is not determined; give it an <inertial>"
+                    )
+            if not np.isfinite(found.base).all():
+                raise AccordError(
+                    f"link {tree.links[0].name}, the base, has no mass or no inertia, nor has what "
+                    f"is fixed to it: it cannot be {self.base}"
+                )
+
+
+class _Body:
+    """Gather the links of a body; its frame is that of its first link, its joint along z."""
+
+    def __init__(self, joint: Joint | None, parent: int, place: Array, turn: Array) -> None:
+        self.joint, self.parent = joint.name if joint else "", parent
+        self.kind = PRISMATIC if joint and joint.kind == "prismatic" else REVOLUTE
+        self.place, self.turn = place, turn
+        self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+
+    def add(self, mass: float, centre: Array, inertia: Array) -> None:
+        """Add a link of a centre of mass in the body's frame, and of an inertia about it."""
+        self.mass += mass
+        self._moment = self._moment + mass * centre
+        away = (centre @ centre) * np.eye(3) - np.outer(centre, centre)
+        self.inertia = self.inertia + inertia + mass * away
+
+    def row(self) -> Array:
+        """Return what the kernels know of it (KNOWN,)."""
+        centre = self._moment / self.mass if self.mass else np.zeros(3)
+        inertia = self.inertia[np.triu_indices(3)]
+        known = [*self.place, *self.turn.ravel(), self.mass, *centre, *inertia]
+        return np.array([*known, *np.zeros(ab.KNOWN - len(known))])
+
+
+def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
+    """Return the bodies of a tree, each after its parent, the base first."""
+    links = {link.name: link for link in tree.links}
+    first = tree.links[0].name
+    bodies = [_Body(None, -1, np.zeros(3), np.eye(3))]
+    frames = {first: (0, np.zeros(3), np.eye(3))}
+    for joint in [None, *tree.joints]:
+        if joint is not None:
+            if joint.parent not in frames:
+                continue
+            body, place, turn = frames[joint.parent]
+            place, turn = place + turn @ joint.position, turn @ joint.rotation
+            if joint.name in joints:
+                align = _along(joint.axis / np.linalg.norm(joint.axis))
+                bodies.append(_Body(joint, body, place, turn @ align))
+                body, place, turn = len(bodies) - 1, np.zeros(3), align.T
+            frames[joint.child] = body, place, turn
+        name = joint.child if joint else first
+        body, place, turn = frames[name]
+        link = links[name]
+        bodies[body].add(link.mass, place + turn @ link.centre, turn @ link.inertia @ turn.T)
+    return bodies
+
+
+def _along(axis: Array) -> Array:
+    """Return a rotation (3, 3) that takes z to a unit axis."""
+    if axis[2] >= 0.0:
+        return turn_between(UP, axis)
+    over = np.diag([1.0, -1.0, -1.0])
+    return np.asarray(turn_between(-UP, axis) @ over)
