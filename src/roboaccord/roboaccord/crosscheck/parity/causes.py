@@ -113,6 +113,8 @@ def _better(before: Outcome, after: Outcome) -> bool:
 def _narrow(places: tuple[str, ...], outcome: Outcome) -> tuple[str, ...]:
     """Return the places that are off in a reading, or that a refusal names; all if there is none."""
     off = {d.where for d in outcome.differences if d.excess > 1.0}
+    if outcome.reference:  # what is lost hangs on the culprit
+        off |= {j.parent for j in outcome.reference.tree.joints if {j.name, j.child} & off}
     if outcome.reading is None:
         off = {name for name in places if f"'{name}'" in outcome.said}
     return tuple(name for name in places if name in off) or places

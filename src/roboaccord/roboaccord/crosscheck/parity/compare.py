@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.parity.reading import (
-    Dynamics,
+    STATICS,
     Question,
     Reading,
     TreeReading,
@@ -22,6 +22,7 @@ from roboaccord.numerics.rotations import rpy_matrix
 SAME = 1e-8  # relative
 EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' condition number
 ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
+UNLIMITED = 1e15  # limits beyond are none: SDFormat writes 1e16
 NOISE = 1e-13  # of m L^2: the round-off of an inertia
 
 
@@ -64,14 +65,14 @@ class Reference:
 
     def __post_init__(self) -> None:
         self.reading = TreeReading(self.tree, self.question)
-        self.answers = answers(self.reading, self.question)
+        self.answers = accelerations(self.reading, self.question)
         self.static = 10.0 * ROUNDED if self.rounded else SAME
         self.size = max([float(np.abs(j.position).max()) for j in self.tree.joints] + [0.1])
         self._floor = self._rounding() if self.rounded else 0.0
 
-    def allowed(self, state: int) -> float:
+    def allowed(self, state: RobotState) -> float:
         """Return the relative error of accelerations that round-off explains in a state."""
-        matrix = self.answers[state].mass_matrix
+        matrix, _ = self.reading.statics(state, self.question.joints)
         worth = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
         return max(SAME, self._floor, EPSILONS * float(worth))
 
@@ -83,13 +84,13 @@ class Reference:
             for j in self.tree.joints
         )
         turned = TreeReading(replace(self.tree, joints=joints), self.question)
-        pairs = zip(answers(turned, self.question), self.answers, strict=True)
-        return 10.0 * max(_relative(a.acceleration, b.acceleration)[0] for a, b in pairs)
+        pairs = zip(accelerations(turned, self.question), self.answers, strict=True)
+        return 10.0 * max(_relative(mine, other)[0] for mine, other in pairs)
 
 
-def answers(reading: Reading, question: Question) -> list[Dynamics]:
-    """Return the dynamics of a reading in every state."""
-    return [reading.dynamics(state, question.joints) for state in question.states]
+def accelerations(reading: Reading, question: Question) -> list[Array]:
+    """Return the accelerations of a reading in every state."""
+    return [reading.acceleration(state, question.joints) for state in question.states]
 
 
 def compare(reference: Reference, reading: Reading) -> list[Difference]:
@@ -103,20 +104,25 @@ def compare(reference: Reference, reading: Reading) -> list[Difference]:
 
 
 def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
-    question = reference.question
-    names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
-    pairs = list(zip(answers(reading, question), reference.answers, strict=True))
-    for quantity in ("mass matrix", "gravity", "acceleration"):
-        key = quantity.replace(" ", "_")
-        worst = Difference(quantity, "", 0.0)
-        for i, (mine, other) in enumerate(pairs):
-            error, where = _relative(getattr(mine, key), getattr(other, key))
-            allowed = reference.static
-            if quantity == "acceleration" and error > SAME:
-                allowed = reference.allowed(i)
-            if error / allowed > worst.excess:
-                worst = Difference(quantity, names[where % len(names)], error, allowed)
-        yield worst
+    question, joints = reference.question, reference.question.joints
+    names = [*(["base"] * 6 if question.base == "free" else []), *joints]
+    found = {q: Difference(q, "", 0.0) for q in ("mass matrix", "gravity", "acceleration")}
+
+    def see(quantity: str, mine: Array, other: Array, state: RobotState) -> None:
+        error, where = _relative(mine, other)
+        allowed = reference.static
+        if quantity == "acceleration" and error > SAME:
+            allowed = reference.allowed(state)
+        if error / allowed > found[quantity].excess:
+            found[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
+
+    for state, other in zip(question.states, reference.answers, strict=True):
+        see("acceleration", reading.acceleration(state, joints), other, state)
+    for state in question.states[:STATICS]:
+        both = reading.statics(state, joints), reference.reading.statics(state, joints)
+        for quantity, mine, other in zip(("mass matrix", "gravity"), *both, strict=True):
+            see(quantity, mine, other, state)
+    yield from found.values()
 
 
 def _relative(mine: Array, other: Array) -> tuple[float, int]:
@@ -140,6 +146,7 @@ def _joints(reference: Reference, reading: Reading) -> Iterator[Difference]:
         yield Difference("origin", name, off, static)
         with np.errstate(invalid="ignore"):
             ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
+            ends = np.where(np.abs(ends) > UNLIMITED, np.copysign(np.inf, ends), ends)
             apart = np.where(ends[0] == ends[1], 0.0, np.abs(ends[0] - ends[1]))
             size = max(1.0, float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0)))
         yield Difference("limits", name, float(apart.max()) / size, static)

@@ -9,8 +9,8 @@ import dartpy
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import RobotState
-from roboaccord.crosscheck.parity.reading import GRAVITY, Dynamics, Hinge, Question, Reading
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.crosscheck.parity.reading import GRAVITY, Hinge, Question, Reading
 from roboaccord.engines.dart.base import BASES
 from roboaccord.engines.properties import LinkProperties
 
@@ -89,7 +89,7 @@ class DartReading(Reading):
             rates[base.rows] = base.velocities(state)
         skeleton.setVelocities(rates)
 
-    def dynamics(self, state: RobotState, joints: tuple[str, ...]) -> Dynamics:
+    def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
         skeleton, rows = self._skeleton, self._rows(joints)
         self._place(state, rows, moves=True)
         forces = np.zeros(skeleton.getNumDofs())
@@ -100,17 +100,18 @@ class DartReading(Reading):
         if self._base.rows:
             body = skeleton.getRootBodyNode()
             found = [body.getLinearAcceleration(), body.getAngularAcceleration(), *found]
+        return np.concatenate(found)
+
+    def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
+        skeleton, rows = self._skeleton, self._rows(joints)
         self._place(state, rows, moves=False)
         every = [*self._base.rows, *rows]
-        order = np.zeros((len(forces), len(every)))
+        order = np.zeros((skeleton.getNumDofs(), len(every)))
         order[every, np.arange(len(every))] = 1.0
         count = len(self._base.rows)
         order[self._base.rows, :count] = self._base.rates()
-        return Dynamics(
-            np.concatenate(found),
-            order.T @ skeleton.getMassMatrix() @ order,
-            order.T @ skeleton.getGravityForces(),
-        )
+        mass = order.T @ skeleton.getMassMatrix() @ order
+        return mass, order.T @ skeleton.getGravityForces()
 
 
 def _hinge(joint: dartpy.dynamics.Joint) -> Hinge:

@@ -14,10 +14,9 @@ from pydrake.multibody.tree import Joint, RigidBody
 from pydrake.systems.framework import DiagramBuilder
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import RobotState
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.parity.reading import (
     GRAVITY,
-    Dynamics,
     Hinge,
     Question,
     Reading,
@@ -100,30 +99,35 @@ class DrakeReading(Reading):
         ends = joint.position_lower_limit(), joint.position_upper_limit()
         return Hinge(pose.translation(), pose.rotation().matrix() @ axis, *ends)
 
-    def dynamics(self, state: RobotState, joints: tuple[str, ...]) -> Dynamics:
+    def _place(self, state: RobotState, joints: tuple[str, ...]) -> list[int]:
+        """Put the plant in a state; return the rows of its rates in the order of all readings."""
         plant, context, root = self._plant, self._context, self._root
         moving = [plant.GetJointByName(name) for name in joints]
         rows = [joint.velocity_start() for joint in moving]
-        positions, rates, forces = plant.GetPositions(context), *np.zeros((2, plant.num_velocities()))
+        positions = plant.GetPositions(context)
+        rates, forces = np.zeros((2, plant.num_velocities()))
         positions[[joint.position_start() for joint in moving]] = state.q
         rates[rows], forces[rows] = state.qd, state.effort
-        every = rows
         if root is not None:
             at, start = root.floating_positions_start(), root.floating_velocities_start_in_v()
             rotation = quaternion_matrix(state.orientation)
             positions[at : at + 7] = [*np.roll(state.orientation, 1), *state.position]
             rates[start : start + 3] = rotation @ state.twist[3:]
             rates[start + 3 : start + 6] = rotation @ state.twist[:3]
-            every = [*range(start + 3, start + 6), *range(start, start + 3), *rows]
+            rows = [*range(start + 3, start + 6), *range(start, start + 3), *rows]
         plant.SetPositions(context, positions)
         plant.SetVelocities(context, rates)
         plant.get_applied_generalized_force_input_port().FixValue(context, forces)
+        return rows
+
+    def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
+        rows = self._place(state, joints)
         try:
-            found = self._acceleration.Eval(context)
+            return np.asarray(self._acceleration.Eval(self._context)[rows])
         except RuntimeError as error:  # in continuous time it takes no constraints: mimic
             raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
-        return Dynamics(
-            found[every],
-            plant.CalcMassMatrix(context)[np.ix_(every, every)],
-            -plant.CalcGravityGeneralizedForces(context)[every],
-        )
+
+    def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
+        rows, plant = self._place(state, joints), self._plant
+        mass = plant.CalcMassMatrix(self._context)[np.ix_(rows, rows)]
+        return mass, -plant.CalcGravityGeneralizedForces(self._context)[rows]

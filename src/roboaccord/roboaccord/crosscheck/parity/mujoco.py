@@ -9,14 +9,14 @@ import mujoco
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import RobotState
-from roboaccord.crosscheck.parity.reading import GRAVITY, Dynamics, Hinge, Question, Reading
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.crosscheck.parity.reading import GRAVITY, Hinge, Question, Reading
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.numerics.rotations import quaternion_matrix
 
 VERSION = str(mujoco.__version__)
 PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'
-LIMIT, FREE = int(mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT), mujoco.mjtJoint.mjJNT_FREE
+FREE = mujoco.mjtJoint.mjJNT_FREE
 
 
 class MujocoReading(Reading):
@@ -92,23 +92,30 @@ class MujocoReading(Reading):
             float(self._model.body_mass[i]), self._model.body_ipos[i].copy(), inertia
         )
 
-    def dynamics(self, state: RobotState, joints: tuple[str, ...]) -> Dynamics:
+    def _forward(self, state: RobotState, joints: tuple[str, ...], *, moves: bool) -> Array:
+        """Put the model in a state, at rest or not; return its rates by those of all readings."""
         model, data = self._model, self._data
         rows = [int(model.joint(name).dofadr[0]) for name in joints]
         places = [int(model.joint(name).qposadr[0]) for name in joints]
         rotation, free = quaternion_matrix(state.orientation), model.nq > model.nv
-        data.qpos[places], data.qvel[rows] = state.q, state.qd
-        data.qfrc_applied[rows] = state.effort
+        data.qpos[places] = state.q
+        data.qvel[:] = 0.0
+        data.qvel[rows], data.qfrc_applied[rows] = moves * state.qd, state.effort
         if free:
             data.qpos[:7] = [*state.position, *np.roll(state.orientation, 1)]
-            data.qvel[:6] = [*(rotation @ state.twist[:3]), *state.twist[3:]]
+            twist = np.array([*(rotation @ state.twist[:3]), *state.twist[3:]])
+            data.qvel[:6] = moves * twist
         mujoco.mj_forward(model, data)
         order = np.eye(model.nv)[:, [*range(6 * free), *rows]]
         if free:
             order[3:6, 3:6] = rotation.T
-        found = order.T @ data.qacc
-        data.qvel[:] = 0.0
-        mujoco.mj_forward(model, data)
-        mass = np.empty((model.nv, model.nv))
-        mujoco.mj_fullM(model, data, mass)
-        return Dynamics(found, order.T @ mass @ order, order.T @ data.qfrc_bias)
+        return order
+
+    def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
+        return self._forward(state, joints, moves=True).T @ self._data.qacc
+
+    def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
+        order = self._forward(state, joints, moves=False)
+        mass = np.empty((self._model.nv, self._model.nv))
+        mujoco.mj_fullM(self._model, self._data, mass)
+        return order.T @ mass @ order, order.T @ self._data.qfrc_bias

@@ -6,6 +6,8 @@ import xml.etree.ElementTree as ET
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from roboaccord.numerics.rotations import quaternion_matrix
 
 GRAVITY = 9.81
 STATES = 100
+STATICS = 10  # of them, in which mass matrices and gravity forces are compared
 
 
 @dataclass(frozen=True)
@@ -32,18 +35,6 @@ class Hinge:
 
 
 @dataclass(frozen=True)
-class Dynamics:
-    """Hold accelerations (m,), mass matrix (m, m) and gravity forces (m,) in a state.
-
-    Linear and angular in the world for a free base, then the joints.
-    """
-
-    acceleration: Array
-    mass_matrix: Array
-    gravity: Array
-
-
-@dataclass(frozen=True)
 class Question:
     """Hold what every reader is asked.
 
@@ -53,7 +44,7 @@ class Question:
         states: joints, base and efforts.
     """
 
-    base: str
+    base: Literal["fixed", "free"]
     joints: tuple[str, ...]
     states: tuple[RobotState, ...] = ()
 
@@ -82,8 +73,15 @@ class Reading(ABC):
     apart: Mapping[str, Mapping[str, float]]
 
     @abstractmethod
-    def dynamics(self, state: RobotState, joints: tuple[str, ...]) -> Dynamics:
-        """Return the dynamics in a state, damping and friction left out."""
+    def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
+        """Return accelerations (m,) in a state, damping and friction left out.
+
+        Linear and angular in the world for a free base, then the joints.
+        """
+
+    @abstractmethod
+    def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
+        """Return mass matrix (m, m) and gravity forces (m,), in the order of `acceleration`."""
 
 
 @dataclass
@@ -116,21 +114,22 @@ class TreeReading(Reading):
             if joint.kind == "continuous":
                 ends = -np.inf, np.inf
             self.hinges[joint.name] = Hinge(origins[i], axis, *ends)
-        self._law: TreeDynamics | None = None
 
-    def dynamics(self, state: RobotState, joints: tuple[str, ...]) -> Dynamics:
-        if self._law is None:
-            self._law = TreeDynamics(self.tree, joints, self.question.base, GRAVITY)
+    @cached_property
+    def _law(self) -> TreeDynamics:
+        return TreeDynamics(self.tree, self.question.joints, self.question.base, GRAVITY)
+
+    def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
         rotation = quaternion_matrix(state.orientation)
         twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
         place = state.position, rotation
         found = self._law.acceleration(state.q, state.qd, state.effort, *place, twist)
-        free = found.base if self.question.base == "free" else found.base[:0]
-        return Dynamics(
-            np.concatenate([free, found.joints]),
-            self._law.mass_matrix(state.q, *place),
-            self._law.gravity_forces(state.q, *place),
-        )
+        return np.concatenate([found.base, found.joints][self.question.base == "fixed" :])
+
+    def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
+        place = state.position, quaternion_matrix(state.orientation)
+        mass = self._law.mass_matrix(state.q, *place)
+        return mass, self._law.gravity_forces(state.q, *place)
 
 
 def read_tree(urdf: str) -> Tree:

@@ -19,7 +19,6 @@ from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.numerics.rotations import rpy_matrix
 
 Pose = tuple[Array, Array]
-UNLIMITED = 1e15  # sdformat writes 1e16 where there is no limit
 TIMEOUT = 30.0  # s
 AT = (np.zeros(3), np.eye(3))
 
@@ -176,9 +175,8 @@ def _joint(element: ET.Element, poses: Mapping[str, Pose]) -> Joint:
         axis = rotation.T @ poses[element.get("name", "")][1] @ axis
         ends = [float(said.findtext(f"limit/{end}", f"{sign}inf")) for end, sign in
                 (("lower", "-"), ("upper", ""))]  # fmt: skip
-    lower, upper = (np.copysign(np.inf, end) if abs(end) > UNLIMITED else end for end in ends)
     kind = element.get("type", "fixed")
     return Joint(
         element.get("name", ""), kind, parent, child,
-        turn.T @ (place - at), turn.T @ rotation, axis, float(lower), float(upper),
+        turn.T @ (place - at), turn.T @ rotation, axis, ends[0], ends[1],
     )  # fmt: skip

@@ -20,9 +20,8 @@ from roboaccord.description.meshes import read_mesh
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
-MASS, MOMENT = 1e-9, 1e-12  # kg, kg m^2: every reader takes it, and no comparison to 1e-8 shows it
-HEAVIER, LARGER = 1e-5, 1e-9  # of a link that moves with nothing on it: else no acceleration
-POSITIVE = 1e-9  # of the largest principal moment
+MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2: SDFormat takes masses below 1e-6 kg for 0
+POSITIVE, LEAST = 1e-9, 1e-12  # of the largest principal moment, kg m^2: no moment below is written
 AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 TURN = (4 * np.pi, 720.0)  # bounds beyond which, and up to which, a limit is taken for degrees
 STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
@@ -140,11 +139,11 @@ def _give(mass: float, moment: float) -> Mend:
 
 def _unphysical(top: ET.Element) -> Iterator[Trap]:
     broken, flat = [], []
-    for name, (_, inertia) in _inertials(top).items():
+    for name, (mass, inertia) in _inertials(top).items():
         moments = np.linalg.eigvalsh(inertia)
-        if not moments[2] > 0.0:
+        if mass <= 0.0 and not inertia.any():
             continue
-        slack = 1e-12 * moments[2]
+        slack = max(1e-12 * moments[2], LEAST)
         if moments[0] < -slack or moments[0] + moments[1] < moments[2] - slack:
             broken.append(name)
         elif moments[0] <= slack:
@@ -168,7 +167,7 @@ def _make_physical(top: ET.Element, places: Collection[str]) -> None:
 def nearest_physical(inertia: Array) -> Array:
     """Return the nearest inertia (3, 3) whose moments are positive and obey the triangle rule."""
     moments, axes = np.linalg.eigh(inertia)
-    least = POSITIVE * float(np.abs(moments).max())
+    least = max(POSITIVE * float(np.abs(moments).max()), LEAST)
     moments = np.maximum(moments, least)
     short = moments[2] - moments[0] - moments[1]
     if short > -least:
@@ -225,8 +224,8 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
     tiny = f'<mass value="{MASS:g}"/> and moments of {MOMENT:g}'
     fix = f"give it a mass and an inertia, {tiny} at least"
     yield Trap("0 kg link in the middle", middle, fix, _give(MASS, MOMENT))
-    fix = f"give it its mass and inertia; {HEAVIER:g} kg and {LARGER:g} kg m^2 are written"
-    yield Trap("massless moving link", ends, fix, _give(HEAVIER, LARGER))
+    fix = f"give it its mass and inertia: its acceleration is not determined; {tiny} are written"
+    yield Trap("massless moving link", ends, fix, _give(MASS, MOMENT))
     fix = f"give it a mass and an inertia, {tiny} at least: 0 kg fixed to 0 kg divides by 0"
     yield Trap("0 kg link fixed to others", rest, fix, _give(MASS, MOMENT))
 
