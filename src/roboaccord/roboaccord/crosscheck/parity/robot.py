@@ -35,6 +35,7 @@ READERS = {
 }
 """By name: the class in the module of that name, and the library that it needs."""
 SETTINGS = ("default", "accord")
+WITH_SETTINGS = ("dart", "mujoco")  # the others read alike with all of them
 APART = {
     "damping": ("dynamics", "damping"),
     "friction": ("dynamics", "friction"),
@@ -166,6 +167,8 @@ def _unknown(said: str, tree: Tree) -> Difference:
 def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, Any]:
     """Return status, version, mass, order, worst difference and causes of one engine.
 
+    Beside it: what is kept apart, the status with our settings, and the error of accelerations.
+
     Raises:
         AccordError: if the engine is not installed.
     """
@@ -186,7 +189,7 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, A
         causes = causes or [_unexplained(outcome)]
     causes += [*_remarks(bench, outcome, engine), *_of_the_file(bench, traps)]
     reading = outcome.reading
-    shipped, said = load_shipped(bench, engine, settings)
+    ours = outcome if engine not in WITH_SETTINGS else bench.ask(engine, "accord", urdf)
     return {
         "status": outcome.status,
         "settings": settings,
@@ -196,7 +199,8 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, A
         "worst": _worst(outcome),
         "causes": [each for cause in causes for each in _rows(cause)],
         "apart": _apart(bench.text, reading) if reading else {},
-        "shipped": {"status": shipped, "cause": said and "mesh", "said": said},
+        "accord": ours.status,
+        "acceleration": _error(outcome, "acceleration"),
     }
 
 
@@ -254,6 +258,11 @@ def _worst(outcome: Outcome) -> dict[str, Any] | None:
     return {"quantity": worst.quantity, "where": worst.where, "error": outcome.error}
 
 
+def _error(outcome: Outcome, quantity: str) -> float | None:
+    errors = [d.error for d in outcome.differences if d.quantity == quantity]
+    return errors[0] if errors and math.isfinite(errors[0]) else None
+
+
 def _apart(urdf: str, reading: Reading) -> dict[str, Any]:
     """Return what is never mixed into the comparison, where the reading has it otherwise."""
     said: dict[str, dict[str, float]] = {key: {} for key in APART}
@@ -276,19 +285,23 @@ def _alike(a: float, b: float) -> bool:
     return a == b or math.isclose(a, b, rel_tol=SAME)
 
 
-def load_shipped(bench: Bench, engine: str, settings: str) -> tuple[str, str]:
+def load_shipped(bench: Bench, engine: str, settings: str) -> dict[str, str]:
     """Return whether an engine loads the file with its meshes, and what it says if it does not.
 
     By default each engine gets the paths as they are written; with our settings, where they lead.
     """
-    if "<mesh" not in bench.file.text or engine == "sdformat":
-        return "loaded", ""
     urdf = bench.file.resolved() if settings == "accord" else bench.file.text
-    try:
-        bench.read(engine, settings, urdf)
-    except AccordError as error:
-        return "refused", str(error)
-    return "loaded", ""
+    if "<mesh" in urdf and engine != "sdformat":
+        try:
+            bench.read(engine, settings, urdf)
+        except AccordError as error:
+            return not_loaded(str(error))
+    return {"status": "loaded", "cause": "", "said": ""}
+
+
+def not_loaded(said: str) -> dict[str, str]:
+    """Return what stands for a file that an engine does not load as shipped."""
+    return {"status": "refused", "cause": "mesh", "said": said}
 
 
 def repair(bench: Bench, causes: set[str]) -> tuple[str, list[Trap]]:

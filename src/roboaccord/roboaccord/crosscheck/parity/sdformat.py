@@ -74,6 +74,8 @@ class SdfReading(TreeReading):
         mimics = {n: 1.0 for n in names if axes[n] is not None and axes[n].find("mimic") is not None}
         apart |= {"armature": dict.fromkeys(names, 0.0), "mimic": mimics}
         super().__init__(tree, question, apart)
+        written = [e.get("name", "") for e in model.findall("joint")]
+        self.joints = tuple(sorted(self.joints, key=written.index))
 
 
 def print_sdf(urdf: str) -> ET.Element:
