@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import RenderableType
@@ -24,6 +24,7 @@ from roboaccord.crosscheck.parity.collection import (
     junit,
     write_repaired,
 )
+from roboaccord.crosscheck.parity.reading import Base
 from roboaccord.crosscheck.parity.robot import READERS, SETTINGS, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
@@ -99,9 +100,9 @@ def parity_command(
       accord parity snake --json
     """
     packages = parse_packages(package or [])
-    options = Options(one_of("--settings", settings, SETTINGS), base, seed)
-    if base:
-        one_of("--base", base, BASES)
+    one_of("--settings", settings, SETTINGS)
+    root = cast("Base", one_of("--base", base, BASES)) if base else None
+    options = Options(settings, root, seed)
     chosen = choose_readers(engines)
     files = files_of(what, packages)
     with progress() as bar:
@@ -294,11 +295,17 @@ def fleet_of(data: Mapping[str, Any]) -> list[RenderableType]:
     total = make_table("engine", "same", "differ", "refused", "causes", text=["causes"])
     for name, count in data["counts"].items():
         kinds = {key: n for key, n in count.items() if key not in COLOURS}
-        causes_text = ", ".join(f"{key} {n}" for key, n in sorted(kinds.items(), key=lambda p: -p[1]))
+        causes_text = ", ".join(
+            f"{key} {n}" for key, n in sorted(kinds.items(), key=lambda p: -p[1])
+        )
         total.add_row(name, *(str(count[key]) for key in COLOURS), Text(causes_text))
     alike = sum(map(agree, data["robots"]))
     versions = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
-    return [table, total, Text(f"all read {alike} of {len(data['robots'])} robots alike; {versions}")]
+    return [
+        table,
+        total,
+        Text(f"all read {alike} of {len(data['robots'])} robots alike; {versions}"),
+    ]
 
 
 def repairs_of(robots: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -21,6 +21,7 @@ from roboaccord.crosscheck.parity.traps import Trap, mended
 from roboaccord.description.tree import Tree
 from roboaccord.engines.properties import LinkProperties
 
+DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")
 DEGREES = 180.0 / np.pi
 LIKE = 1e-6  # relative: how close numbers are that are taken for the same
@@ -111,7 +112,7 @@ def _better(before: Outcome, after: Outcome) -> bool:
 
 
 def _narrow(places: tuple[str, ...], outcome: Outcome) -> tuple[str, ...]:
-    """Return the places that are off in a reading, or that a refusal names; all if there is none."""
+    """Return the places that are off in a reading or named by a refusal; all if none is."""
     off = {d.where for d in outcome.differences if d.excess > 1.0}
     if outcome.reference:  # what is lost hangs on the culprit
         off |= {j.parent for j in outcome.reference.tree.joints if {j.name, j.child} & off}
@@ -142,8 +143,10 @@ def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[Cause]:
         before = _with(reference, reading, others)
         after = _with(reference, reading, named)
         cause, fix = _name(places[place], reference, reading, traps)
-        found.append(Cause(cause, (place,), before, after, fix))
-    return found
+        twice = [t for t in traps if t.cause == DOUBLE and cause == "joint dropped"]
+        where = twice[0].where if twice else (place,)
+        found.append(Cause(DOUBLE if twice else cause, where, before, after, fix))
+    return list(dict.fromkeys(found))
 
 
 def _upmost(tree: Tree, places: dict[str, list[Difference]]) -> list[str]:
@@ -151,16 +154,20 @@ def _upmost(tree: Tree, places: dict[str, list[Difference]]) -> list[str]:
     above = {joint.child: joint for joint in tree.joints}
     moved = {n for n, ds in places.items() if {"origin", "joint"} & {d.quantity for d in ds}}
 
-    def carried(name: str, parent: str) -> bool:
+    def carried(parent: str) -> bool:
         while parent in above:
             if above[parent].name in moved:
                 return True
             parent = above[parent].parent
         return False
 
-    joints = [j.name for j in tree.joints if j.name in places and not carried(j.name, j.parent)]
+    joints = [j.name for j in tree.joints if j.name in places and not carried(j.parent)]
     links = [k.name for k in tree.links if k.name in places]
-    return [*links, *joints, *(n for n in places if n not in {*links, *(j.name for j in tree.joints)})]
+    return [
+        *links,
+        *joints,
+        *(n for n in places if n not in {*links, *(j.name for j in tree.joints)}),
+    ]
 
 
 def _with(reference: Reference, reading: Reading, places: Iterable[str]) -> float | None:
@@ -245,4 +252,3 @@ def _name_link(want: LinkProperties, have: LinkProperties, off: set[str]) -> tup
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
         return "inertial rotated", f"the inertial's axes are {angle:.3g} degrees off: look at rpy"
     return "inertia", "the moments of inertia are read in another way"
-

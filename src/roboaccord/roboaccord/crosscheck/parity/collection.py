@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.parity.reading import Base
 from roboaccord.crosscheck.parity.robot import (
     Bench,
     examine,
@@ -27,10 +28,10 @@ PATTERNS = ("*.urdf", "*.urdf.xacro")
 
 @dataclass(frozen=True)
 class Options:
-    """Hold how readers are asked: settings, base (as the root asks for if empty), and seed."""
+    """Hold how readers are asked: settings, base (as the root asks for if None), and seed."""
 
     settings: str = "default"
-    base: str = ""
+    base: Base | None = None
     seed: int = 0
 
 

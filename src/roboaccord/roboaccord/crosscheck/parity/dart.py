@@ -66,7 +66,6 @@ class DartReading(Reading):
         self.apart = {
             "damping": {j.getName(): j.getDampingCoefficient(0) for j in moving},
             "friction": {j.getName(): j.getCoulombFriction(0) for j in moving},
-            "armature": {j.getName(): 0.0 for j in moving},
             "effort": {j.getName(): j.getForceUpperLimit(0) for j in moving},
             "mimic": {j.getName(): 1.0 for j in moving if j.getActuatorType() == MIMIC},
         }

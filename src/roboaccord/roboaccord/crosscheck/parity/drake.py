@@ -6,11 +6,12 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant
-from pydrake.multibody.tree import Joint, RigidBody
+from pydrake.multibody.tree import RigidBody
 from pydrake.systems.framework import DiagramBuilder
 
 from roboaccord.contract.errors import AccordError
@@ -52,7 +53,7 @@ class DrakeReading(Reading):
             plant = MultibodyPlant(0.0)
         parser = Parser(plant)
         for name, folder in packages.items():
-            parser.package_map().Add(name, str(folder))
+            parser.package_map().Add(name, folder)
         try:
             (model,) = parser.AddModelsFromString(urdf, "urdf")
             root = find_root(ET.fromstring(urdf), "URDF")
@@ -78,7 +79,6 @@ class DrakeReading(Reading):
         self.apart = {
             "damping": damping,
             "friction": dict.fromkeys(self.joints, 0.0),
-            "armature": dict.fromkeys(self.joints, 0.0),
             "effort": {},
             "mimic": {},
         }
@@ -87,11 +87,11 @@ class DrakeReading(Reading):
 
     def _link(self, body: RigidBody) -> LinkProperties:
         inertia = body.default_spatial_inertia()
-        mass, centre = inertia.get_mass(), inertia.get_com()
+        mass, centre = inertia.get_mass(), np.array(inertia.get_com())
         about = inertia.CalcRotationalInertia().CopyToFullMatrix3()
         return LinkProperties(mass, centre, about - mass * steiner(centre))
 
-    def _hinge(self, joint: Joint, home: object) -> Hinge:
+    def _hinge(self, joint: Any, home: object) -> Hinge:
         frame = joint.frame_on_child()
         pose = self._plant.CalcRelativeTransform(self._context, home, frame)
         turns = joint.type_name() == "revolute"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from roboaccord.crosscheck.parity.reading import GRAVITY, Hinge, Question, Readi
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.numerics.rotations import quaternion_matrix
 
+_log = logging.getLogger(__name__)
 VERSION = str(mujoco.__version__)
 PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'
 FREE = mujoco.mjtJoint.mjJNT_FREE
@@ -44,7 +46,7 @@ class MujocoReading(Reading):
                 spec.compiler.fusestatic = False
                 spec.compiler.discardvisual = True
                 spec.compiler.balanceinertia = False
-            roots = [body for body in spec.worldbody.bodies]
+            roots = list(spec.worldbody.bodies)
             if question.base == "free":
                 roots[0].add_freejoint()
             root = roots[0].name if roots else ""
@@ -52,6 +54,8 @@ class MujocoReading(Reading):
         except ValueError as error:
             said = "; ".join(line.strip() for line in str(error).splitlines()[:2])
             raise AccordError(f"MuJoCo refuses it: {said}") from None
+        # Else it writes to MUJOCO_LOG.TXT where the command runs.
+        mujoco.set_mju_user_warning(_log.info)
         model.opt.gravity = (0.0, 0.0, -GRAVITY)
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
@@ -78,7 +82,6 @@ class MujocoReading(Reading):
         self.apart = {
             "damping": {name: float(model.dof_damping[i]) for name, i in dofs.items()},
             "friction": {name: float(model.dof_frictionloss[i]) for name, i in dofs.items()},
-            "armature": {name: float(model.dof_armature[i]) for name, i in dofs.items()},
             "effort": {name: float(model.jnt_actfrcrange[i, 1]) for name, i in limited.items()},
             "mimic": {model.joint(i).name: 1.0 for i in followers},
         }
@@ -112,7 +115,8 @@ class MujocoReading(Reading):
         return order
 
     def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
-        return self._forward(state, joints, moves=True).T @ self._data.qacc
+        order = self._forward(state, joints, moves=True)
+        return np.asarray(order.T @ self._data.qacc)
 
     def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
         order = self._forward(state, joints, moves=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,14 +12,16 @@ from typing import Literal
 
 import numpy as np
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.checks import massless
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.description.tree import MOVING, Tree
+from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.numerics.rotations import quaternion_matrix
 
+Base = Literal["fixed", "free"]
 GRAVITY = 9.81
 STATES = 100
 STATICS = 10  # of them, in which mass matrices and gravity forces are compared
@@ -44,7 +47,7 @@ class Question:
         states: joints, base and efforts.
     """
 
-    base: Literal["fixed", "free"]
+    base: Base
     joints: tuple[str, ...]
     states: tuple[RobotState, ...] = ()
 
@@ -62,8 +65,8 @@ class Reading(ABC):
         mass: of the whole robot [kg].
         links: properties of the links that it keeps, by name.
         hinges: of the joints that move, by name.
-        apart: what no comparison of dynamics holds: damping, friction, armature and effort limit of
-            each joint by name, and the joints that mimic.
+        apart: what no comparison of dynamics holds: damping, friction and effort limit of each
+            joint by name, and the joints that mimic.
     """
 
     joints: tuple[str, ...]
@@ -136,24 +139,23 @@ def read_tree(urdf: str) -> Tree:
     """Return the tree of a URDF, from its own root.
 
     Raises:
-        AccordError: if its links and joints form none.
+        AccordError: if its links and joints form none, or two have one name.
     """
-    return Tree.parse(urdf, root=find_root(ET.fromstring(urdf), "URDF"))
+    top = ET.fromstring(urdf)
+    for kind in ("link", "joint"):
+        counts = Counter(element.get("name", "") for element in top.findall(kind))
+        if counts and max(counts.values()) > 1:
+            raise AccordError(f"two {kind}s have the name {counts.most_common(1)[0][0]}")
+    return Tree.parse(urdf, root=find_root(top, "URDF"))
 
 
-def base_of(tree: Tree) -> str:
+def base_of(tree: Tree) -> Base:
     """Return how the root moves where nobody says: `fixed` if it is the world or has no mass."""
     root = tree.links[0].name
-    welded = [j.child for j in tree.joints if j.parent == root and j.kind not in MOVING]
-    alone = root == "world" and not welded
-    return "fixed" if alone or root == "world" or _rootless(tree) else "free"
+    return "fixed" if root == "world" or root in massless(tree, "free") else "free"
 
 
-def _rootless(tree: Tree) -> bool:
-    return tree.links[0].name in massless(tree, "free")
-
-
-def draw_question(tree: Tree, base: str, seed: int) -> Question:
+def draw_question(tree: Tree, base: Base, seed: int) -> Question:
     """Return random states, alike for one seed: q inside the limits, normal velocities."""
     rng = np.random.default_rng(seed)
     joints = tuple(joint.name for joint in tree.moving)

@@ -15,6 +15,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.parity.causes import Cause, Outcome, ablate, by_property
 from roboaccord.crosscheck.parity.compare import SAME, Difference, Reference, compare
 from roboaccord.crosscheck.parity.reading import (
+    Base,
     Question,
     Reading,
     base_of,
@@ -74,13 +75,13 @@ class Bench:
 
     Args:
         file: of the robot.
-        base: `fixed` or `free`; what its root asks for if empty.
+        base: `fixed` or `free`; what its root asks for if None.
         seed: of the states.
         planted: what an engine is given instead of the file's text, to see the fault found.
     """
 
     file: UrdfFile
-    base: str = ""
+    base: Base | None = None
     seed: int = 0
     planted: Mapping[str, str] = field(default_factory=dict)
 
@@ -90,7 +91,7 @@ class Bench:
 
     @cached_property
     def tree(self) -> Tree:
-        """The tree of the file; of the text with joints and links renamed where names are double."""
+        """The tree of the file, joints and links that share a name renamed."""
         names = [t for t in find_traps(self.text) if t.cause.startswith("duplicate")]
         return read_tree(mended(self.text, names))
 
@@ -160,7 +161,8 @@ class Bench:
 
 def _unknown(said: str, tree: Tree) -> Difference:
     """Return the difference that stands for accelerations that the description leaves open."""
-    named = [link.name for link in tree.links if f" {link.name} " in said]
+    names = [*(link.name for link in tree.links), *(joint.name for joint in tree.joints)]
+    named = [name for name in names if f" {name} " in f"{said} "]
     return Difference("acceleration", (named or [""])[0], math.inf)
 
 
@@ -185,9 +187,13 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, A
     causes = []
     if outcome.status != "same":
         causes = ablate(urdf, traps, ask)
-        causes += by_property(_without(urdf, traps, causes, ask), traps)
+        named = {(cause.cause, cause.where) for cause in causes}
+        found = by_property(_without(urdf, traps, causes, ask), traps)
+        causes += [cause for cause in found if (cause.cause, cause.where) not in named]
         causes = causes or [_unexplained(outcome)]
-    causes += [*_remarks(bench, outcome, engine), *_of_the_file(bench, traps)]
+    names = {cause.cause for cause in causes}
+    remarks = [*_remarks(bench, outcome, engine), *_of_the_file(bench, traps)]
+    causes += [cause for cause in remarks if cause.cause not in names]
     reading = outcome.reading
     ours = outcome if engine not in WITH_SETTINGS else bench.ask(engine, "accord", urdf)
     return {
@@ -225,14 +231,14 @@ def _remarks(bench: Bench, outcome: Outcome, engine: str) -> Iterator[Cause]:
         return
     order = [n.get("name") for n in ET.fromstring(bench.text).findall("joint")]
     wanted = [name for name in order if name in reading.joints]
-    if list(reading.joints) != wanted:
+    if list(reading.joints) != wanted and len(wanted) == len(reading.joints):
         first = next(a for a, b in zip(reading.joints, wanted, strict=True) if a != b)
         yield Cause("joint order", (first,), None, None, "map joints by name, never by index")
     root, total = bench.tree.links[0], sum(link.mass for link in bench.tree.links)
-    if bench.question.base == "fixed" and reading.mass < total * (1.0 - SAME):
-        if root.name not in reading.links and engine != "sdformat":
-            fix = "compare total masses with a free base: what is welded to the world is left out"
-            yield Cause("welded root", (root.name,), None, None, fix)
+    lost = root.name not in reading.links and reading.mass < total * (1.0 - SAME)
+    if lost and bench.question.base == "fixed" and engine != "sdformat":
+        fix = "compare total masses with a free base: what is welded to the world is left out"
+        yield Cause("welded root", (root.name,), None, None, fix)
 
 
 def _of_the_file(bench: Bench, traps: list[Trap]) -> Iterator[Cause]:

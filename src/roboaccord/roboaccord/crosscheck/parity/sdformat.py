@@ -68,11 +68,16 @@ class SdfReading(TreeReading):
         paths = {"damping": "dynamics/damping", "friction": "dynamics/friction"}
         paths |= {"effort": "limit/effort"}
         apart = {
-            key: {n: float(axis.findtext(path, "0")) for n in names if (axis := axes[n]) is not None}
+            key: {
+                n: float(axis.findtext(path, "0")) for n in names if (axis := axes[n]) is not None
+            }
             for key, path in paths.items()
         }
-        mimics = {n: 1.0 for n in names if axes[n] is not None and axes[n].find("mimic") is not None}
-        apart |= {"armature": dict.fromkeys(names, 0.0), "mimic": mimics}
+        apart["mimic"] = {
+            n: 1.0
+            for n in names
+            if (axis := axes[n]) is not None and axis.find("mimic") is not None
+        }
         super().__init__(tree, question, apart)
         written = [e.get("name", "") for e in model.findall("joint")]
         self.joints = tuple(sorted(self.joints, key=written.index))

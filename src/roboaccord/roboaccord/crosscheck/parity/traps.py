@@ -190,13 +190,6 @@ def _heavy_nothing(top: ET.Element) -> Iterator[Trap]:
     yield Trap("0 kg link with an inertia", names, fix, mend)
 
 
-def _no_inertial(top: ET.Element) -> Iterator[Trap]:
-    links = [e for e in top.findall("link") if e.get("name") != "world"]
-    names = tuple(e.get("name", "") for e in links if e.find("inertial") is None)
-    fix = 'write <inertial> with <mass value="0"/> and an <inertia> of zeros, or its true values'
-    yield Trap("missing inertial", names, fix, _give(0.0, 0.0))
-
-
 def _massless(top: ET.Element) -> Iterator[Trap]:
     """Yield links without mass, by what carries them and what they carry."""
     found = _inertials(top)
@@ -223,9 +216,16 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
     rest = tuple(n for n in names if n in light and n in carried and n not in moving)
     tiny = f'<mass value="{MASS:g}"/> and moments of {MOMENT:g}'
     fix = f"give it a mass and an inertia, {tiny} at least"
+    fix_nothing = (
+        'write <inertial> with <mass value="0"/> and an <inertia> of zeros, or its true values'
+    )
+    silent = tuple(n for n in names if n not in found and n not in ends)
+    yield Trap("missing inertial", silent, fix_nothing, _give(0.0, 0.0))
     yield Trap("0 kg link in the middle", middle, fix, _give(MASS, MOMENT))
     fix = f"give it its mass and inertia: its acceleration is not determined; {tiny} are written"
-    yield Trap("massless moving link", ends, fix, _give(MASS, MOMENT))
+    for cause, known in (("massless moving link", True), ("missing inertial", False)):
+        here = tuple(name for name in ends if (name in found) == known)
+        yield Trap(cause, here, fix, _give(MASS, MOMENT))
     fix = f"give it a mass and an inertia, {tiny} at least: 0 kg fixed to 0 kg divides by 0"
     yield Trap("0 kg link fixed to others", rest, fix, _give(MASS, MOMENT))
 
@@ -273,7 +273,9 @@ def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
     for joint in top.findall("joint"):
         if joint.get("name") in places:
             limit = joint.find("limit")
-            limit = ET.SubElement(joint, "limit", effort="0", velocity="0") if limit is None else limit
+            limit = (
+                ET.SubElement(joint, "limit", effort="0", velocity="0") if limit is None else limit
+            )
             limit.attrib.update(lower=repr(-np.pi), upper=repr(np.pi))
 
 
@@ -294,7 +296,7 @@ def _radians(top: ET.Element, places: Collection[str]) -> None:
 
 
 FINDERS = (
-    _duplicates, _shared, _unphysical, _heavy_nothing, _no_inertial, _massless, _mimic, _limits,
+    _duplicates, _shared, _unphysical, _heavy_nothing, _massless, _mimic, _limits,
 )  # fmt: skip
 
 
@@ -314,7 +316,7 @@ def large_meshes(file: UrdfFile) -> tuple[str, ...]:
 
 
 def _extent(file: UrdfFile, mesh: ET.Element) -> float:
-    """Return the largest coordinate of a mesh, scaled [m]; its scale where the file is not found."""
+    """Return the largest coordinate of a mesh [m]; its scale where the file is not found."""
     scale = max(abs(float(word)) for word in mesh.get("scale", "1 1 1").split())
     path = file.find(mesh.get("filename", ""))
     if path is not None and path.suffix.lower() == ".stl":
