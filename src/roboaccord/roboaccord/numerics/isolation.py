@@ -13,7 +13,6 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.parallel import cores
 
 
@@ -122,8 +121,6 @@ def _serve(pipe: Connection, function: Callable[..., Any]) -> None:
             return
         try:
             result = function(*job)
-        except AccordError as error:
-            result = Crash(str(error))
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
             result = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
         pipe.send(result)

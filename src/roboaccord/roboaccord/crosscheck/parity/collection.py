@@ -101,12 +101,13 @@ def examine_all(
     return robots
 
 
-def examine_one(file: UrdfFile, engine: str, options: Options, shipped: bool) -> dict[str, Any]:
+def examine_one(file: UrdfFile, engine: str, options: Options, shipped: bool) -> Any:
     """Return what one engine makes of a file, stripped or as shipped; for another process."""
-    bench = Bench(file, options.base, options.seed)
-    if shipped:
-        return load_shipped(bench, engine, options.settings)
-    return examine(bench, engine, options.settings)
+    ask = load_shipped if shipped else examine
+    try:
+        return ask(Bench(file, options.base, options.seed), engine, options.settings)
+    except AccordError as error:
+        return Crash(str(error))
 
 
 def _about(file: UrdfFile, options: Options) -> dict[str, Any]:
