@@ -49,7 +49,7 @@ test: lint types ## lint, types and tests, but for the slow ones
 	$(PYTEST) -m "not slow"
 
 .PHONY: test-all
-test-all: test ## test, and the slow tests: what CI runs
+test-all: test $(VENV)/.fleet ## test, and the slow tests: what CI runs
 	$(PYTEST) -m slow
 
 .PHONY: test-quick
@@ -141,6 +141,11 @@ $(VENV)/.demo: requirements/demo.txt $(DESCRIPTIONS) | $(VENV)/bin/python
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.demo
 	@echo "installing the locked wheels of requirements/dev.txt (once)"
 	@$(VENV)/bin/python $(PIP) install $(LOCAL) -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.fleet: requirements/fleet.txt | $(VENV)/.dev
+	@echo "installing the robots of requirements/fleet.txt (once, 131 MB)"
+	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/fleet.txt
 	@touch $@
 
 $(ROS_VENV)/.ros: requirements/ros.txt

@@ -17,6 +17,7 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
 NOISE = np.array([1e-3, 1e-2])  # rad, rad/s
+NONE = np.array([], dtype=int)
 EFFORT_HELD = np.array([2.0, 30.0, 12.0, 5.0, 0.3, 0.1, 0.1])  # N m
 
 
@@ -25,16 +26,22 @@ def setup():
     return Setup.of(load_scenario("packbot", "packbot", "reach"))
 
 
-def exact(setup, x, effort, period, payload=0.0):
-    """Return the change of x = (q, qd) over a period, by RK4 on pinocchio's forward dynamics."""
+def exact(setup, x, effort, period, payload=0.0, locked=()):
+    """Return the change of x = (q, qd) over a period, by RK4 on pinocchio's forward dynamics.
+
+    Locked joints have the efforts by which they do not accelerate.
+    """
     arm = Arm.of(setup)
     arm.carry(payload, setup.parameters.gripper_length)
     viscous = setup.parameters.of_joints("viscous")
 
     def slope(x):
         q, v = x[:7], x[7:]
-        return np.concatenate([v, pin.aba(arm.model, arm.data, q, v, effort - viscous * v)])
+        a = pin.aba(arm.model, arm.data, q, v, effort - viscous * v)
+        inverse = np.linalg.inv(arm.mass_matrix(q))[:, locked]
+        return np.concatenate([v, a - inverse @ np.linalg.solve(inverse[locked, :], a[locked])])
 
+    locked = np.array(locked, dtype=int)
     y, small = x.copy(), period / 64
     for _ in range(64):
         a = slope(y)
@@ -52,7 +59,7 @@ def moving(setup):
 
 def ahead(setup, x, period, known=0.0, load=0.0):
     estimate = np.concatenate([x, [load], np.zeros(7)])
-    return Prediction(setup, known).over(estimate, EFFORT_HELD, period)
+    return Prediction(setup, known).over(estimate, EFFORT_HELD, period, NONE)
 
 
 def test_a_tick_is_predicted_to_third_order(setup, moving):
@@ -62,6 +69,26 @@ def test_a_tick_is_predicted_to_third_order(setup, moving):
     ]
     assert errors[1] / errors[0] > 6.0 and errors[2] / errors[1] > 6.0
     assert errors[2] < 1e-3  # rad/s, a tenth of the noise
+
+
+@pytest.mark.parametrize("contact", [False, True])
+def test_a_tick_is_predicted_of_a_joint_that_is_kept_from_falling(setup, contact):
+    """Without its lock, or the contact that holds it, elbow1 would gain 1 rad/s in the tick."""
+    h, held = 0.01, np.array([1])
+    x = np.array([0, 0.588, -1.016, 2.178, -1.57, 0, 0, 0.3, 0, 0.5, 0.2, -0.3, 0.4, 0.1])
+    effort = np.where(np.arange(7) == 1, 0.0, Arm.of(setup).bias(x[:7], np.zeros(7)))
+    truth = exact(setup, x, effort, h, locked=(1,))
+    _, pushed, change = Prediction(setup, 0.0).over(
+        np.concatenate([x, np.zeros(8)]),
+        effort,
+        h,
+        NONE if contact else held,
+        x + truth if contact else None,
+    )
+    assert change[9] > 1.0
+    locks = np.linalg.solve(pushed[np.ix_(7 + held, held)], change[7 + held])
+    error = np.abs(change - pushed[:, held] @ locks - truth)
+    assert error.max() < 3e-4  # rad/s; ten times more about the fall
 
 
 @pytest.mark.parametrize("joint", range(7))

@@ -245,8 +245,9 @@ def test_weak_joints_refuse_for_torque():
     ("fault", "target"),
     [
         ("elbow1=frozen:0.4", (0.9, 0.0, 0.6)),
+        ("shoulder=frozen:0.588", (-0.488, -0.454, 1.081)),
         ("elbow2=loose", (0.75, 0.2, 0.35)),
-        ("shoulder=loose", (0.267, 0.017, 1.044)),
+        ("shoulder=loose", (1.72, -0.246, 0.587)),
         ("wrist=loose", (1.2, 0.3, 0.15)),
     ],
 )
@@ -254,6 +255,7 @@ def test_targets_are_reached_in_every_engine(engine, fault, target):
     run = run_reach(setup_of(fault), np.array(target), engine)
     assert run.reached, run.reason
     assert run.error < 0.01 and not run.touched and run.load < 1.0
+    assert {found.joint for found in run.detected} <= {fault.split("=")[0]}
 
 
 def simulated(setup, engine="reference", name="recover", told=None):

@@ -32,6 +32,8 @@ SERVO = 1.0  # 1/s, of the tips' error at the end of a way
 SERVED = 0.15  # rad that it adds at most
 SOFT = 1e-4  # m^2, of its damping
 LAST, LONGEST = 3.0, 50.0  # s for which the arm rests at the end of a way; s there at most
+CLOSE = 5e-3  # m from where the tips are to be: as long as they are farther,
+CREEP = 1e-4  # rad/s: joints as fast as that are waited for
 _log = logging.getLogger(__name__)
 
 
@@ -163,13 +165,13 @@ class RecoveryController:
             r, rate, change = self.motion.at(time)
         end = self.motion.duration if self.motion is not None else 0.0
         if self.started is not None and time > end:
-            rested = min(time - end, state.time - self._moved)
-            self.done = rested > LAST or time > end + LONGEST
-            self._serve(state)
+            rested = min(time - end, state.time - self._moved) > LAST
+            settled = self._serve(state) < CLOSE or np.abs(state.qd[:ARM]).max() < CREEP
+            self.done = (rested and settled) or time > end + LONGEST
         return self._control.command(state, r + self._served, rate, change)
 
-    def _serve(self, state: RobotState) -> None:
-        """Draw the tips to where they are to be, by what is measured.
+    def _serve(self, state: RobotState) -> float:
+        """Draw the tips to where they are to be, by what is measured; return how far they are [m].
 
         Where loose joints swing freely, that is about where they come to hang.
         """
@@ -180,3 +182,4 @@ class RecoveryController:
         step = lines.T @ np.linalg.solve(lines @ lines.T + SOFT * np.eye(3), error)
         self._served += SERVO * self._setup.scenario.control_period * step
         np.clip(self._served, -SERVED, SERVED, out=self._served)
+        return float(np.linalg.norm(aim - self.arm.kinematics.tip(state.q)))

@@ -144,7 +144,9 @@ class Detector:
         tau = clip_efforts(effort, self._limits)
         faults, lead = self._faults(), int(self._evidence.argmax())
         given = np.where(faults[lead] == LOOSE, 0.0, tau)
-        motion, pushed, change = self._prediction.over(self._states[lead], given, period)
+        held = np.flatnonzero(faults[lead] == FROZEN)
+        met = seen if impulses.any() or stops.any() else None
+        motion, pushed, change = self._prediction.over(self._states[lead], given, period, held, met)
         slack = self._uncertainty.model * np.abs(tau) + stops.any(axis=1) * STOP
         slack += (np.abs(qd) < SIGMAS * self._uncertainty.qd) * self._prediction.breakaway
         forces = impulses / period**2 + np.diag(slack**2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
@@ -36,21 +37,36 @@ class Prediction:
         stiction = self._friction.stiction
         self.breakaway = self._friction.constant if stiction is None else stiction
 
-    def over(self, estimate: Array, effort: Array, period: float) -> tuple[Array, Array, Array]:
+    def over(
+        self,
+        estimate: Array,
+        effort: Array,
+        period: float,
+        held: NDArray[np.int64],
+        met: Array | None = None,
+    ) -> tuple[Array, Array, Array]:
         """Return motion, pushed and change of `evidence.advance` over a period [s].
 
         Args:
             estimate: q, qd, error of the payload [kg] and relative ones of friction (22,).
             effort: held (7,) [N m].
+            period: [s].
+            held: frozen joints, whose locks shape the motion to linearise about, but not `change`.
+            met: q and qd measured at its end (14,), to linearise about where contacts shape it.
         """
-        point = estimate[:14]
+        point = estimate[:14] if met is None else 0.5 * (estimate[:14] + met)
         for _ in range(2):
             step, weight = self._about(point, estimate, effort, period)
-            rate = step[:7, -1] / period
-            point = np.concatenate([estimate[:7] + 0.5 * step[:7, -1], rate])
-            if np.abs(step[7:, -1]).max() < FAST:
+            pushed = np.ascontiguousarray(step[:, 14:21])
+            rates = estimate[7 + held] + step[7 + held, -1]
+            locks = np.linalg.solve(pushed[np.ix_(7 + held, held)], rates)
+            locked = step[:, -1] - pushed[:, held] @ locks
+            rate = locked[:7] / period if met is None else point[7:]
+            if met is not None:
                 break
-        pushed = np.ascontiguousarray(step[:, 14:21])
+            point = np.concatenate([estimate[:7] + 0.5 * locked[:7], rate])
+            if np.abs(locked[7:]).max() < FAST:
+                break
         felt = np.column_stack([weight, np.diag(self.viscous * rate)])
         return np.column_stack([step[:, :14], -pushed @ felt]), pushed, step[:, -1]
 
