@@ -338,7 +338,7 @@ COLLECTION = sorted(Path(sys.prefix).glob("lib/*/site-packages/*/share/example-r
 @pytest.mark.slow
 @pytest.mark.skipif(not COLLECTION, reason="example-robot-data is not installed")
 def test_collection(capsys: pytest.CaptureFixture[str]) -> None:
-    """Counted from the raw libraries before: agreement by accelerations, order of joints, meshes."""
+    """Counted from the raw libraries before: same accelerations, order of joints, meshes."""
     for engine in READERS:
         need(engine)
     assert run(["parity", str(COLLECTION[0]), "--json"]) == 1

@@ -135,7 +135,7 @@ class TreeReading(Reading):
         return mass, self._law.gravity_forces(state.q, *place)
 
 
-def read_tree(urdf: str) -> Tree:
+def read_tree(urdf: str, source: str = "URDF") -> Tree:
     """Return the tree of a URDF, from its own root.
 
     Raises:
@@ -146,7 +146,7 @@ def read_tree(urdf: str) -> Tree:
         counts = Counter(element.get("name", "") for element in top.findall(kind))
         if counts and max(counts.values()) > 1:
             raise AccordError(f"two {kind}s have the name {counts.most_common(1)[0][0]}")
-    return Tree.parse(urdf, root=find_root(top, "URDF"))
+    return Tree.parse(urdf, source, root=find_root(top, source))
 
 
 def base_of(tree: Tree) -> Base:

@@ -22,7 +22,7 @@ from roboaccord.crosscheck.parity.reading import (
     draw_question,
     read_tree,
 )
-from roboaccord.crosscheck.parity.traps import Trap, find_traps, large_meshes, mended
+from roboaccord.crosscheck.parity.traps import Trap, duplicates, find_traps, large_meshes, mended
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile
@@ -92,8 +92,8 @@ class Bench:
     @cached_property
     def tree(self) -> Tree:
         """The tree of the file, joints and links that share a name renamed."""
-        names = [t for t in find_traps(self.text) if t.cause.startswith("duplicate")]
-        return read_tree(mended(self.text, names))
+        names = [*duplicates(ET.fromstring(self.text))]
+        return read_tree(mended(self.text, names), self.file.path.name)
 
     @cached_property
     def question(self) -> Question:

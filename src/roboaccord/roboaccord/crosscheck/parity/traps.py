@@ -58,14 +58,22 @@ def find_traps(urdf: str) -> list[Trap]:
 
 
 def mended(urdf: str, traps: Collection[Trap]) -> str:
-    """Return a URDF without the traps given."""
-    top = ET.fromstring(urdf)
+    """Return a URDF without the traps given; its comments stay."""
+    top = ET.fromstring(urdf, ET.XMLParser(target=ET.TreeBuilder(insert_comments=True)))
     for trap in traps:
         trap.mend(top, trap.where)
     return ET.tostring(top, encoding="unicode")
 
 
-def _duplicates(top: ET.Element) -> Iterator[Trap]:
+def _each(top: ET.Element, tag: str, places: Collection[str]) -> Iterator[tuple[ET.Element, str]]:
+    """Yield the links or joints named, with their names."""
+    for element in top.findall(tag):
+        if (name := element.get("name", "")) in places:
+            yield element, name
+
+
+def duplicates(top: ET.Element) -> Iterator[Trap]:
+    """Yield joints, and links, that have one name."""
     for kind in ("joint", "link"):
         counts = Counter(e.get("name", "") for e in top.findall(kind))
         names = tuple(name for name, count in counts.items() if count > 1)
@@ -130,9 +138,8 @@ def _write(link: ET.Element, mass: float, inertia: Array) -> None:
 
 def _give(mass: float, moment: float) -> Mend:
     def mend(top: ET.Element, places: Collection[str]) -> None:
-        for link in top.findall("link"):
-            if link.get("name") in places:
-                _write(link, mass, moment * np.eye(3))
+        for link, _ in _each(top, "link", places):
+            _write(link, mass, moment * np.eye(3))
 
     return mend
 
@@ -157,11 +164,8 @@ def _unphysical(top: ET.Element) -> Iterator[Trap]:
 
 def _make_physical(top: ET.Element, places: Collection[str]) -> None:
     found = _inertials(top)
-    for link in top.findall("link"):
-        name = link.get("name", "")
-        if name in places and name in found:
-            mass, inertia = found[name]
-            _write(link, mass, nearest_physical(inertia))
+    for link, name in _each(top, "link", places):
+        _write(link, found[name][0], nearest_physical(found[name][1]))
 
 
 def nearest_physical(inertia: Array) -> Array:
@@ -183,9 +187,8 @@ def _heavy_nothing(top: ET.Element) -> Iterator[Trap]:
 
     def mend(top: ET.Element, places: Collection[str]) -> None:
         found = _inertials(top)
-        for link in top.findall("link"):
-            if (name := link.get("name", "")) in places:
-                _write(link, MASS, found[name][1])
+        for link, name in _each(top, "link", places):
+            _write(link, MASS, found[name][1])
 
     yield Trap("0 kg link with an inertia", names, fix, mend)
 
@@ -240,10 +243,9 @@ def _mimic(top: ET.Element) -> Iterator[Trap]:
     fix = "state the constraint in each engine's own model; no two readers take <mimic> alike"
 
     def mend(top: ET.Element, places: Collection[str]) -> None:
-        for joint in top.findall("joint"):
-            mimic = joint.find("mimic")
-            if mimic is not None and joint.get("name") in places:
-                joint.remove(mimic)
+        for joint, _ in _each(top, "joint", places):
+            for element in joint.findall("mimic"):
+                joint.remove(element)
 
     yield Trap("mimic", names, fix, mend, keeps=False)
 
@@ -270,33 +272,29 @@ def _limits(top: ET.Element) -> Iterator[Trap]:
 
 
 def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
-    for joint in top.findall("joint"):
-        if joint.get("name") in places:
-            limit = joint.find("limit")
-            limit = (
-                ET.SubElement(joint, "limit", effort="0", velocity="0") if limit is None else limit
-            )
-            limit.attrib.update(lower=repr(-np.pi), upper=repr(np.pi))
+    for joint, _ in _each(top, "joint", places):
+        limit = joint.find("limit")
+        if limit is None:
+            limit = ET.SubElement(joint, "limit", effort="0", velocity="0")
+        limit.attrib.update(lower=repr(-np.pi), upper=repr(np.pi))
 
 
 def _unlimit(top: ET.Element, places: Collection[str]) -> None:
-    for joint in top.findall("joint"):
-        limit = joint.find("limit")
-        if limit is not None and joint.get("name") in places:
+    for joint, _ in _each(top, "joint", places):
+        for limit in joint.findall("limit"):
             for key in {"lower", "upper"} & set(limit.attrib):
                 del limit.attrib[key]
 
 
 def _radians(top: ET.Element, places: Collection[str]) -> None:
-    for joint in top.findall("joint"):
-        limit = joint.find("limit")
-        if limit is not None and joint.get("name") in places:
+    for joint, _ in _each(top, "joint", places):
+        for limit in joint.findall("limit"):
             for key in ("lower", "upper"):
                 limit.set(key, repr(float(np.radians(float(limit.get(key, "0"))))))
 
 
 FINDERS = (
-    _duplicates, _shared, _unphysical, _heavy_nothing, _massless, _mimic, _limits,
+    duplicates, _shared, _unphysical, _heavy_nothing, _massless, _mimic, _limits,
 )  # fmt: skip
 
 
