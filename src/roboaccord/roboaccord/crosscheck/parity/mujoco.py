@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.parity.reading import GRAVITY, Hinge, Question, Reading
+from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.numerics.rotations import quaternion_matrix
 
@@ -49,7 +51,6 @@ class MujocoReading(Reading):
             roots = list(spec.worldbody.bodies)
             if question.base == "free":
                 roots[0].add_freejoint()
-            root = roots[0].name if roots else ""
             self._model = model = spec.compile()
         except ValueError as error:
             said = "; ".join(line.strip() for line in str(error).splitlines()[:2])
@@ -65,6 +66,7 @@ class MujocoReading(Reading):
         self.mass = float(model.body_mass.sum())
         self.links = {model.body(i).name: self._link(i) for i in range(1, model.nbody)}
         mujoco.mj_kinematics(model, data)
+        root = find_root(ET.fromstring(urdf), "URDF")
         found = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, root)
         place, turn = np.zeros(3), np.eye(3)
         if found >= 0:

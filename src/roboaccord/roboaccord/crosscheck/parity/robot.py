@@ -98,6 +98,8 @@ class Bench:
     @cached_property
     def question(self) -> Question:
         """What every engine is asked."""
+        if self.base == "free" and self.tree.links[0].name == "world":
+            raise AccordError(f"{self.file.path.name} hangs on the link world: its base is fixed")
         return draw_question(self.tree, self.base or base_of(self.tree), self.seed)
 
     def reference(self, urdf: str, rounded: bool) -> Reference:
