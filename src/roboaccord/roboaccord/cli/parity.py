@@ -104,7 +104,7 @@ def parity_command(
     root = cast("Base", one_of("--base", base, BASES)) if base else None
     options = Options(settings, root, seed)
     chosen = choose_readers(engines)
-    files = files_of(what, packages)
+    files = files_of(what, packages, root)
     with progress() as bar:
         task = bar.add_task("reading", total=len(files) * len(chosen) * (4 if repair else 2))
 
@@ -181,13 +181,13 @@ def choose_readers(names: str) -> dict[str, str]:
     return found
 
 
-def files_of(what: str, packages: Mapping[str, Path]) -> list[UrdfFile]:
+def files_of(what: str, packages: Mapping[str, Path], base: Base | None = None) -> list[UrdfFile]:
     """Return the robots that are meant: of a file, a folder, or one that is installed."""
     path = Path(what)
     if what.replace("-", "_") in robot_names() and not path.is_file():
         return [file_of(what)]
     if path.is_dir():
-        return find_files(path, packages, lambda line: note(f"left out: {line}"))
+        return find_files(path, packages, base, lambda line: note(f"left out: {line}"))
     if not path.exists() and "/" not in what and not path.suffix:
         find_robot(what)  # says what is like it
     return [read_urdf(path, packages)]

@@ -36,13 +36,14 @@ class Options:
 
 
 def find_files(
-    folder: Path, packages: Mapping[str, Path], refused: Callable[[str], None]
+    folder: Path, packages: Mapping[str, Path], base: Base | None, refused: Callable[[str], None]
 ) -> list[UrdfFile]:
     """Return the robots in a folder that can be read.
 
     Args:
         folder: searched with all below it.
         packages: folders of ROS packages by name.
+        base: as of `Options`.
         refused: called with the line that says why a file is left out.
 
     Raises:
@@ -52,7 +53,7 @@ def find_files(
     for path in sorted({path for pattern in PATTERNS for path in folder.rglob(pattern)}):
         try:
             file = read_urdf(path, packages)
-            Bench(file).tree  # noqa: B018 - refuses what is no tree
+            Bench(file, base).question  # noqa: B018 - refuses what is no tree
             found.append(file)
         except AccordError as error:
             refused(str(error))
