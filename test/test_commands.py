@@ -68,8 +68,8 @@ CASES = {
     "packbot detect": "--study 1 --minutes 0.5 --out {out}",
     "packbot reach": "--target 1.2 0.3 0.15",
     "packbot recover": "--fault elbow1=frozen:0.4 --targets 2 --out {out}",
-    "packbot workspace": "--fault elbow1=frozen --poses 100 --angles 2",
-    "packbot equilibria": "--fault elbow2=loose --poses 5",
+    "packbot workspace": "--study --poses 100 --angles 1 --out {out}",
+    "packbot equilibria": "--fault wrist=loose --poses 5",  # its weight turns it nowhere
     "packbot figures": "--duration 0.1 --out {out}",
     "packbot hulls": "{root}/src/packbot/meshes --out {out}",
     "packbot shapes": "--out {out}",

@@ -28,6 +28,7 @@ from roboaccord.testing.support import simulator_of
 
 pytestmark = pytest.mark.thorough
 ENGINES = ("reference", "dart", "mujoco")
+STATES = 8  # drawn at random
 CASES = [
     ("snake", "serpenoid", ["joint_05"]),
     ("snake", "serpenoid", ["joint_01", "joint_11", "joint_12"]),
@@ -79,7 +80,7 @@ def test_a_frozen_joint_has_the_effort_that_holds_it(
     locked = make_simulator(failing(setup, *(f"{name}=frozen" for name in frozen)), engine)
     held = [setup.joints.index(name) for name in frozen]
     base = 6 if setup.scenario.base != "fixed" else 0
-    for state, effort in draw_states(setup, 20, 5):
+    for state, effort in draw_states(setup, STATES, 5):
         qd = np.array(state.qd)
         qd[held] = 0.0
         still = dataclasses.replace(state, qd=qd)
@@ -102,7 +103,7 @@ def test_engines_agree_with_the_reference(
     simulator_of(robot, scenario, engine)
     setup = failing(setup_of(robot, scenario), *(f"{name}=frozen" for name in frozen))
     reference, other = make_simulator(setup), make_simulator(setup, engine)
-    for state, effort in draw_states(setup, 20, 6):
+    for state, effort in draw_states(setup, STATES, 6):
         expected, found = (s.acceleration(state, effort) for s in (reference, other))
         assert relative(stacked(setup, found), stacked(setup, expected)) < 1e-9
 

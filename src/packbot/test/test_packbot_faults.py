@@ -80,7 +80,7 @@ def constrained_accelerations(setup, state, effort, frozen):
 def test_a_frozen_joint_is_a_lock_constraint(engine, frozen):
     setup = setup_of(faults=[f"{JOINTS[j]}=frozen" for j in frozen])
     simulator = make_simulator(setup, engine)
-    for state, effort in draw_states(setup, 40, 1):
+    for state, effort in draw_states(setup, 15, 1):
         found = simulator.acceleration(state, effort).joints
         for expected in (reduced_accelerations, constrained_accelerations):
             exact = expected(setup, state, effort, frozen)
@@ -172,7 +172,7 @@ FAULTS = st.lists(
 )
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(FAULTS, st.sampled_from(("none", "normal")))
 def test_any_faults_keep_their_joints_and_gain_no_energy(faults, law):
     """The arm falls without torque: a joint stays while it is frozen, and energy only falls."""

@@ -11,6 +11,8 @@ from roboaccord.cli.console import log
 from roboaccord.cli.options import Changes, Faults, Seed, load_setup
 from roboaccord.contract.errors import AccordError
 
+from packbot.failures.pictures import draw_equilibria
+
 
 def equilibria_command(
     faults: Faults = None,
@@ -43,8 +45,6 @@ def equilibria_command(
     with log.status("looking for equilibria"):
         found = find_equilibria(arm, setup.initial.q, count, seed)
     if plot:
-        from packbot.failures.pictures import draw_equilibria
-
         draw_equilibria(arm, found, plot)
     data = {kind: len(getattr(found, kind)) for kind in KINDS} | {"linked": found.linked}
     words = ", ".join(f"{number} {kind}" for kind, number in data.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,9 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, load_setup
+
+from packbot.failures.pictures import draw_recovery
+from packbot.model.libraries import compiled
 
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
@@ -44,7 +48,8 @@ def recover_command(
 
       accord packbot recover --targets 200 --engine dart --out study --plot study.svg
     """
-    from packbot.failures.studies import all_cases, counts, study
+    with compiled("accord packbot recover"):
+        from packbot.failures.studies import all_cases, counts, study
 
     setups = [load_setup("packbot", "reach", changes, faults)]
     if not faults:
@@ -58,18 +63,13 @@ def recover_command(
         for setup, attempts in zip(setups, done, strict=True)
     ]
     if plot:
-        from packbot.failures.pictures import draw_recovery
-
         draw_recovery(found, plot)
     data = found[0] if faults else {**_total(found), "cases": found}
     return Result(data, shown_of(found))
 
 
 def _total(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    refused: dict[str, int] = {}
-    for case in found:
-        for reason, number in case["refused"].items():
-            refused[reason] = refused.get(reason, 0) + number
+    refused = sum((Counter(case["refused"]) for case in found), Counter[str]())
     return {key: sum(case[key] for case in found) for key in COUNTS} | {"refused": refused}
 
 

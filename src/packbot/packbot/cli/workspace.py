@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,15 +12,20 @@ import numpy as np
 import typer
 from rich.console import RenderableType
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table, progress
-from roboaccord.cli.options import Changes, Seed, load_setup
+from roboaccord.cli.console import file_line, make_table, progress
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Changes, Force, Out, Seed, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.scenario.setup import Setup
 
 from packbot.failures.arm import FailedArm
+from packbot.failures.ledger import Ledger
+from packbot.failures.pictures import draw_kept, draw_torques, draw_workspace
 from packbot.failures.workspace import ANGLES, PLANE, POSES, Kept, angles_of, guard, kept, loads
 from packbot.model.parameters import JOINTS
+
+PAYLOADS = (0.0, 5.0, 10.0)  # kg, of the study
 
 
 def workspace_command(
@@ -53,14 +60,25 @@ def workspace_command(
     torques: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the torques needed over their limits.")
     ] = None,
+    study: Annotated[
+        bool,
+        typer.Option(
+            "--study",
+            help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and "
+            "pictures are kept in --out.",
+        ),
+    ] = False,
     seed: Seed = 0,
     changes: Changes = None,
+    folder: Out = None,
+    force: Force = False,
 ) -> Result:
     """Measure the share of its workspace that an arm with failed joints keeps.
 
     In the plane of the arm, in cells of 5 cm: those where a pose drawn at random has the finger
     tips, touches nothing and can be held, over those of the healthy arm, of which four times as
-    many poses are drawn. Few poses miss cells: --poses 60000 hardly misses any.
+    many poses are drawn. Few poses miss cells: --poses 60000 hardly misses any. A study that was
+    ended goes on in the same --out.
 
     Examples:
 
@@ -73,24 +91,24 @@ def workspace_command(
       accord packbot workspace --fault pan=frozen:0.5 --sight
 
       accord packbot workspace --plot kept.svg --torques torques.svg
+
+      accord packbot workspace --study --poses 60000 --out workspaces
     """
     setup = load_setup("packbot", "collapse", changes)
+    how = {"poses": poses, "seed": seed, "sight": sight}
+    if study:
+        if faults or payload or plot or torques or keep is not None:
+            raise AccordError("--study has joints, payloads and pictures of its own")
+        return _study(setup, angles, how, folder, force=force)
+    if folder or force:
+        raise AccordError("--out and --force go with --study")
     given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)
     cases = _cases(setup, given, angles)
-    with progress() as bar:
-        task = bar.add_task("workspaces", total=len(cases) + 1)
-        found = list[Kept]()
-        for each in kept(setup, cases, payload=payload, poses=poses, seed=seed, sight=sight):
-            found.append(each)
-            bar.advance(task)
+    found = _measured(setup, cases, [payload], **how)
     if plot:
-        from packbot.failures.pictures import draw_kept, draw_workspace
-
         (draw_workspace if given else draw_kept)(found, plot)
     if torques:
-        from packbot.failures.pictures import draw_torques
-
         arms = [FailedArm(setup, case, payload=payload) for case in cases]
         failed = [loads(arm, max(poses // len(arms), 1), seed) for arm in arms]
         draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(failed), torques)
@@ -102,17 +120,52 @@ def workspace_command(
     return Result(data, shown_of(data))
 
 
+def _measured(
+    setup: Setup, cases: list[list[Fault]], payloads: Sequence[float], **how: Any
+) -> list[Kept]:
+    """Return the workspaces of `kept`, and show how far they are."""
+    found, total = kept(setup, cases, payloads=payloads, **how), 1 + len(cases) * len(payloads)
+    with progress() as bar:
+        return [*bar.track(found, total, description="workspaces")]
+
+
+def _study(
+    setup: Setup, angles: int, how: dict[str, Any], folder: Path | None, *, force: bool
+) -> Result:
+    """Measure all joints with all payloads, or what is left of them, and draw pictures."""
+    cases = [[one] for joint in JOINTS for one in angles_of(setup, Fault(joint, "frozen"), angles)]
+    files = list[Path]()
+    with results(folder, "packbot_workspace", force=force) as place:
+        ledger = Ledger(place / "workspace.jsonl", how | {"scenario": setup.scenario.data()})
+        healthy, *found = _measured(setup, cases, PAYLOADS, ledger=ledger, **how)
+        for payload in PAYLOADS:
+            some = [healthy, *(each for each in found if each.payload == payload)]
+            files += [place / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
+            draw_workspace(some, files[-2])
+            draw_kept(some, files[-1])
+    shares = dict[tuple[str, float], list[float]]()
+    for each in found:
+        shares.setdefault((each.faults[0].joint, each.payload), []).append(each.retained)
+    medians = {
+        joint: {f"{payload:g}": float(np.median(shares[joint, payload])) for payload in PAYLOADS}
+        for joint in JOINTS
+    }
+    title = "workspace kept in the arm's plane, median over angles"
+    table = make_table("frozen", *(f"{payload:g} kg" for payload in PAYLOADS), title=title)
+    for joint, kept_with in medians.items():
+        table.add_row(joint, *(f"{share:.3f}" for share in kept_with.values()))
+    data = {"medians": medians, "cells": len(healthy.cells), "files": [*map(str, files)]}
+    return Result(data, [table, file_line(files)])
+
+
 def _cases(setup: Setup, given: list[Fault], angles: int) -> list[list[Fault]]:
     """Return all combinations of faults, a joint frozen anywhere at so many angles."""
     if not given:
         joints = [Fault(JOINTS[i], "frozen") for i in PLANE]
         return [[one] for fault in joints for one in angles_of(setup, fault, angles)]
-    cases: list[list[Fault]] = [[]]
-    for fault in given:
-        spread = fault.kind == "frozen" and fault.angle is None
-        ones = angles_of(setup, fault, angles) if spread else [fault]
-        cases = [[*case, one] for case in cases for one in ones]
-    return cases
+    anywhere = [fault.kind == "frozen" and fault.angle is None for fault in given]
+    spread = (angles_of(setup, f, angles) if wide else [f] for f, wide in zip(given, anywhere))
+    return [list(case) for case in product(*spread)]
 
 
 def figures_of(found: list[Kept]) -> dict[str, Any]:

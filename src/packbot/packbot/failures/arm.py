@@ -8,7 +8,7 @@ less than half a turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pinocchio as pin
@@ -51,9 +51,8 @@ class FailedArm:
         watch: distance [m] of a point before the lens that takes the place of the finger tips.
 
     Attributes:
-        frozen, loose, active: indices of the joints, apart; `free` are loose and active ones.
-        held: angles (7,) [rad] of the frozen joints, 0 for others.
-        lower, upper: limits of the angles (7,) [rad], both `held` for frozen joints.
+        frozen, loose, active: indices of the joints, apart.
+        lower, upper: limits of the angles (7,) [rad]; of frozen joints both are where they are.
         efforts: limits of the joints (7,) [N m].
 
     Raises:
@@ -78,41 +77,26 @@ class FailedArm:
         self.kinematics = Kinematics(setup, watch)
         self.clearance = clearance or Clearance.of(setup)
         self._sight = Sight(self.clearance) if watch else None
-        self.model = self.kinematics.arm.model
         if payload:
-            tip = np.array([setup.parameters.gripper_length, 0.0, 0.0])
-            hand = self.model.getJointId("wrist")
-            self.model.inertias[hand] += pin.Inertia(payload, tip, np.zeros((3, 3)))
-        self._data = self.model.createData()
+            self.kinematics.arm.carry(payload, setup.parameters.gripper_length)
+        self._model, self._data = self.kinematics.arm.model, self.kinematics.arm.model.createData()
         kinds = {JOINTS.index(fault.joint): fault for fault in faults}
         self.frozen = _indices(i for i, f in kinds.items() if f.kind == "frozen")
         self.loose = _indices(i for i, f in kinds.items() if f.kind == "loose")
-        self.free = np.setdiff1d(np.arange(len(JOINTS)), self.frozen)
-        self.active = np.setdiff1d(self.free, self.loose)
+        self.active = _indices({*range(len(JOINTS))} - {*kinds})
         self.efforts = setup.parameters.of_joints("effort_limit")
-        self._freeze(kinds, setup.initial.q if q is None else q)
-
-    def _freeze(self, kinds: dict[int, Fault], q: Array) -> None:
-        p = self.setup.parameters
+        p = setup.parameters
         self.lower, self.upper = p.of_joints("lower"), p.of_joints("upper")
-        angles = np.clip(q, self.lower, self.upper)
+        angles = np.clip(setup.initial.q if q is None else q, self.lower, self.upper)
         for i in self.frozen.tolist():
             angle = kinds[i].angle
             angles[i] = angles[i] if angle is None else angle
         check_limits(p, angles)
-        self.held = np.zeros(len(JOINTS))
-        for limits in (self.held, self.lower, self.upper):
-            limits[self.frozen] = angles[self.frozen]
-
-    def expand(self, q_free: Array) -> Array:
-        """Return all angles (..., 7) [rad] of those of the free joints (..., f)."""
-        q = np.broadcast_to(self.held, (*q_free.shape[:-1], len(JOINTS))).copy()
-        q[..., self.free] = q_free
-        return q
+        self.lower[self.frozen] = self.upper[self.frozen] = angles[self.frozen]
 
     def gravity(self, q: Array) -> Array:
         """Return the efforts (7,) [N m] that hold the arm against gravity, without contact."""
-        return np.asarray(pin.computeGeneralizedGravity(self.model, self._data, q)).copy()
+        return np.asarray(pin.computeGeneralizedGravity(self._model, self._data, q)).copy()
 
     def swing(self, q: Array, joint: int) -> tuple[float, float]:
         """Return how far a joint is past its stable zero torque [rad], and A [N m]; see above."""
@@ -124,14 +108,7 @@ class FailedArm:
 
     def hang(self, q: Array) -> Array:
         """Return the angles (7,) with loose joints at their zero torque or stop, through hulls."""
-        q = q.copy()
-        for _ in range(ROUNDS):
-            before = q[self.loose]
-            for joint in self.loose.tolist():
-                q[joint] = self._bottom(q, joint)
-            if len(self.loose) < 2 or np.abs(q[self.loose] - before).max() < FINE:
-                break
-        return q
+        return self._settled(q, self._swings)[0]
 
     def rest(self, q: Array) -> Array | None:
         """Return where loose joints come to rest, the others held: at zero torque, stop or contact.
@@ -143,15 +120,24 @@ class FailedArm:
         Returns:
             angles (7,) [rad]; None where loose joints alone cannot part what touches.
         """
+        rest, settled = self._settled(q, self._fall)
+        return rest if settled else None
+
+    def _settled(self, q: Array, move: Callable[[Array, int], bool]) -> tuple[Array, bool]:
+        """Return the angles (7,) after moves of loose joints in turn, and whether all rest."""
         q = q.copy()
         for _ in range(ROUNDS):
             before = q[self.loose]
-            for joint in self.loose.tolist():
-                if not self._fall(q, joint):
-                    return None
+            if not all(move(q, joint) for joint in self.loose.tolist()):
+                return q, False
             if len(self.loose) < 2 or np.abs(q[self.loose] - before).max() < FINE:
-                return q
-        return None
+                return q, True
+        return q, False
+
+    def _swings(self, q: Array, joint: int) -> bool:
+        """Move a loose joint in `q` to its zero torque or stop, whatever touches."""
+        q[joint] = self._bottom(q, joint)
+        return True
 
     def _bottom(self, q: Array, joint: int) -> float:
         past, _ = self.swing(q, joint)
@@ -238,7 +224,7 @@ class FailedArm:
         jacobian = self.kinematics.jacobian("tip", q)[:3].copy()
         hanging = self.hanging(q)
         if len(hanging):
-            model, data = self.model, self._data
+            model, data = self._model, self._data
             slopes = pin.computeGeneralizedGravityDerivatives(model, data, q)[hanging]
             follow = -np.linalg.solve(slopes[:, hanging], slopes[:, self.active])
             jacobian[:, self.active] += jacobian[:, hanging] @ follow

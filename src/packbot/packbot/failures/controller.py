@@ -134,7 +134,9 @@ class RecoveryController:
         from packbot.planning.trajectories import in_time
 
         if self._plan is None:
-            self._plan = ThreadPoolExecutor(1).submit(self._planned, self.arm.faults, state.q)
+            pool = ThreadPoolExecutor(1)
+            self._plan = pool.submit(self._planned, self.arm.faults, state.q)
+            pool.shutdown(wait=False)  # its thread ends with the plan
             self._since = state.time
         wait([self._plan], WAIT)
         if state.time - self._since < THOUGHT:

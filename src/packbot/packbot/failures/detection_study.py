@@ -22,7 +22,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
-from packbot.failures.detector import Detector, detections
+from packbot.failures.detector import ERRORS, NOISE, Detector, detections
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.planning.rrt import Planner
@@ -33,14 +33,11 @@ MISSING = 0.05  # rad of missing motion, from which on the delay counts
 DEADLINE = 0.2  # s after it
 ALIKE = 0.02  # rad: closer by the deadline, motions with either failure cannot be told apart
 AFTER = 1.5  # s after a failure in which it must show
-FACTS = ("payload", "joint", "kind", "failed", "missed", "first", "apart")  # of a trial
 RESULTS = ("found", "undetermined", "missed", "wrong")  # of a failure
 SLOW = 0.5  # s: an arm that is not controlled parts from itself tenfold in that time
 LATEST = 3.0  # s: of a failure
 TOLERANCE = 1e-6  # of the steps: rad, rad/s, far below the noise
-NOISE = (1e-3, 1e-2)  # rad, rad/s
 PAYLOADS = (0.0, 3.0)  # kg
-ERRORS = (0.2, 0.3)  # of payload and friction, relative
 TURNING = 0.7  # part of the joints that turn in a motion
 BANDWIDTH = 10.0  # rad/s
 
@@ -54,7 +51,6 @@ class Trial:
         joint, kind: of the failure; "" for none.
         failed: when [s].
         missed: when `MISSING` was reached by the joint [s].
-        first: when it was by any joint [s].
         apart: how far the joint's motion with the other failure was off by the deadline [rad].
         rows: time, q, qd and commanded effort up to then (k, 22).
     """
@@ -64,7 +60,6 @@ class Trial:
     kind: str
     failed: float
     missed: float
-    first: float
     apart: float
     rows: Array
 
@@ -123,7 +118,7 @@ class Bench:
                 began, path = state.time, self._path(path.corners[-1])
             effort = self._efforts(seen, *path.at(state.time - began))
             state = self._arm.step(Command(effort), self._period)
-        return Trial(self.payload, "", "", np.inf, np.inf, np.inf, 0.0, np.array(rows))
+        return Trial(self.payload, "", "", np.inf, np.inf, 0.0, np.array(rows))
 
     def _pose(self) -> Array:
         p = self._setup.parameters
@@ -146,13 +141,15 @@ class Bench:
         arm, healthy, other = self._arm, self._healthy, self._other
         state = arm.reset(RobotState(0.0, path.corners[0], np.zeros(7), np.zeros(7)))
         rows, effort, apart = list[Array](), np.zeros(7), 0.0
-        joint, missed, first = JOINTS.index(fault.joint), np.inf, np.inf
+        joint, missed = JOINTS.index(fault.joint), np.inf
         for k in range(tick + round(AFTER / self._period)):
             seen = self._seen(state, effort)
             rows.append(row_of(seen))
             if state.time > missed + DEADLINE - 1e-9:
-                times = tick * self._period, missed, first
-                return Trial(self.payload, fault.joint, fault.kind, *times, apart, np.array(rows))
+                return Trial(
+                    self.payload, fault.joint, fault.kind, tick * self._period, missed, apart,
+                    np.array(rows),
+                )  # fmt: skip
             effort = self._efforts(seen, *path.at(state.time))
             if k == tick:
                 healthy.reset(state)
@@ -163,9 +160,8 @@ class Bench:
             if k >= tick:
                 sound, alike = (t.step(Command(effort), self._period).q for t in (healthy, other))
                 apart = max(apart, abs(float((alike - state.q)[joint])))
-                behind = np.abs(sound - state.q) > MISSING
-                first = min(first, state.time if behind.any() else np.inf)
-                missed = min(missed, state.time if behind[joint] else np.inf)
+                if abs(sound[joint] - state.q[joint]) > MISSING:
+                    missed = min(missed, state.time)
         return None
 
     def _efforts(self, seen: RobotState, r: Array, rate: Array, change: Array) -> Array:
@@ -207,7 +203,7 @@ def run_arm(seed: int, failures: int, nominal: float, folder: Path) -> Path:
         return path
     bench = Bench(seed)
     trials = [*(bench.failure() for _ in range(failures)), bench.nominal(nominal)]
-    facts = [{name: getattr(t, name) for name in FACTS} for t in trials]
+    facts = [{name: fact for name, fact in vars(t).items() if name != "rows"} for t in trials]
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:
         np.savez_compressed(file, *(t.rows for t in trials), facts=json.dumps(facts))
@@ -247,19 +243,19 @@ def judge_trial(setup: Setup, trial: Trial, threshold: float) -> Outcome:
     told = detections(detector, time.ravel(), q, qd, effort)
     false = [d for d in told if d.time <= trial.failed or d.joint != trial.joint]
     right = [d for d in told if d not in false]
-    sound = min(trial.failed, float(time[-1, 0]))
     early = sum(d.time <= trial.failed for d in told)
-    if not trial.joint:
-        return Outcome(trial, "nominal", math.nan, early, sound)
-    if not right:
-        return Outcome(trial, "missed", math.nan, early, sound)
-    delay, kind = right[0].time - trial.missed, right[-1].kind
-    if false or kind not in (trial.kind, "undetermined"):
-        return Outcome(trial, "wrong", math.nan, early, sound)
-    if kind == trial.kind:
-        return Outcome(trial, "found", delay, 0, sound)
-    alike = "undetermined" if trial.apart < ALIKE else "missed"
-    return Outcome(trial, alike, delay if alike != "missed" else math.nan, 0, sound)
+    result = "missed" if trial.joint else "nominal"
+    if trial.joint and right:
+        kind = right[-1].kind
+        if false or kind not in (trial.kind, "undetermined"):
+            result = "wrong"
+        elif kind == trial.kind:
+            result = "found"
+        elif trial.apart < ALIKE:
+            result = "undetermined"
+    seen = result in ("found", "undetermined")
+    delay = right[0].time - trial.missed if seen else math.nan
+    return Outcome(trial, result, delay, early, min(trial.failed, float(time[-1, 0])))
 
 
 def judge_file(path: Path, threshold: float) -> list[Outcome]:

@@ -17,13 +17,15 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.failures.evidence import FROZEN, LOOSE, advance
-from packbot.failures.prediction import Prediction
+from packbot.failures.filters import FROZEN, LOOSE, Prediction, advance
 from packbot.failures.touching import Touching
 from packbot.model.parameters import JOINTS
 
 Verdict = Literal["frozen", "loose", "undetermined"]
 KINDS: tuple[Verdict, Verdict] = ("loose", "frozen")  # in the order of the filters
+NOISE = (1e-3, 1e-2)  # rad, rad/s: standard deviations of what is measured
+ERRORS = (0.2, 0.3)  # of the payload and of each joint's friction, relative, at most
+MODEL = 2e-4  # part of the efforts by which the rest of the model may be off, at random
 THRESHOLD = 30.0  # chi^2
 MARGIN = 10.0  # chi^2 by which a joint beats the others,
 APART = 30.0  # and its one failure the other
@@ -65,48 +67,21 @@ class Detection:
         return Fault(self.joint, self.kind, self.time - self.delay)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Uncertainty:
-    """Hold what the detector has to reckon with.
-
-    Args:
-        q, qd: standard deviations of what is measured [rad, rad/s].
-        payload: largest error, relative.
-        friction: largest error of each joint's friction, relative.
-        model: part of the efforts by which the rest of the model may be off, at random.
-    """
-
-    q: float = 1e-3
-    qd: float = 1e-2
-    payload: float = 0.2
-    friction: float = 0.3
-    model: float = 2e-4
-
-
 class Detector:
     """Watch the arm, state by state.
 
     Args:
         setup: robot and scenario.
         payload: at the finger tips, as known [kg].
-        uncertainty: noise, and errors of the model.
         threshold: of the likelihood ratio, chi^2 with one degree of freedom.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        payload: float = 0.0,
-        uncertainty: Uncertainty | None = None,
-        threshold: float = THRESHOLD,
-    ) -> None:
-        u = self._uncertainty = uncertainty or Uncertainty()
+    def __init__(self, setup: Setup, payload: float = 0.0, threshold: float = THRESHOLD) -> None:
         self._threshold, self._limits = threshold, setup.effort_limits
         self._prediction = Prediction(setup, payload)
-        self._touching = Touching(setup, u.q)
-        self._variances = np.array([u.q, u.qd]) ** 2
-        most = np.array([u.payload * payload, *[u.friction] * len(JOINTS)])
-        self._prior = UNIFORM * most
+        self._touching = Touching(setup, NOISE[0])
+        self._variances = np.array(NOISE) ** 2
+        self._prior = UNIFORM * np.array([ERRORS[0] * payload, *[ERRORS[1]] * len(JOINTS)])
         self.reset()
 
     def reset(self) -> None:
@@ -147,8 +122,8 @@ class Detector:
         held = np.flatnonzero(faults[lead] == FROZEN)
         met = seen if impulses.any() or stops.any() else None
         motion, pushed, change = self._prediction.over(self._states[lead], given, period, held, met)
-        slack = self._uncertainty.model * np.abs(tau) + stops.any(axis=1) * STOP
-        slack += (np.abs(qd) < SIGMAS * self._uncertainty.qd) * self._prediction.breakaway
+        slack = MODEL * np.abs(tau) + stops.any(axis=1) * STOP
+        slack += (np.abs(qd) < SIGMAS * NOISE[1]) * self._prediction.breakaway
         forces = impulses / period**2 + np.diag(slack**2)
         jolt = (qd - self._states[lead, len(q) : len(seen)]) * impulses.any()
         jolts = np.concatenate([0.5 * period * jolt, JOLT * jolt]) ** 2

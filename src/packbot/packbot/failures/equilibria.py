@@ -25,16 +25,16 @@ class Equilibria:
     """Hold equilibria of an arm, all clear and held by the active joints.
 
     Args:
-        stable: poses in which loose joints hang (k, 7) [rad].
-        unstable: in which they would be balanced (k, 7) [rad].
-        propped: in which they rest on a contact (k, 7) [rad].
+        stable: poses (7,) [rad] in which loose joints hang.
+        unstable: in which they would be balanced.
+        propped: in which they rest on a contact.
         linked: number of stable and propped ones to which there is a way from the present rest.
         tree: of the rests that can be come to from there; None if gravity moves no loose joint.
     """
 
-    stable: Array
-    unstable: Array
-    propped: Array
+    stable: list[Array]
+    unstable: list[Array]
+    propped: list[Array]
     linked: int
     tree: SearchTree | None
 
@@ -54,18 +54,13 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
     stable = [q for q in hung if len(arm.hanging(q)) and planner.stands(q) and arm.bears(q)]
     balanced = (_balanced(arm, q) for q in hung)
     unstable = [q for q in balanced if q is not None and not arm.clearance.touches(q)]
-    poses = planner.goals.poses.q
-    propped = [q for q in poses if len(arm.propping(q)) and planner.stands(q) and arm.bears(q)]
+    propped = [
+        q for q in planner.goals.q if len(arm.propping(q)) and planner.stands(q) and arm.bears(q)
+    ]
     rests = [*stable, *propped[:count]]
     tree = planner.tree
     linked = sum(tree is not None and planner.planner.branch(tree, q) is not None for q in rests)
-    return Equilibria(
-        stable=_rows(stable),
-        unstable=_rows(unstable),
-        propped=_rows(propped[:count]),
-        linked=linked,
-        tree=tree,
-    )
+    return Equilibria(stable, unstable, propped[:count], linked, tree)
 
 
 def _balanced(arm: FailedArm, q: Array) -> Array | None:
@@ -80,7 +75,3 @@ def _balanced(arm: FailedArm, q: Array) -> Array | None:
             other[joint] += turn
             return other
     return None
-
-
-def _rows(poses: list[Array]) -> Array:
-    return np.array(poses).reshape(-1, 7)

@@ -7,14 +7,14 @@ failures alike: where too few joints are left, it ends at the point nearest to t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 
 from packbot.failures.arm import WEIGHTLESS, FailedArm
+from packbot.model.parameters import JOINTS
 from packbot.planning.reaching import ARM
 
 POSES = 4000  # drawn
@@ -28,14 +28,6 @@ DAMPING = 1e-3  # m
 ALIKE = 1e-2  # rad: poses that differ by less are one
 
 
-@dataclass(frozen=True)
-class Poses:
-    """Hold poses of a failed arm at rest: angles (k, 7) [rad] and finger tips (k, 3) [m]."""
-
-    q: Array
-    tips: Array
-
-
 class Goals:
     """Find poses of a failed arm at a target.
 
@@ -43,43 +35,41 @@ class Goals:
         arm: with its failures.
         present: angles (7,) [rad] whose camera and wrist are kept where they can move.
         seed: of the poses drawn.
-        contacts: whether loose joints may rest on contacts.
+
+    Attributes:
+        q: poses at rest (k, 7) [rad] from which targets are looked for: `drawn` ones, loose joints
+            hanging, and others.
+        tips: their finger tips (k, 3) [m].
+        heavy: loose joints that gravity moves.
     """
 
-    def __init__(
-        self, arm: FailedArm, present: Array, seed: int = 0, *, contacts: bool = True
-    ) -> None:
+    def __init__(self, arm: FailedArm, present: Array, seed: int = 0) -> None:
         self.arm = arm
         rng = np.random.default_rng(seed)
         drawn = np.tile(np.where(arm.lower == arm.upper, arm.lower, present), (POSES, 1))
         moving = [i for i in arm.active.tolist() if i < ARM]
         drawn[:, moving] = rng.uniform(arm.lower[moving], arm.upper[moving], (POSES, len(moving)))
         self.heavy = [i for i in arm.loose.tolist() if arm.swing(present, i)[1] > WEIGHTLESS]
-        q = drawn
+        self.drawn = np.array([arm.hang(q) for q in drawn]) if self.heavy else drawn
+        self.q, self.tips = np.empty((0, len(JOINTS))), np.empty((0, 3))
+        self.extend(self.drawn)
         if self.heavy:
-            q = np.array([arm.hang(each) for each in drawn])
-        self.drawn = q
-        if self.heavy and contacts:
-            fallen = self._fallen(drawn[:PROPPED], rng)
-            q = np.concatenate([q, *fallen])
-        self.poses = Poses(np.empty((0, len(present))), np.empty((0, 3)))
-        self.extend(q)
+            self.extend(self._fallen(drawn[:PROPPED], rng))
 
-    def extend(self, q: Array) -> None:
-        """Add poses (k, 7) [rad] from which targets are looked for."""
-        tips = np.array([self.arm.kinematics.tip(each) for each in q])
-        known = self.poses
-        self.poses = Poses(np.concatenate([known.q, q]), np.concatenate([known.tips, tips]))
+    def extend(self, poses: Iterable[Array]) -> None:
+        """Add poses (7,) [rad] from which targets are looked for."""
+        q = np.reshape([*poses], (-1, len(JOINTS)))
+        tips = np.reshape([self.arm.kinematics.tip(each) for each in q], (-1, 3))
+        self.q, self.tips = np.concatenate([self.q, q]), np.concatenate([self.tips, tips])
 
-    def _fallen(self, drawn: Array, rng: np.random.Generator) -> list[Array]:
-        """Return poses (k, 7) with loose joints fallen onto something from anywhere."""
-        arm, found = self.arm, []
+    def _fallen(self, drawn: Array, rng: np.random.Generator) -> Iterator[Array]:
+        """Yield poses (7,) with loose joints fallen onto something from anywhere."""
+        arm = self.arm
         for q in drawn:
             q[self.heavy] = rng.uniform(arm.lower[self.heavy], arm.upper[self.heavy])
             rest = None if arm.clearance.touches(q) else arm.rest(q)
             if rest is not None and len(arm.propping(rest)):
-                found.append(rest[None])
-        return found
+                yield rest
 
     def near(self, target: Array, present: Array) -> Iterator[Array]:
         """Yield refined poses (7,), each unlike those before: the best that seeds come to.
@@ -97,7 +87,7 @@ class Goals:
 
     def seeds(self, target: Array) -> Array:
         """Return the poses (k, 7) whose tips are nearest to a target, turned to it if possible."""
-        q, tips = self.poses.q, self.poses.tips
+        q, tips = self.q, self.tips
         if 0 not in self.arm.active:
             return np.asarray(q[self._least(np.linalg.norm(tips - target, axis=1))])
         axis = np.array([self.arm.setup.parameters.base_x, 0.0])

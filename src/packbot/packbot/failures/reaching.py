@@ -24,6 +24,7 @@ from packbot.failures.recovery import Recoverer, Recovery
 from packbot.model.kinematics import Kinematics
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.sight import Sight
+from packbot.planning.trajectories import TimedPath
 
 REACHED = 0.01  # m from the target
 SEEN = 0.05  # m: width of the target for the camera
@@ -109,13 +110,33 @@ def clear_start(setup: Setup, seed: int = 0) -> Setup:
     raise AccordError("no start is clear with joints frozen so")
 
 
+def drive(
+    setup: Setup,
+    engine: str,
+    controller: Controller,
+    last: float = LONGEST,
+    observers: Sequence[Observer] = (),
+) -> Trajectory:
+    """Run a controller in an engine until it is done, or for `last` [s]."""
+    return simulate(
+        simulator=make_simulator(setup, engine),
+        controller=controller,
+        initial=setup.initial,
+        duration=LONGEST + 1.0,
+        control_period=setup.scenario.control_period,
+        seed=setup.scenario.seed,
+        inputs=Ending(controller, last),
+        timeout=PLANNING,
+        observers=observers,
+    )
+
+
 def run_reach(
     setup: Setup,
     target: Array,
     engine: str = "reference",
     *,
     ignore: bool = False,
-    start: RobotState | None = None,
     planner: Recoverer | None = None,
     observers: Sequence[Observer] = (),
 ) -> Reach:
@@ -126,72 +147,57 @@ def run_reach(
         target: of the finger tips (3,) [m].
         engine: name.
         ignore: let the healthy arm's controller do it, which knows nothing of failures.
-        start: state to begin with; the scenario's if not given.
         planner: as `RecoveryController` takes it.
         observers: of the run.
     """
     words = target.tolist()
-    start = start or setup.initial
-    controller: ReachController | RecoveryController
-    if ignore:
-        controller, last = ReachController(setup, words), LONGEST
-        try:
-            controller.reset(setup.scenario.seed)
-        except AccordError as error:
-            return _refused(setup, target, str(error), start)
-        last = controller.motion.duration + AFTER
-    else:
-        controller, last = RecoveryController(setup, words, planner=planner), LONGEST
-    ending = Ending(controller, last)
-    trajectory = simulate(
-        simulator=make_simulator(setup, engine),
-        controller=controller,
-        initial=start,
-        duration=LONGEST + 1.0,
-        control_period=setup.scenario.control_period,
-        seed=setup.scenario.seed,
-        inputs=ending,
-        timeout=PLANNING,
-        observers=observers,
-    )
-    return _judged(setup, target, controller, trajectory)
+    if not ignore:
+        recovering = RecoveryController(setup, words, planner=planner)
+        run = drive(setup, engine, recovering, observers=observers)
+        return _judged(setup, target, run, recovering.motion, recovering)
+    plain = ReachController(setup, words)
+    try:
+        plain.reset(setup.scenario.seed)
+    except AccordError as error:
+        run = Trajectory.from_states(setup.joints, [setup.initial], [], [])
+        away = _error(setup, target, run)
+        return Reach(False, away, str(error), None, (), 0.0, run.q, (), 0.0, run)
+    run = drive(setup, engine, plain, plain.motion.duration + AFTER, observers)
+    return _judged(setup, target, run, plain.motion)
 
 
-def _refused(setup: Setup, target: Array, reason: str, start: RobotState) -> Reach:
-    error = float(np.linalg.norm(Kinematics(setup).tip(start.q) - target))
-    trajectory = Trajectory.from_states(setup.joints, [start], [], [])
-    return Reach(False, error, reason, None, (), 0.0, start.q[None], (), 0.0, trajectory)
+def _error(setup: Setup, target: Array, run: Trajectory) -> float:
+    return float(np.linalg.norm(Kinematics(setup).tip(run.q[-1]) - target))
 
 
 def _judged(
     setup: Setup,
     target: Array,
-    controller: ReachController | RecoveryController,
-    trajectory: Trajectory,
+    run: Trajectory,
+    motion: TimedPath | None,
+    failed: RecoveryController | None = None,
 ) -> Reach:
-    failed = controller if isinstance(controller, RecoveryController) else None
     recovery = failed.recovery if failed else None
     since = failed.started or 0.0 if failed and recovery else 0.0
-    first = int(np.searchsorted(trajectory.time, since))
+    first = int(np.searchsorted(run.time, since))
     rests = _rests(failed.arm, recovery) if failed and recovery else set()
-    touched = tuple(sorted(_touched(Clearance.of(setup), trajectory.q[first:]) - rests))
-    load = float((np.abs(trajectory.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
-    error = float(np.linalg.norm(Kinematics(setup).tip(trajectory.q[-1]) - target))
+    touched = tuple(sorted(_touched(Clearance.of(setup), run.q[first:]) - rests))
+    load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
+    error = _error(setup, target, run)
     faults = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", error >= REACHED))
     wrong = [word for word, is_so in faults if is_so]
     reason = (failed.reason if failed else "") or next(iter(wrong), "")
-    motion = controller.motion
     return Reach(
         reached=not reason,
         error=error,
         reason=reason,
         nearest=recovery.nearest if recovery else None,
         detected=tuple(failed.detected.values()) if failed else (),
-        seen=Sight.of(setup).fraction(trajectory.q[-1], target, SEEN),
-        path=trajectory.q[-1:] if motion is None else motion.corners,
+        seen=Sight.of(setup).fraction(run.q[-1], target, SEEN),
+        path=run.q[-1:] if motion is None else motion.corners,
         touched=touched,
         load=load,
-        trajectory=trajectory,
+        trajectory=run,
         planner=failed.planner if failed else None,
     )
 

@@ -302,10 +302,9 @@ class Recoverer:
         seeds = sorted([*found, *self.goals.seeds(target)], key=away)
         near = (self._drawn(q, target) for q in seeds if self.arm.bears(q) and self.stands(q))
         yield from islice(near, NEAREST)
-        poses = self.goals.poses
-        order = np.linalg.norm(poses.tips - target, axis=1).argsort(kind="stable")
+        order = np.linalg.norm(self.goals.tips - target, axis=1).argsort(kind="stable")
         for i in 2 ** np.arange(3, int(np.log2(len(order)))):
-            q = poses.q[order[i]]
+            q = self.goals.q[order[i]]
             if self.arm.bears(q) and self.stands(q):
                 yield q
 

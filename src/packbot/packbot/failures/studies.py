@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.numerics.parallel import in_processes
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.failures.controller import RecoveryController
-from packbot.failures.reaching import LONGEST, PLANNING, Ending, clear_start, run_reach
+from packbot.failures.ledger import Ledger
+from packbot.failures.reaching import clear_start, drive, run_reach
 from packbot.failures.recovery import REASONS, Recoverer
 from packbot.failures.roadmap import Roadmap
 from packbot.model.kinematics import Kinematics
@@ -91,31 +89,6 @@ def draw_targets(setup: Setup, count: int, seed: int) -> Array:
     return np.array(found)
 
 
-def recover(
-    setups: Sequence[Setup], known: Sequence[Collection[int]], count: int, engine: str, seed: int
-) -> Iterator[tuple[int, list[Attempt]]]:
-    """Yield attempts at targets with the number of their setup as they are done, on all cores.
-
-    Args:
-        setups: robot, scenario and faults.
-        known: targets of each that are done.
-        count: of targets.
-        engine: name.
-        seed: of the targets and of the planner.
-    """
-
-    def calls() -> Iterator[tuple[int, str, str, list[int], Array]]:
-        for number, (setup, done) in enumerate(zip(setups, known, strict=True)):
-            left = [i for i in range(count) if i not in done]
-            setup = clear_start(setup) if left else setup
-            targets = draw_targets(setup, count, seed) if left else np.empty((0, 3))
-            data = json.dumps({**setup.scenario.data(), "seed": seed}, sort_keys=True)
-            for chunk in (left[i : i + CHUNK] for i in range(0, len(left), CHUNK)):
-                yield number, data, engine, chunk, targets[chunk]
-
-    yield from in_processes(_reach_for, calls(), ordered=False)
-
-
 def _reach_for(
     number: int, data: str, engine: str, indices: Sequence[int], targets: Array
 ) -> tuple[int, list[Attempt]]:
@@ -168,18 +141,8 @@ class Case:
 
     def _rested(self, target: Array) -> Recoverer | None:
         """Return the planner of the failed arm at rest; None if the way ends before it is found."""
-        setup = self._setup
-        controller = Resting(setup, target.tolist())
-        simulate(
-            simulator=make_simulator(setup, self._engine),
-            controller=controller,
-            initial=setup.initial,
-            duration=LONGEST,
-            control_period=setup.scenario.control_period,
-            seed=setup.scenario.seed,
-            inputs=Ending(controller, LONGEST),
-            timeout=PLANNING,
-        )
+        controller = Resting(self._setup, target.tolist())
+        drive(self._setup, self._engine, controller)
         return controller.planner
 
 
@@ -202,65 +165,56 @@ def counts(attempts: Sequence[Attempt]) -> dict[str, Any]:
     }
 
 
-class Ledger:
-    """Keep attempts in a file, a line each, so that a study that was ended can go on.
-
-    Args:
-        path: of the file; None keeps nothing.
-        options: of the study, which those of the file must be.
-
-    Raises:
-        AccordError: if the file is of another study, or cannot be read.
-    """
-
-    def __init__(self, path: Path | None, options: Mapping[str, Any]) -> None:
-        self._path, self.attempts = path, list[Attempt]()
-        if path is None:
-            return
-        head = json.dumps(dict(options), sort_keys=True)
-        if not path.exists():
-            path.write_text(head + "\n", encoding="utf-8")
-            return
-        try:
-            first, *lines = path.read_text(encoding="utf-8").splitlines()
-            self.attempts = [Attempt(**json.loads(line)) for line in lines if line.endswith("}")]
-        except (OSError, ValueError, TypeError):
-            raise AccordError(f"{path} holds no attempts") from None
-        if first != head:
-            raise AccordError(f"{path} is of another study: choose another --out")
-
-    def add(self, attempts: Sequence[Attempt]) -> None:
-        """Add attempts, and write them."""
-        self.attempts += attempts
-        if self._path is not None:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.writelines(json.dumps(asdict(each)) + "\n" for each in attempts)
-
-
 def study(
     setups: Sequence[Setup],
     count: int,
     engine: str,
     seed: int,
-    folder: Path | None,
+    folder: Path,
     done: Callable[[int], None],
 ) -> list[list[Attempt]]:
-    """Return the attempts at all targets of each setup's faults, those kept in a folder included.
+    """Return the attempts at all targets of each setup's faults, made on all cores.
 
     A study with fewer targets is the beginning of one with more.
+
+    Args:
+        setups: robot, scenario and faults.
+        count: of targets.
+        engine: name.
+        seed: of the targets and of the planner.
+        folder: that keeps attempts; those that it holds are not made again.
+        done: called with the number of attempts that are added.
     """
     ledgers = [_ledger(setup, engine, seed, folder) for setup in setups]
-    known = [{a.index for a in ledger.attempts if a.index < count} for ledger in ledgers]
-    done(sum(map(len, known)))
-    for number, attempts in recover(setups, known, count, engine, seed):
-        ledgers[number].add(attempts)
+    found = [{row["index"]: Attempt(**row) for row in ledger.rows} for ledger in ledgers]
+    left = [[i for i in range(count) if i not in attempts] for attempts in found]
+    done(sum(count - len(indices) for indices in left))
+    for number, attempts in in_processes(
+        _reach_for, _calls(setups, left, engine, seed, count), ordered=False
+    ):
+        ledgers[number].add(map(asdict, attempts))
+        found[number] |= {attempt.index: attempt for attempt in attempts}
         done(len(attempts))
-    found = [sorted(ledger.attempts, key=lambda attempt: attempt.index) for ledger in ledgers]
-    return [attempts[:count] for attempts in found]
+    return [[attempts[i] for i in range(count)] for attempts in found]
 
 
-def _ledger(setup: Setup, engine: str, seed: int, folder: Path | None) -> Ledger:
+def _calls(
+    setups: Sequence[Setup], left: Sequence[list[int]], engine: str, seed: int, count: int
+) -> Iterator[tuple[int, str, str, list[int], Array]]:
+    """Yield the arguments of `_reach_for` for the targets that are left of each setup."""
+    for number, (setup, indices) in enumerate(zip(setups, left, strict=True)):
+        if not indices:
+            continue
+        start = clear_start(setup)
+        targets = draw_targets(start, count, seed)
+        data = json.dumps({**start.scenario.data(), "seed": seed}, sort_keys=True)
+        for i in range(0, len(indices), CHUNK):
+            chunk = indices[i : i + CHUNK]
+            yield number, data, engine, chunk, targets[chunk]
+
+
+def _ledger(setup: Setup, engine: str, seed: int, folder: Path) -> Ledger:
     faults = [str(fault) for fault in setup.faults]
     name = "_".join(faults).replace("=", "-").replace(":", "")
     options = {"faults": faults, "engine": engine, "seed": seed}
-    return Ledger(folder / f"{name}.jsonl" if folder else None, options)
+    return Ledger(folder / f"{name}.jsonl", options)

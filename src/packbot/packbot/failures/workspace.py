@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
 
 import numpy as np
-from roboaccord.contract.fault import Fault
+from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.failures.arm import FailedArm
+from packbot.failures.ledger import Ledger
 from packbot.model.parameters import JOINTS, PackbotParameters
 from packbot.planning.sight import Sight
 
@@ -42,9 +45,21 @@ class Kept:
     """Hold cells of a failed arm, their share of the healthy arm's, and what its camera sees."""
 
     faults: tuple[Fault, ...]
+    payload: float
     cells: Cells
     retained: float
     seen: float | None = None
+
+    def row(self) -> dict[str, Any]:
+        """Return it for a line of a study's file."""
+        faults, cells = list(map(str, self.faults)), sorted(self.cells)
+        return {**vars(self), "faults": faults, "cells": cells}
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Kept:
+        """Read a line of a study's file."""
+        faults, cells = tuple(map(parse_fault, row["faults"])), frozenset(map(tuple, row["cells"]))
+        return cls(**{**row, "faults": faults, "cells": cells})
 
 
 def tips(p: PackbotParameters, q: Array) -> Array:
@@ -125,30 +140,40 @@ def kept(
     setup: Setup,
     cases: Iterable[Sequence[Fault]],
     *,
-    payload: float = 0.0,
+    payloads: Sequence[float] = (0.0,),
     poses: int = POSES,
     seed: int = 0,
     sight: bool = False,
+    ledger: Ledger | None = None,
 ) -> Iterator[Kept]:
-    """Yield the workspace of the healthy arm, and then that of every case.
+    """Yield the workspace of the healthy arm, and then that of every case with every payload.
 
     Args:
         setup: robot and scenario.
         cases: faults of each.
-        payload: at the finger tips, of all cases [kg]; the healthy arm has none.
+        payloads: at the finger tips [kg]; the healthy arm has none.
         poses: drawn of each, and four times as many of the healthy arm.
         seed: of the poses.
         sight: whether what the camera sees is looked for.
+        ledger: of a study, which keeps what is measured; what it holds is not measured again.
     """
+    known = {
+        (each.faults, each.payload): each for each in map(Kept.of, ledger.rows if ledger else ())
+    }
     clearance = Clearance.of(setup)
     whole = FailedArm(setup, (), clearance=clearance)
     healthy = workspace(whole, HEALTHY * poses, seed)
-    yield Kept((), healthy, 1.0, seen(whole, seed) if sight else None)
-    for faults in cases:
-        arm = FailedArm(setup, faults, payload=payload, clearance=clearance)
-        cells = workspace(arm, poses, seed)
-        share = len(cells & healthy) / len(healthy)
-        yield Kept(tuple(faults), cells, share, seen(arm, seed) if sight else None)
+    yield Kept((), 0.0, healthy, 1.0, seen(whole, seed) if sight else None)
+    for faults, payload in product(map(tuple, cases), payloads):
+        found = known.get((faults, payload))
+        if found is None:
+            arm = FailedArm(setup, faults, payload=payload, clearance=clearance)
+            cells = workspace(arm, poses, seed)
+            share = len(cells & healthy) / len(healthy)
+            found = Kept(faults, payload, cells, share, seen(arm, seed) if sight else None)
+            if ledger:
+                ledger.add([found.row()])
+        yield found
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Optional compiled libraries (pinocchio, coal), not needed to view the Packbot."""
+"""Optional compiled libraries (pinocchio, coal, MuJoCo), not needed to view the Packbot."""
 
 from __future__ import annotations
 
@@ -14,4 +14,5 @@ def compiled(what: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise AccordError(f"{what} needs {error.name}; run: pip install pin coal") from None
+        missing = "mujoco" if error.name == "mujoco" else "pin coal"
+        raise AccordError(f"{what} needs {error.name}; run: pip install {missing}") from None

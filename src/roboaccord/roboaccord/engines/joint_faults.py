@@ -49,7 +49,7 @@ class JointFaults(ABC):
         """Take the faults of the scenario; none is in force yet."""
         self._hinges = tree.hinges
         self._scheduled, self._live, self._asked = tuple(faults), list[Fault](), list[Fault]()
-        self._failed = dict[int, str]()  # kinds in force, by joint
+        self._failed = dict[int, Fault]()  # in force, by joint
         self._since = 0.0  # time at which the motion starts [s]
         self._may_fail = bool(faults)
 
@@ -92,7 +92,7 @@ class JointFaults(ABC):
         """
         if not self._may_fail:
             return self._accelerate(state, effort)
-        failed = self._kinds_at(state.time)
+        failed = self._failed_at(state.time)
         held = _frozen(failed)
         qd = np.array(state.qd)
         qd[held] = 0.0
@@ -127,26 +127,24 @@ class JointFaults(ABC):
         self._live += [replace(fault, time=time) for fault in self._asked]
         self._asked.clear()
         for joint, fault in self._failed_at(time).items():
-            kind = fault.kind
             before = self._failed.get(joint)
-            if kind == before:
+            if before and before.kind == fault.kind:
                 continue
             impulse = energy = 0.0
-            if kind == "frozen":
+            if fault.kind == "frozen":
                 impulse, energy = self._freeze(joint)
             elif before:
                 self.lock(joint, False)
-            self._failed[joint] = kind
+            self._failed[joint] = fault
             if fault.time > self._since - _ROUND_OFF:  # else it had failed before the start
-                self._tell([Event(time, f"joint_{kind}", self.joints[joint], impulse, energy)])
+                self._tell(
+                    [Event(time, f"joint_{fault.kind}", self.joints[joint], impulse, energy)]
+                )
 
     def _failed_at(self, time: float) -> dict[int, Fault]:
         """Return the faults in force at a time [s], by joint: of each the last."""
         due = [f for f in (*self._scheduled, *self._live) if f.time <= time + _ROUND_OFF]
         return {self.joints.index(f.joint): f for f in sorted(due, key=lambda f: f.time)}
-
-    def _kinds_at(self, time: float) -> dict[int, str]:
-        return {joint: fault.kind for joint, fault in self._failed_at(time).items()}
 
     def _freeze(self, joint: int) -> tuple[float, float]:
         """Lock a joint; return the size of the impulse [N m s], and the energy taken [J]."""
@@ -174,7 +172,7 @@ class JointFaults(ABC):
     @contextmanager
     def _locks_at(self, time: float) -> Iterator[None]:
         """Hold the joints that are frozen at a time [s], and no others, for a while."""
-        now, held = _frozen(self._failed), _frozen(self._kinds_at(time))
+        now, held = _frozen(self._failed), _frozen(self._failed_at(time))
         changes = [(j, j in held) for j in {*now, *held} if (j in held) is not (j in now)]
         for joint, locked in changes:
             self.lock(joint, locked)
@@ -185,12 +183,12 @@ class JointFaults(ABC):
                 self.lock(joint, not locked)
 
 
-def _frozen(failed: dict[int, str]) -> list[int]:
-    return [joint for joint, kind in failed.items() if kind == "frozen"]
+def _frozen(failed: dict[int, Fault]) -> list[int]:
+    return [joint for joint, fault in failed.items() if fault.kind == "frozen"]
 
 
-def _without(effort: Array, failed: dict[int, str]) -> Array:
-    loose = [joint for joint, kind in failed.items() if kind == "loose"]
+def _without(effort: Array, failed: dict[int, Fault]) -> Array:
+    loose = [joint for joint, fault in failed.items() if fault.kind == "loose"]
     if loose:
         effort = np.array(effort)
         effort[loose] = 0.0

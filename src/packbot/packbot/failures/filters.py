@@ -1,4 +1,4 @@
-"""Compiled Kalman filters of the arm, healthy and with each failure, side by side.
+"""Kalman filters of the arm, healthy and with each failure, side by side.
 
 All share one linearisation about the likeliest one. A loose joint is a healthy one without its
 effort; a frozen one bears an unknown effort besides, and does not turn.
@@ -9,8 +9,16 @@ States are q, qd, the error of the payload and the relative ones of friction (22
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
+from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
+from roboaccord.scenario.setup import Setup
 
+from packbot.model.arm import Arm
+from packbot.simulators.engines import joint_friction
+
+FAST = 0.02  # rad/s: what changes by more in a tick is linearised in its middle
+STILL = 1e-9  # rad/s: where friction per rate is taken of a joint that does not turn
 LOOSE, FROZEN = 1, 2
 DOUBLINGS = 4  # the exponential is that of a tick's 2^-4, to the fourth order, squared
 BENT = 0.05  # part of a tick's change of rate by which the linearised arm may be off
@@ -31,10 +39,8 @@ def transition(inverse, stiffness, damping, qd, change, period):
     """
     n = len(qd)
     slope = np.zeros((2 * n, 3 * n + 1))
-    for i in range(n):
-        slope[i, n + i] = 1.0
-        slope[i, -1] = qd[i]
-        slope[n + i, -1] = change[i]
+    slope[:n, n : 2 * n] = np.eye(n)
+    slope[:n, -1], slope[n:, -1] = qd, change
     slope[n:, :n] = -inverse @ stiffness
     slope[n:, n : 2 * n] = -inverse @ damping
     slope[n:, 2 * n : -1] = inverse
@@ -47,8 +53,7 @@ def transition(inverse, stiffness, damping, qd, change, period):
         total += term
     for _ in range(DOUBLINGS):  # total is the transition less the identity
         total = 2.0 * total + np.ascontiguousarray(total[:, : 2 * n]) @ total
-    for i in range(2 * n):
-        total[i, i] += 1.0
+    total[:, : 2 * n] += np.eye(2 * n)
     return total
 
 
@@ -90,7 +95,6 @@ def advance(
         fits: filled with chi^2 and the logarithm of its normalisation (k, 2).
     """
     n = len(effort)
-    size = states.shape[1]
     centre = states[lead].copy()
     unknown = pushed @ forces @ pushed.T + np.diag(jolts)
     for f in range(len(states)):
@@ -115,8 +119,7 @@ def advance(
         spread[: 2 * n, : 2 * n] = 0.5 * (block + block.T)  # rounding would grow
         spread[: 2 * n, 2 * n :] = rows[:, 2 * n :]
         spread[2 * n :, : 2 * n] = rows[:, 2 * n :].T
-        for i in range(2 * n, size):
-            spread[i, i] += drift[i - 2 * n]
+        spread[2 * n :, 2 * n :] += np.diag(drift)
         for j in range(n):
             if faults[f, j] == FROZEN:
                 correct(state, spread, n + j, 0.0, CREEP**2)
@@ -125,3 +128,79 @@ def advance(
             error, total = correct(state, spread, i, seen[i], variances[i // n])
             fits[f, 0] += error / total
             fits[f, 1] += np.log(total)
+
+
+class Prediction:
+    """Predict the arm over a tick, linearised; its payload and viscous friction may be off.
+
+    Args:
+        setup: robot and scenario.
+        payload: at the finger tips, as known [kg].
+
+    Attributes:
+        viscous: friction as known (7,) [N m s/rad].
+        breakaway: dry friction below which a joint may stick (7,) [N m].
+    """
+
+    def __init__(self, setup: Setup, payload: float) -> None:
+        self._arm, self._heavier = Arm.of(setup), Arm.of(setup)
+        reach = setup.parameters.gripper_length
+        self._arm.carry(payload, reach)
+        self._heavier.carry(payload + 1.0, reach)
+        self._friction = joint_friction(setup.parameters)
+        self.viscous = self._friction.viscous
+        stiction = self._friction.stiction
+        self.breakaway = self._friction.constant if stiction is None else stiction
+
+    def over(
+        self,
+        estimate: Array,
+        effort: Array,
+        period: float,
+        held: NDArray[np.int64],
+        met: Array | None = None,
+    ) -> tuple[Array, Array, Array]:
+        """Return motion, pushed and change of `advance` over a period [s].
+
+        Args:
+            estimate: q, qd, error of the payload [kg] and relative ones of friction (22,).
+            effort: held (7,) [N m].
+            period: [s].
+            held: frozen joints, whose locks shape the motion to linearise about, but not `change`.
+            met: q and qd measured at its end (14,), to linearise about where contacts shape it.
+        """
+        point = estimate[:14] if met is None else 0.5 * (estimate[:14] + met)
+        for _ in range(2):
+            step, weight = self._about(point, estimate, effort, period)
+            pushed = np.ascontiguousarray(step[:, 14:21])
+            rates = estimate[7 + held] + step[7 + held, -1]
+            locks = np.linalg.solve(pushed[np.ix_(7 + held, held)], rates)
+            locked = step[:, -1] - pushed[:, held] @ locks
+            rate = locked[:7] / period if met is None else point[7:]
+            if met is not None:
+                break
+            point = np.concatenate([estimate[:7] + 0.5 * locked[:7], rate])
+            if np.abs(locked[7:]).max() < FAST:
+                break
+        felt = np.column_stack([weight, np.diag(self.viscous * rate)])
+        return np.column_stack([step[:, :14], -pushed @ felt]), pushed, step[:, -1]
+
+    def _about(
+        self, point: Array, estimate: Array, effort: Array, period: float
+    ) -> tuple[Array, Array]:
+        """Return the transition by slopes at q and qd of a point (14,), and effort per payload."""
+        q, qd, load, wear = point[:7], point[7:], estimate[14], estimate[15:]
+        turning = np.where(np.abs(qd) < STILL, STILL, qd)
+        drag = self.viscous * wear - self._friction.efforts(turning) / turning
+        mass, more = (arm.mass_matrix(q) for arm in (self._arm, self._heavier))
+        inverse = np.linalg.inv(mass + load * (more - mass))
+        bias, heavier = (arm.bias(q, qd) for arm in (self._arm, self._heavier))
+        change = inverse @ (effort - drag * qd - bias - load * (heavier - bias))
+        slopes = [arm.effort_slopes(q, qd, change) for arm in (self._arm, self._heavier)]
+        stiffness, damping = ((1.0 - load) * a + load * b for a, b in zip(*slopes, strict=True))
+        damping = damping + np.diag(drag)
+        weight = (more - mass) @ change + heavier - bias
+        off = estimate[:14] - point
+        change = change - inverse @ (stiffness @ off[:7] + damping @ off[7:])
+        step = transition(inverse, stiffness, damping, estimate[7:14], change, period)
+        return np.asarray(step), weight
