@@ -20,6 +20,7 @@ COMMANDS = {
     "run": "run:run_command",
     "teleop": "teleop:teleop_command",
     "crosscheck": "crosscheck:crosscheck_command",
+    "parity": "parity:parity_command",
     "sensitivity": "sensitivity:sensitivity_command",
     "sweep": "sweep:sweep_command",
     "compare": "bags:compare_command",

@@ -1,0 +1,254 @@
+"""Causes of differences, each proven by ablation: this one alone left in, and taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.parity.compare import (
+    Difference,
+    Reference,
+    compare,
+    kept,
+    lumps,
+    relative_poses,
+)
+from roboaccord.crosscheck.parity.reading import Reading
+from roboaccord.crosscheck.parity.traps import Trap, mended
+from roboaccord.description.tree import Tree
+from roboaccord.engines.properties import LinkProperties
+
+DOUBLE = "duplicate joint name"
+OF_LINKS = ("link", "mass", "centre", "inertia")
+DEGREES = 180.0 / np.pi
+LIKE = 1e-6  # relative: how close numbers are that are taken for the same
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Hold why an engine differs.
+
+    Args:
+        cause: name of a trap, or of the property that is off.
+        where: links or joints.
+        before: largest error with this cause alone [relative]; None where the engine refuses.
+        after: without it.
+        fix: what to write in the file.
+    """
+
+    cause: str
+    where: tuple[str, ...]
+    before: float | None
+    after: float | None
+    fix: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Hold what came of asking an engine for a text.
+
+    Args:
+        differences: the worst first.
+        reading: None where the engine refuses the text.
+        said: why it does.
+        reference: what it was compared with; None where that has no accelerations.
+    """
+
+    differences: tuple[Difference, ...]
+    reading: Reading | None
+    said: str = ""
+    reference: Reference | None = None
+
+    @property
+    def status(self) -> str:
+        """The status: `same`, `differ` or `refused`."""
+        if self.reading is None:
+            return "refused"
+        return "differ" if any(d.excess > 1.0 for d in self.differences) else "same"
+
+    @property
+    def error(self) -> float | None:
+        """The worst difference, relative; None for a refusal and what is not finite."""
+        if self.reading is None or not self.differences:
+            return None
+        error = self.differences[0].error
+        return error if np.isfinite(error) else None
+
+
+Ask = Callable[[str], Outcome]
+
+
+def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
+    """Return the traps of a text that make an engine differ, with their proof.
+
+    Each trap is left in alone, then mended. Those behind it in order stay where it is, because
+    their repair would mend it too.
+    """
+    found = []
+    for i, trap in enumerate(traps):
+        others = [*traps[:i], *(_elsewhere(t, trap.where) for t in traps[i + 1 :])]
+        left = mended(urdf, [t for t in others if t.where])
+        before, after = ask(left), ask(mended(left, [trap]))
+        if before.status == "same" or not _better(before, after):
+            continue
+        where = _narrow(trap.where, before)
+        found.append(Cause(trap.cause, where, before.error, after.error, trap.fix))
+    return found
+
+
+def _elsewhere(trap: Trap, places: Iterable[str]) -> Trap:
+    return replace(trap, where=tuple(name for name in trap.where if name not in places))
+
+
+def _better(before: Outcome, after: Outcome) -> bool:
+    if after.reading is None:
+        return False
+    if before.reading is None or before.error is None:
+        return before.reading is None or after.error is not None
+    return after.error is not None and after.error < 0.5 * before.error
+
+
+def _narrow(places: tuple[str, ...], outcome: Outcome) -> tuple[str, ...]:
+    """Return the places that are off in a reading or named by a refusal; all if none is."""
+    off = {d.where for d in outcome.differences if d.excess > 1.0}
+    if outcome.reference:  # what is lost hangs on the culprit
+        off |= {j.parent for j in outcome.reference.tree.joints if {j.name, j.child} & off}
+    if outcome.reading is None:
+        off = {name for name in places if f"'{name}'" in outcome.said}
+    return tuple(name for name in places if name in off) or places
+
+
+def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[Cause]:
+    """Return what is off in a reading, link by link, proven by giving the reference the same.
+
+    Args:
+        outcome: of a text without the traps that the ablation has found.
+        traps: of the engine's own text, for the names of causes.
+    """
+    reading, reference = outcome.reading, outcome.reference
+    if reading is None or reference is None:
+        return []
+    places = dict[str, list[Difference]]()
+    for d in outcome.differences:
+        if d.excess > 1.0 and d.quantity not in ("mass matrix", "gravity", "acceleration"):
+            places.setdefault(d.where, []).append(d)
+    tree = reference.tree
+    named = _upmost(tree, places)
+    found = []
+    for place in named:
+        others = [name for name in named if name != place]
+        before = _with(reference, reading, others)
+        after = _with(reference, reading, named)
+        cause, fix = _name(places[place], reference, reading, traps)
+        twice = [t for t in traps if t.cause == DOUBLE and cause == "joint dropped"]
+        where = twice[0].where if twice else (place,)
+        found.append(Cause(DOUBLE if twice else cause, where, before, after, fix))
+    return list(dict.fromkeys(found))
+
+
+def _upmost(tree: Tree, places: dict[str, list[Difference]]) -> list[str]:
+    """Return places in tree order, joints left out whose origin is off with one above them."""
+    above = {joint.child: joint for joint in tree.joints}
+    moved = {n for n, ds in places.items() if {"origin", "joint"} & {d.quantity for d in ds}}
+
+    def carried(parent: str) -> bool:
+        while parent in above:
+            if above[parent].name in moved:
+                return True
+            parent = above[parent].parent
+        return False
+
+    joints = [j.name for j in tree.joints if j.name in places and not carried(j.parent)]
+    links = [k.name for k in tree.links if k.name in places]
+    return [
+        *links,
+        *joints,
+        *(n for n in places if n not in {*links, *(j.name for j in tree.joints)}),
+    ]
+
+
+def _with(reference: Reference, reading: Reading, places: Iterable[str]) -> float | None:
+    """Return the error against a reference that has the reading's own links and joints."""
+    tree = reference.tree
+    for place in places:
+        tree = _transplant(tree, reference, reading, place)
+    try:
+        changed = Reference(tree, reference.question, reference.rounded)
+    except AccordError:
+        return None
+    error = compare(changed, reading)[0].error
+    return error if np.isfinite(error) else None
+
+
+def _transplant(tree: Tree, reference: Reference, reading: Reading, place: str) -> Tree:
+    links, joints = list(tree.links), list(tree.joints)
+    if place in reading.links:
+        have, members = reading.links[place], lumps(reference, reading).get(place, ())
+        for i, link in enumerate(links):
+            if link.name == place:
+                links[i] = replace(link, mass=have.mass, centre=have.centre, inertia=have.inertia)
+            elif link.name in members:
+                links[i] = replace(link, mass=0.0, inertia=np.zeros((3, 3)))
+    for i, joint in enumerate(joints):
+        if joint.name == place and place in reading.hinges:
+            hinge, poses = reading.hinges[place], relative_poses(tree, tree.links[0].name)
+            at, turn = poses[joint.parent]
+            joints[i] = replace(
+                joint,
+                position=turn.T @ (hinge.anchor - at),
+                axis=poses[joint.child][1].T @ hinge.axis,
+                lower=hinge.lower,
+                upper=hinge.upper,
+                kind="revolute" if joint.kind == "continuous" else joint.kind,
+            )
+    return replace(tree, links=tuple(links), joints=tuple(joints))
+
+
+def _name(
+    differences: Sequence[Difference], reference: Reference, reading: Reading, traps: Sequence[Trap]
+) -> tuple[str, str]:
+    """Return the name of a cause and its cure, from what is off at one place."""
+    place, off = differences[0].where, {d.quantity for d in differences}
+    for trap in traps:
+        of_link = trap.cause.startswith("0 kg") or "inertia" in trap.cause
+        if place in trap.where and (of_link and off & set(OF_LINKS)):
+            return trap.cause, trap.fix
+    if off & {"link", "joint"}:
+        kind = "link" if "link" in off else "joint"
+        return f"{kind} dropped", "look at what carries it: it is lost with all that hangs on it"
+    if off & set(OF_LINKS):
+        return _name_link(kept(reference, reading)[place], reading.links[place], off)
+    want, have = reference.reading.hinges[place], reading.hinges[place]
+    if "axis" in off:
+        if np.allclose(want.axis, -have.axis, atol=LIKE):
+            return "axis flipped", "turn the sign of the joint's <axis>"
+        angle = np.degrees(np.arccos(np.clip(want.axis @ have.axis, -1.0, 1.0)))
+        return "axis", f"the axis is {angle:.3g} degrees off"
+    if "origin" in off:
+        return "origin", "the joint's <origin> is read in another way"
+    ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
+    if np.isfinite(ends).all() and ends.any():
+        ratio = float(np.abs(ends[1]).max() / (np.abs(ends[0]).max() or 1.0))
+        if abs(ratio / DEGREES - 1.0) < 1e-3:
+            return "limit in degrees", "write lower and upper in rad"
+    return "limits", f"write lower and upper: it has {have.lower:.4g} to {have.upper:.4g}"
+
+
+def _name_link(want: LinkProperties, have: LinkProperties, off: set[str]) -> tuple[str, str]:
+    if not have.mass and want.mass:
+        return "missing inertial", "the link has no mass there: write its <inertial>"
+    if "mass" in off:
+        share = 100.0 * (have.mass / want.mass - 1.0) if want.mass else np.inf
+        return "mass", f"the mass is {share:+.3g} % off: {have.mass:.6g} kg for {want.mass:.6g}"
+    if "centre" in off:
+        return "centre", "the centre of mass is read in another way"
+    mine, axes = np.linalg.eigh(have.inertia)
+    other, frame = np.linalg.eigh(want.inertia)
+    if np.allclose(mine, other, rtol=LIKE, atol=0.0):
+        turn = frame @ np.diag(np.sign(np.sum(axes * frame, axis=0))) @ axes.T
+        angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
+        return "inertial rotated", f"the inertial's axes are {angle:.3g} degrees off: look at rpy"
+    return "inertia", "the moments of inertia are read in another way"

@@ -1,0 +1,230 @@
+"""Comparison of a reading with the reference's: links, joints and dynamics, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.crosscheck.parity.reading import (
+    STATICS,
+    Question,
+    Reading,
+    TreeReading,
+    steiner,
+)
+from roboaccord.description.tree import MOVING, Tree
+from roboaccord.engines.properties import LinkProperties
+from roboaccord.numerics.rotations import rpy_matrix
+
+SAME = 1e-8  # relative
+EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' condition number
+ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
+UNLIMITED = 1e15  # limits beyond are none: SDFormat writes 1e16
+NOISE = 1e-13  # of m L^2: the round-off of an inertia
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Hold how far a quantity of a link or joint is off.
+
+    Args:
+        quantity: joint, link, mass, centre, inertia, axis, origin, limits, mass matrix, gravity or
+            acceleration.
+        where: link or joint.
+        error: relative; infinite where something is missing or not finite.
+        allowed: that error.
+    """
+
+    quantity: str
+    where: str
+    error: float
+    allowed: float = SAME
+
+    @property
+    def excess(self) -> float:
+        """The error over what is allowed."""
+        return self.error / self.allowed
+
+
+@dataclass
+class Reference:
+    """The reference's reading of a text, and its answers.
+
+    Args:
+        tree: of the text.
+        question: what is asked.
+        rounded: whether the other reads a text whose angles are rounded.
+    """
+
+    tree: Tree
+    question: Question
+    rounded: bool = False
+
+    def __post_init__(self) -> None:
+        self.reading = TreeReading(self.tree, self.question)
+        self.answers = accelerations(self.reading, self.question)
+        self.static = 10.0 * ROUNDED if self.rounded else SAME
+        self.size = max([float(np.abs(j.position).max()) for j in self.tree.joints] + [0.1])
+        self._floor = self._rounding() if self.rounded else 0.0
+
+    def allowed(self, state: RobotState) -> float:
+        """Return the relative error of accelerations that round-off explains in a state."""
+        matrix, _ = self.reading.statics(state, self.question.joints)
+        worth = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
+        return max(SAME, self._floor, EPSILONS * float(worth))
+
+    def _rounding(self) -> float:
+        """Return ten times what turning each joint's frame by ROUNDED does to accelerations."""
+        rng = np.random.default_rng(0)
+        joints = tuple(
+            replace(j, rotation=j.rotation @ rpy_matrix(*rng.uniform(-ROUNDED, ROUNDED, 3)))
+            for j in self.tree.joints
+        )
+        turned = TreeReading(replace(self.tree, joints=joints), self.question)
+        pairs = zip(accelerations(turned, self.question), self.answers, strict=True)
+        return 10.0 * max(_relative(mine, other)[0] for mine, other in pairs)
+
+
+def accelerations(reading: Reading, question: Question) -> list[Array]:
+    """Return the accelerations of a reading in every state."""
+    return [reading.acceleration(state, question.joints) for state in question.states]
+
+
+def compare(reference: Reference, reading: Reading) -> list[Difference]:
+    """Return all differences of a reading, whether they are allowed or not, the worst first."""
+    found = [*_joints(reference, reading), *_links(reference, reading)]
+    missing = set(reference.question.joints) ^ set(reading.joints)
+    found += [Difference("joint", name, np.inf) for name in sorted(missing)]
+    if not missing:
+        found += _dynamics(reference, reading)
+    return sorted(found, key=lambda d: -d.excess)
+
+
+def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
+    question, joints = reference.question, reference.question.joints
+    names = [*(["base"] * 6 if question.base == "free" else []), *joints]
+    found = {q: Difference(q, "", 0.0) for q in ("mass matrix", "gravity", "acceleration")}
+
+    def see(quantity: str, mine: Array, other: Array, state: RobotState) -> None:
+        error, where = _relative(mine, other)
+        allowed = reference.static
+        if quantity == "acceleration" and error > SAME:
+            allowed = reference.allowed(state)
+        if error / allowed > found[quantity].excess:
+            found[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
+
+    for state, other in zip(question.states, reference.answers, strict=True):
+        see("acceleration", reading.acceleration(state, joints), other, state)
+    for state in question.states[:STATICS]:
+        both = reading.statics(state, joints), reference.reading.statics(state, joints)
+        for quantity, mine, other in zip(("mass matrix", "gravity"), *both, strict=True):
+            see(quantity, mine, other, state)
+    yield from found.values()
+
+
+def _relative(mine: Array, other: Array) -> tuple[float, int]:
+    """Return the largest difference over the largest expected value, and its last index."""
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(mine - other)
+        size = float(np.abs(other).max(initial=0.0)) or 1.0
+    if not np.isfinite(apart).all():
+        return np.inf, int(np.argmax(~np.isfinite(apart)))
+    return float(apart.max(initial=0.0)) / size, int(np.argmax(apart)) if apart.size else 0
+
+
+def _joints(reference: Reference, reading: Reading) -> Iterator[Difference]:
+    static = reference.static
+    for name, want in reference.reading.hinges.items():
+        have = reading.hinges.get(name)
+        if have is None:
+            continue
+        yield Difference("axis", name, float(np.abs(want.axis - have.axis).max()), static)
+        off = float(np.abs(want.anchor - have.anchor).max()) / reference.size
+        yield Difference("origin", name, off, static)
+        with np.errstate(invalid="ignore"):
+            ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
+            ends = np.where(np.abs(ends) > UNLIMITED, np.copysign(np.inf, ends), ends)
+            apart = np.where(ends[0] == ends[1], 0.0, np.abs(ends[0] - ends[1]))
+            size = max(1.0, float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0)))
+        yield Difference("limits", name, float(apart.max()) / size, static)
+
+
+def _links(reference: Reference, reading: Reading) -> Iterator[Difference]:
+    static, size = reference.static, reference.size
+    for name, want in kept(reference, reading).items():
+        have = reading.links.get(name)
+        if have is None:
+            if want.mass:
+                yield Difference("link", name, np.inf, static)
+            continue
+        heavier = max(want.mass, have.mass)
+        if not heavier and not want.inertia.any() and not have.inertia.any():
+            continue
+        if heavier:
+            yield Difference("mass", name, abs(want.mass - have.mass) / heavier, static)
+            if want.mass and have.mass:
+                off = float(np.abs(want.centre - have.centre).max()) / size
+                yield Difference("centre", name, off, static)
+        apart = float(np.abs(want.inertia - have.inertia).max())
+        scale = max(float(np.abs(x.inertia).max()) for x in (want, have))
+        if apart > NOISE * heavier * size**2:
+            yield Difference("inertia", name, apart / scale, static)
+
+
+def lumps(reference: Reference, reading: Reading) -> dict[str, list[str]]:
+    """Return the links that a reading keeps, and those of the reference that it lumps into each.
+
+    A link of which nothing is left stands for itself. What is welded to the world counts for
+    nothing where the base is fixed.
+    """
+    tree = reference.tree
+    fixed = {j.child: j.parent for j in tree.joints if j.kind not in MOVING}
+    found = dict[str, list[str]]()
+    for link in tree.links:
+        name = link.name
+        while name not in reading.links and name in fixed:
+            name = fixed[name]
+        welded = name
+        while welded in fixed:
+            welded = fixed[welded]
+        if reference.question.base == "fixed" and welded == tree.links[0].name:
+            continue
+        found.setdefault(name if name in reading.links else link.name, []).append(link.name)
+    return found
+
+
+def kept(reference: Reference, reading: Reading) -> dict[str, LinkProperties]:
+    """Return what the reference has of the links that a reading keeps, or loses."""
+    return {
+        name: lump(reference.tree, name, members)
+        for name, members in lumps(reference, reading).items()
+    }
+
+
+def lump(tree: Tree, frame: str, members: Sequence[str]) -> LinkProperties:
+    """Return the properties of links that are fixed to each other, in the frame of one."""
+    links = {link.name: link for link in tree.links}
+    if members == [frame]:
+        return LinkProperties(links[frame].mass, links[frame].centre, links[frame].inertia)
+    poses = relative_poses(tree, frame)
+    mass = sum(links[name].mass for name in members)
+    centres = {n: poses[n][0] + poses[n][1] @ links[n].centre for n in members}
+    centre = sum((links[n].mass * centres[n] for n in members), np.zeros(3)) / (mass or 1.0)
+    inertia = np.zeros((3, 3))
+    for n in members:
+        turn = poses[n][1]
+        inertia += turn @ links[n].inertia @ turn.T + links[n].mass * steiner(centres[n] - centre)
+    return LinkProperties(float(mass), centre, inertia)
+
+
+def relative_poses(tree: Tree, frame: str) -> dict[str, tuple[Array, Array]]:
+    """Return position (3,) and rotation (3, 3) of all links in the frame of one, at q = 0."""
+    joints = tuple(joint.name for joint in tree.moving)
+    at_zero = np.zeros(len(joints)), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
+    origins, rotations = tree.forward(joints, *at_zero)
+    index = {link.name: i for i, link in enumerate(tree.links)}
+    place, turn = origins[index[frame]], rotations[index[frame]]
+    return {n: (turn.T @ (origins[i] - place), turn.T @ rotations[i]) for n, i in index.items()}

@@ -1,0 +1,178 @@
+"""What a reader makes of a URDF: links, joints, and the dynamics that follow from them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.checks import massless
+from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.description.tree import Tree
+from roboaccord.description.urdf_file import find_root
+from roboaccord.engines.properties import LinkProperties
+from roboaccord.numerics.rotations import quaternion_matrix
+
+Base = Literal["fixed", "free"]
+GRAVITY = 9.81
+STATES = 100
+STATICS = 10  # of them, in which mass matrices and gravity forces are compared
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """Hold anchor (3,) and axis (3,) of a joint in the root's frame at q = 0, and its limits."""
+
+    anchor: Array
+    axis: Array
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """Hold what every reader is asked.
+
+    Args:
+        base: `fixed` or `free`.
+        joints: names, in the order of the states.
+        states: joints, base and efforts.
+    """
+
+    base: Base
+    joints: tuple[str, ...]
+    states: tuple[RobotState, ...] = ()
+
+
+def steiner(r: Array) -> Array:
+    """Return the inertia (3, 3) of a unit mass at r (3,) about the origin."""
+    return np.asarray(r @ r * np.eye(3) - np.outer(r, r))
+
+
+class Reading(ABC):
+    """A robot as one reader has it.
+
+    Attributes:
+        joints: that move, in the reader's order.
+        mass: of the whole robot [kg].
+        links: properties of the links that it keeps, by name.
+        hinges: of the joints that move, by name.
+        apart: what no comparison of dynamics holds: damping, friction and effort limit of each
+            joint by name, and the joints that mimic.
+    """
+
+    joints: tuple[str, ...]
+    mass: float
+    links: Mapping[str, LinkProperties]
+    hinges: Mapping[str, Hinge]
+    apart: Mapping[str, Mapping[str, float]]
+
+    @abstractmethod
+    def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
+        """Return accelerations (m,) in a state, damping and friction left out.
+
+        Linear and angular in the world for a free base, then the joints.
+        """
+
+    @abstractmethod
+    def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
+        """Return mass matrix (m, m) and gravity forces (m,), in the order of `acceleration`."""
+
+
+@dataclass
+class TreeReading(Reading):
+    """The reference: a tree and the articulated-body algorithm.
+
+    Args:
+        tree: of the robot.
+        question: base and joints.
+        apart: as of a `Reading`.
+    """
+
+    tree: Tree
+    question: Question
+    apart: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        tree = self.tree
+        self.joints = tuple(joint.name for joint in tree.moving)
+        self.mass = float(sum(link.mass for link in tree.links))
+        self.links = {k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in tree.links}
+        at_zero = np.zeros(len(self.joints)), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
+        origins, rotations = tree.forward(self.joints, *at_zero)
+        index = {link.name: i for i, link in enumerate(tree.links)}
+        self.hinges = {}
+        for joint in tree.moving:
+            i = index[joint.child]
+            axis = rotations[i] @ (joint.axis / (np.linalg.norm(joint.axis) or 1.0))
+            ends = joint.lower, joint.upper
+            if joint.kind == "continuous":
+                ends = -np.inf, np.inf
+            self.hinges[joint.name] = Hinge(origins[i], axis, *ends)
+
+    @cached_property
+    def _law(self) -> TreeDynamics:
+        return TreeDynamics(self.tree, self.question.joints, self.question.base, GRAVITY)
+
+    def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
+        rotation = quaternion_matrix(state.orientation)
+        twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
+        place = state.position, rotation
+        found = self._law.acceleration(state.q, state.qd, state.effort, *place, twist)
+        return np.concatenate([found.base, found.joints][self.question.base == "fixed" :])
+
+    def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
+        place = state.position, quaternion_matrix(state.orientation)
+        mass = self._law.mass_matrix(state.q, *place)
+        return mass, self._law.gravity_forces(state.q, *place)
+
+
+def read_tree(urdf: str, source: str = "URDF") -> Tree:
+    """Return the tree of a URDF, from its own root.
+
+    Raises:
+        AccordError: if its links and joints form none, or two have one name.
+    """
+    top = ET.fromstring(urdf)
+    for kind in ("link", "joint"):
+        counts = Counter(element.get("name", "") for element in top.findall(kind))
+        if counts and max(counts.values()) > 1:
+            raise AccordError(f"two {kind}s have the name {counts.most_common(1)[0][0]}")
+    return Tree.parse(urdf, source, root=find_root(top, source))
+
+
+def base_of(tree: Tree) -> Base:
+    """Return how the root moves where nobody says: `fixed` if it is the world or has no mass."""
+    root = tree.links[0].name
+    return "fixed" if root == "world" or root in massless(tree, "free") else "free"
+
+
+def draw_question(tree: Tree, base: Base, seed: int) -> Question:
+    """Return random states, alike for one seed: q inside the limits, normal velocities."""
+    rng = np.random.default_rng(seed)
+    joints = tuple(joint.name for joint in tree.moving)
+    lower = np.array([_end(j.kind, j.lower, -np.pi) for j in tree.moving])
+    upper = np.array([_end(j.kind, j.upper, np.pi) for j in tree.moving])
+    lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
+    n, states = len(joints), []
+    for _ in range(STATES):
+        q = lower + (upper - lower) * rng.uniform(0.02, 0.98, n)
+        motion = rng.normal(size=n), rng.uniform(-1.0, 1.0, n)
+        turn = rng.normal(size=4)
+        place = (rng.normal(size=3), turn / np.linalg.norm(turn), rng.normal(size=6))
+        states.append(RobotState(0.0, q, *motion, *(place if base == "free" else ())))
+    return Question(base, joints, tuple(states))
+
+
+def _end(kind: str, limit: float, turn: float) -> float:
+    """Return where the states of a joint end: its limit, or half a turn where that is none."""
+    bounded = kind != "continuous" and np.isfinite(limit) and abs(limit) < 100.0
+    return limit if bounded else turn

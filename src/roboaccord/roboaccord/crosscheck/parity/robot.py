@@ -1,0 +1,321 @@
+"""Parity of one robot: every engine asked for its URDF, and for the text without each trap."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.parity.causes import Cause, Outcome, ablate, by_property
+from roboaccord.crosscheck.parity.compare import SAME, Difference, Reference, compare
+from roboaccord.crosscheck.parity.reading import (
+    Base,
+    Question,
+    Reading,
+    base_of,
+    draw_question,
+    read_tree,
+)
+from roboaccord.crosscheck.parity.traps import Trap, duplicates, find_traps, large_meshes, mended
+from roboaccord.description.meshes import PACKAGE
+from roboaccord.description.tree import Tree
+from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.engines.factory import unavailable
+
+READERS = {
+    "dart": ("DartReading", "dartpy"),
+    "mujoco": ("MujocoReading", "mujoco"),
+    "drake": ("DrakeReading", "drake"),
+    "sdformat": ("SdfReading", "sdformat"),
+}
+"""By name: the class in the module of that name, and the library that it needs."""
+SETTINGS = ("default", "accord")
+WITH_SETTINGS = ("dart", "mujoco")  # the others read alike with all of them
+APART = {
+    "damping": ("dynamics", "damping"),
+    "friction": ("dynamics", "friction"),
+    "effort": ("limit", "effort"),
+    "mimic": ("mimic", ""),
+}
+"""What no comparison mixes in: element and attribute of a joint."""
+FOR_ALL = ("limit in degrees",)  # traps that no reader sees
+
+
+def reader(engine: str) -> Any:
+    """Return the module of an engine's reader.
+
+    Raises:
+        AccordError: if the engine is not installed.
+    """
+    try:
+        return importlib.import_module(f"{__package__}.{engine}")
+    except ImportError as error:
+        raise AccordError(unavailable(engine, READERS[engine][1], error)) from None
+
+
+def version_of(engine: str) -> str:
+    """Return the version of an engine's reader.
+
+    Raises:
+        AccordError: if the engine is not installed.
+    """
+    module = reader(engine)
+    return str(module.tool_version() if engine == "sdformat" else module.VERSION)
+
+
+@dataclass
+class Bench:
+    """Ask engines for texts of one robot.
+
+    Args:
+        file: of the robot.
+        base: `fixed` or `free`; what its root asks for if None.
+        seed: of the states.
+        planted: what an engine is given instead of the file's text, to see the fault found.
+    """
+
+    file: UrdfFile
+    base: Base | None = None
+    seed: int = 0
+    planted: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.text = self.file.stripped()
+        self._references = dict[tuple[str, bool], Reference]()
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree of the file, joints and links that share a name renamed."""
+        names = [*duplicates(ET.fromstring(self.text))]
+        return read_tree(mended(self.text, names), self.file.path.name)
+
+    @cached_property
+    def question(self) -> Question:
+        """What every engine is asked."""
+        if self.base == "free" and self.tree.links[0].name == "world":
+            raise AccordError(f"{self.file.path.name} hangs on the link world: its base is fixed")
+        return draw_question(self.tree, self.base or base_of(self.tree), self.seed)
+
+    def reference(self, urdf: str, rounded: bool) -> Reference:
+        """Return the reference's reading and answers of a text."""
+        key = urdf, rounded
+        if key not in self._references:
+            tree = read_tree(urdf)
+            question = self.question
+            if urdf != self.text:
+                question = draw_question(tree, question.base, self.seed)
+            self._references[key] = Reference(tree, question, rounded)
+        return self._references[key]
+
+    def read(self, engine: str, settings: str, urdf: str, question: Question | None = None) -> Any:
+        """Return an engine's reading of a text.
+
+        Raises:
+            AccordError: if the engine is missing, or refuses it.
+        """
+        kind = getattr(reader(engine), READERS[engine][0])
+        packages = self.packages if "<mesh" in urdf else {}
+        return kind(urdf, question or self.question, settings, packages)
+
+    @cached_property
+    def packages(self) -> dict[str, Path]:
+        """Folders of the packages that meshes name, where they are found."""
+        found = dict(self.file.packages)
+        for mesh in ET.fromstring(self.file.text).iter("mesh"):
+            name = mesh.get("filename", "")
+            path = self.file.find(name)
+            if path and name.startswith(PACKAGE):
+                package, _, inside = name.removeprefix(PACKAGE).partition("/")
+                found.setdefault(package, path.parents[inside.count("/")])
+        return found
+
+    @cached_property
+    def large(self) -> tuple[str, ...]:
+        """Links whose mesh is far too large."""
+        return large_meshes(self.file)
+
+    def ask(self, engine: str, settings: str, urdf: str) -> Outcome:
+        """Return what an engine makes of a text, against the reference of the same text.
+
+        A planted text is held against the file's own.
+        """
+        against = self.text if engine in self.planted else urdf
+        try:
+            reference = self.reference(against, engine == "sdformat")
+        except AccordError as error:
+            reference, unknown = None, str(error)
+        question = reference.question if reference else self.question
+        try:
+            reading = self.read(engine, settings, urdf, question)
+            found = compare(reference, reading) if reference else []
+        except AccordError as error:
+            return Outcome((), None, str(error))
+        if reference is None:
+            return Outcome((_unknown(unknown, self.tree),), reading, unknown)
+        return Outcome(tuple(found), reading, "", reference)
+
+
+def _unknown(said: str, tree: Tree) -> Difference:
+    """Return the difference that stands for accelerations that the description leaves open."""
+    names = [*(link.name for link in tree.links), *(joint.name for joint in tree.joints)]
+    named = [name for name in names if f" {name} " in f"{said} "]
+    return Difference("acceleration", (named or [""])[0], math.inf)
+
+
+def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, Any]:
+    """Return status, version, mass, order, worst difference and causes of one engine.
+
+    Beside it: what is kept apart, the status with our settings, and the error of accelerations.
+
+    Raises:
+        AccordError: if the engine is not installed.
+    """
+    urdf = bench.planted.get(engine, bench.text)
+    asked = dict[str, Outcome]()
+
+    def ask(text: str) -> Outcome:
+        if text not in asked:
+            asked[text] = bench.ask(engine, settings, text)
+        return asked[text]
+
+    version = version_of(engine)
+    outcome, traps = ask(urdf), find_traps(urdf)
+    causes = []
+    if outcome.status != "same":
+        causes = ablate(urdf, traps, ask)
+        named = {(cause.cause, cause.where) for cause in causes}
+        found = by_property(_without(urdf, traps, causes, ask), traps)
+        causes += [cause for cause in found if (cause.cause, cause.where) not in named]
+        causes = causes or [_unexplained(outcome)]
+    names = {cause.cause for cause in causes}
+    remarks = [*_remarks(bench, outcome, engine), *_of_the_file(bench, traps)]
+    causes += [cause for cause in remarks if cause.cause not in names]
+    reading = outcome.reading
+    ours = outcome if engine not in WITH_SETTINGS else bench.ask(engine, "accord", urdf)
+    return {
+        "status": outcome.status,
+        "settings": settings,
+        "version": version,
+        "mass": reading.mass if reading else None,
+        "order": list(reading.joints) if reading else None,
+        "worst": _worst(outcome),
+        "causes": [each for cause in causes for each in _rows(cause)],
+        "apart": _apart(bench.text, reading) if reading else {},
+        "accord": ours.status,
+        "acceleration": _error(outcome, "acceleration"),
+    }
+
+
+def _without(urdf: str, traps: list[Trap], causes: list[Cause], ask: Any) -> Outcome:
+    """Return the outcome of a text without the traps that have been found to be causes."""
+    named = {cause.cause for cause in causes}
+    mend = [trap for trap in traps if trap.cause in named]
+    return ask(mended(urdf, mend) if mend else urdf)  # type: ignore[no-any-return]
+
+
+def _unexplained(outcome: Outcome) -> Cause:
+    worst = outcome.differences[0] if outcome.differences else None
+    where = (worst.where,) if worst else ()
+    said = outcome.said or "compare the text with what the engine expects there"
+    return Cause("not explained", where, outcome.error, None, said)
+
+
+def _remarks(bench: Bench, outcome: Outcome, engine: str) -> Iterator[Cause]:
+    """Yield what changes no dynamics and misleads all the same: joint order, a welded root."""
+    reading = outcome.reading
+    if reading is None:
+        return
+    order = [n.get("name") for n in ET.fromstring(bench.text).findall("joint")]
+    wanted = [name for name in order if name in reading.joints]
+    if list(reading.joints) != wanted and len(wanted) == len(reading.joints):
+        first = next(a for a, b in zip(reading.joints, wanted, strict=True) if a != b)
+        yield Cause("joint order", (first,), None, None, "map joints by name, never by index")
+    root, total = bench.tree.links[0], sum(link.mass for link in bench.tree.links)
+    lost = root.name not in reading.links and reading.mass < total * (1.0 - SAME)
+    if lost and bench.question.base == "fixed" and engine != "sdformat":
+        fix = "compare total masses with a free base: what is welded to the world is left out"
+        yield Cause("welded root", (root.name,), None, None, fix)
+
+
+def _of_the_file(bench: Bench, traps: list[Trap]) -> Iterator[Cause]:
+    """Yield what is wrong in the file, and alike for every engine."""
+    for trap in traps:
+        if trap.cause in FOR_ALL:
+            yield Cause(trap.cause, trap.where, None, None, trap.fix)
+    if bench.large:
+        fix = 'write the mesh\'s scale: scale="0.001 0.001 0.001" for millimetres'
+        yield Cause("mesh scale", bench.large, None, None, fix)
+
+
+def _rows(cause: Cause) -> Iterator[dict[str, Any]]:
+    """Yield a cause as plain data, one for each link or joint."""
+    for where in cause.where or ("",):
+        yield asdict(cause) | {"where": where}
+
+
+def _worst(outcome: Outcome) -> dict[str, Any] | None:
+    if not outcome.differences:
+        return None
+    worst = outcome.differences[0]
+    return {"quantity": worst.quantity, "where": worst.where, "error": outcome.error}
+
+
+def _error(outcome: Outcome, quantity: str) -> float | None:
+    errors = [d.error for d in outcome.differences if d.quantity == quantity]
+    return errors[0] if errors and math.isfinite(errors[0]) else None
+
+
+def _apart(urdf: str, reading: Reading) -> dict[str, Any]:
+    """Return what is never mixed into the comparison, where the reading has it otherwise."""
+    said: dict[str, dict[str, float]] = {key: {} for key in APART}
+    for joint in ET.fromstring(urdf).findall("joint"):
+        name = joint.get("name", "")
+        for key, (tag, attribute) in APART.items():
+            element = joint.find(tag)
+            if element is not None and name in reading.joints:
+                said[key][name] = float(element.get(attribute, "0")) if attribute else 1.0
+    found = {}
+    for key, values in said.items():
+        have = reading.apart.get(key, {})
+        names = [n for n in reading.joints if not _alike(values.get(n, 0.0), have.get(n, 0.0))]
+        if names:
+            found[key] = {n: [values.get(n, 0.0), have.get(n)] for n in names}
+    return found
+
+
+def _alike(a: float, b: float) -> bool:
+    return a == b or math.isclose(a, b, rel_tol=SAME)
+
+
+def load_shipped(bench: Bench, engine: str, settings: str) -> dict[str, str]:
+    """Return whether an engine loads the file with its meshes, and what it says if it does not.
+
+    By default each engine gets the paths as they are written; with our settings, where they lead.
+    """
+    urdf = bench.file.resolved() if settings == "accord" else bench.file.text
+    if "<mesh" in urdf and engine != "sdformat":
+        try:
+            bench.read(engine, settings, urdf)
+        except AccordError as error:
+            return not_loaded(str(error))
+    return {"status": "loaded", "cause": "", "said": ""}
+
+
+def not_loaded(said: str) -> dict[str, str]:
+    """Return what stands for a file that an engine does not load as shipped."""
+    return {"status": "refused", "cause": "mesh", "said": said}
+
+
+def repair(bench: Bench, causes: set[str]) -> tuple[str, list[Trap]]:
+    """Return the file's text with the smallest repairs of the causes named, and what was done."""
+    done = list[Trap]()
+    for trap in find_traps(bench.file.text):
+        if trap.cause in causes and trap.keeps:
+            done.append(trap)
+    return mended(bench.file.text, done), done

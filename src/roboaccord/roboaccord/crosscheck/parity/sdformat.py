@@ -1,0 +1,189 @@
+"""SDFormat's reading of a URDF: the SDF that its tool prints, read back into a tree."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.crosscheck.parity.reading import Question, TreeReading
+from roboaccord.description.tree import Joint, Link, Tree
+from roboaccord.gazebo.tool import sdformat_tool
+from roboaccord.numerics.rotations import rpy_matrix
+
+Pose = tuple[Array, Array]
+TIMEOUT = 30.0  # s
+AT = (np.zeros(3), np.eye(3))
+
+
+@cache
+def tool_version() -> str:
+    """Return tool and version.
+
+    Raises:
+        AccordError: where neither `gz sdf` nor `ign sdf` is installed.
+    """
+    tool = sdformat_tool()
+    if not tool:
+        raise AccordError("sdformat is not installed: apt-get install ignition-tools")
+    said = subprocess.run([tool, "sdf", "--versions"], capture_output=True, text=True, check=False)
+    return f"{tool} sdf {' '.join(said.stdout.split()) or 'of unknown version'}"
+
+
+class SdfReading(TreeReading):
+    """Read a URDF with SDFormat, whose tree then has the reference's dynamics.
+
+    Args:
+        urdf: its text.
+        question: base and joints.
+        settings: not used.
+        packages: not used: nothing of a mesh is read.
+
+    Raises:
+        AccordError: if SDFormat refuses it.
+    """
+
+    def __init__(
+        self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]
+    ) -> None:
+        model = print_sdf(urdf).find("model")
+        if model is None:
+            raise AccordError("sdformat refuses it: it prints no model")
+        links = {e.get("name") for e in model.findall("link")}
+        for joint in model.findall("joint"):  # which it prints, and then does not load
+            if joint.get("name") in links:
+                raise AccordError(
+                    f"sdformat refuses it: joint and link share the name {joint.get('name')}"
+                )
+        tree = sdf_tree(model)
+        names = tuple(joint.name for joint in tree.moving)
+        axes = {j.get("name", ""): j.find("axis") for j in model.findall("joint")}
+        paths = {"damping": "dynamics/damping", "friction": "dynamics/friction"}
+        paths |= {"effort": "limit/effort"}
+        apart = {
+            key: {
+                n: float(axis.findtext(path, "0")) for n in names if (axis := axes[n]) is not None
+            }
+            for key, path in paths.items()
+        }
+        apart["mimic"] = {
+            n: 1.0
+            for n in names
+            if (axis := axes[n]) is not None and axis.find("mimic") is not None
+        }
+        super().__init__(tree, question, apart)
+        written = [e.get("name", "") for e in model.findall("joint")]
+        self.joints = tuple(sorted(self.joints, key=written.index))
+
+
+def print_sdf(urdf: str) -> ET.Element:
+    """Return the SDF that SDFormat's tool makes of a URDF.
+
+    Raises:
+        AccordError: if it says errors, or prints no SDF.
+    """
+    tool = tool_version().split()[0]
+    with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
+        file.write(urdf)
+        file.flush()
+        try:
+            done = subprocess.run(
+                [tool, "sdf", "-p", file.name],
+                capture_output=True, text=True, check=False, timeout=TIMEOUT,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise AccordError(f"sdformat refuses it: no answer in {TIMEOUT:g} s") from None
+    try:
+        return ET.fromstring(done.stdout[max(done.stdout.find("<sdf"), 0) :])
+    except ET.ParseError:
+        lines = [line.strip() for line in done.stderr.splitlines() if "rror" in line]
+        said = [line for line in lines if "Library error" not in line]
+        raise AccordError(f"sdformat refuses it: {(said or ['no SDF'])[0][:200]}") from None
+
+
+def sdf_tree(model: ET.Element) -> Tree:
+    """Return the tree of a model: its first link, and all that hangs on it."""
+    poses = model_poses(model)
+    links = {e.get("name", ""): _link(e) for e in model.findall("link")}
+    joints = [e for e in model.findall("joint") if e.findtext("child") in links]
+    children = {e.findtext("child", "") for e in joints if e.findtext("parent") in links}
+    if not links:
+        raise AccordError("sdformat refuses it: it keeps no link")
+    root = next(name for name in links if name not in children)
+    if any(e.findtext("parent") == "world" for e in joints):
+        links = {"world": Link("world", 0.0, np.zeros(3), np.zeros((3, 3)), ()), **links}
+        poses["world"], root = AT, "world"
+    ordered, reached = list[Joint](), [root]
+    for name in reached:
+        for element in joints:
+            if element.findtext("parent") == name:
+                ordered.append(_joint(element, poses))
+                reached.append(element.findtext("child", ""))
+    return Tree(tuple(links[name] for name in reached), tuple(ordered))
+
+
+def model_poses(model: ET.Element) -> dict[str, Pose]:
+    """Return the pose of each link, joint and frame in the model's frame."""
+    elements = {e.get("name", ""): e for e in model if e.tag in ("link", "joint", "frame")}
+    found = {"": AT, "__model__": AT}
+
+    def pose(name: str) -> Pose:
+        if name not in found:
+            element = elements[name]
+            own = element.find("pose")
+            default = element.get("attached_to") or element.findtext("child") or ""
+            to = own.get("relative_to", default) if own is not None else default
+            found[name] = _compose(pose(to), _pose(own))
+        return found[name]
+
+    return {name: pose(name) for name in elements}
+
+
+def _compose(a: Pose, b: Pose) -> Pose:
+    return a[0] + a[1] @ b[0], a[1] @ b[1]
+
+
+def _pose(element: ET.Element | None) -> Pose:
+    numbers = [float(word) for word in (element.text or "").split()] if element is not None else []
+    x, y, z, roll, pitch, yaw = numbers or [0.0] * 6
+    return np.array([x, y, z]), rpy_matrix(roll, pitch, yaw)
+
+
+def _link(element: ET.Element) -> Link:
+    inertial = element.find("inertial")
+    if inertial is None:
+        # SDFormat's default is a mass of 1 kg and a unit inertia.
+        return Link(element.get("name", ""), 1.0, np.zeros(3), np.eye(3), ())
+    centre, turn = _pose(inertial.find("pose"))
+    xx, xy, xz, yy, yz, zz = (
+        float(inertial.findtext(f"inertia/i{axes}", "0"))
+        for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
+    )
+    inertia = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+    mass = float(inertial.findtext("mass", "1"))
+    return Link(element.get("name", ""), mass, centre, inertia, ())
+
+
+def _joint(element: ET.Element, poses: Mapping[str, Pose]) -> Joint:
+    parent, child = element.findtext("parent", ""), element.findtext("child", "")
+    (at, turn), (place, rotation) = poses[parent], poses[child]
+    axis = np.array([0.0, 0.0, 1.0])
+    ends = [-np.inf, np.inf]
+    said = element.find("axis")
+    if said is not None:
+        axis = np.array([float(word) for word in said.findtext("xyz", "0 0 1").split()])
+        axis = rotation.T @ poses[element.get("name", "")][1] @ axis
+        ends = [float(said.findtext(f"limit/{end}", f"{sign}inf")) for end, sign in
+                (("lower", "-"), ("upper", ""))]  # fmt: skip
+    kind = element.get("type", "fixed")
+    return Joint(
+        element.get("name", ""), kind, parent, child,
+        turn.T @ (place - at), turn.T @ rotation, axis, ends[0], ends[1],
+    )  # fmt: skip

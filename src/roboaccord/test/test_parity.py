@@ -1,0 +1,369 @@
+"""Parity: planted faults are named with their link, in each engine, and proven."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from isolated_jobs import end
+from roboaccord.cli.main import run
+from roboaccord.cli.parity import files_of
+from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.parity.robot import READERS, Bench, examine, repair, version_of
+from roboaccord.crosscheck.parity.traps import nearest_physical
+from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.numerics.isolation import Crash, isolated
+from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
+
+LINKS = {
+    "base": (4.0, (0.03, 0.05, 0.06)),
+    "upper": (2.0, (0.01, 0.02, 0.025)),
+    "fore": (1.5, (0.008, 0.011, 0.015)),
+    "hand": (0.7, (0.002, 0.003, 0.004)),
+}
+JOINTS = {"shoulder": "0 0 1", "elbow": "0 1 0", "wrist": "1 0 0"}
+
+
+def arm() -> str:
+    """Return an arm of three joints on a free base; nothing in it is a trap."""
+    links = "".join(
+        f'<link name="{name}"><inertial><origin xyz="0.01 0.02 0.1" rpy="0.1 0.2 0.3"/>'
+        f'<mass value="{mass}"/><inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/>'
+        "</inertial></link>"
+        for name, (mass, (xx, yy, zz)) in LINKS.items()
+    )
+    names = list(LINKS)
+    joints = "".join(
+        f'<joint name="{name}" type="revolute"><origin xyz="0.05 0 0.3" rpy="0.2 0 0.1"/>'
+        f'<parent link="{names[i]}"/><child link="{names[i + 1]}"/><axis xyz="{axis}"/>'
+        '<limit lower="-1.5" upper="1.2" effort="10" velocity="1"/></joint>'
+        for i, (name, axis) in enumerate(JOINTS.items())
+    )
+    return f'<robot name="arm">{links}{joints}</robot>'
+
+
+def change(urdf: str, tag: str, name: str, edit: Callable[[ET.Element], None]) -> str:
+    """Return a URDF with one link or joint changed."""
+    top = ET.fromstring(urdf)
+    edit(next(e for e in top.findall(tag) if e.get("name") == name))
+    return ET.tostring(top, encoding="unicode")
+
+
+def put(path: str, **values: str) -> Callable[[ET.Element], None]:
+    """Return what sets attributes of the element at a path."""
+
+    def edit(element: ET.Element) -> None:
+        found = element.find(path)
+        assert found is not None
+        found.attrib.update(values)
+
+    return edit
+
+
+def no_inertial(link: ET.Element) -> None:
+    """Take the inertial of a link away."""
+    inertial = link.find("inertial")
+    assert inertial is not None
+    link.remove(inertial)
+
+
+def weightless(link: ET.Element) -> None:
+    """Make a link one of 0 kg."""
+    put("inertial/mass", value="0")(link)
+    put("inertial/inertia", ixx="0", iyy="0", izz="0")(link)
+
+
+def mimics(joint: ET.Element) -> None:
+    """Let a joint follow the shoulder."""
+    ET.SubElement(joint, "mimic", joint="shoulder", multiplier="0.5")
+
+
+def five_degrees(link: ET.Element) -> None:
+    """Turn the axes of a link's inertial by 5 degrees about its own x axis."""
+    turned = rpy_matrix(0.1, 0.2, 0.3) @ rpy_matrix(np.radians(5.0), 0.0, 0.0)
+    words = " ".join(repr(float(x)) for x in quaternion_rpy(matrix_quaternion(turned)))
+    put("inertial/origin", rpy=words)(link)
+
+
+FAULTS: dict[str, tuple[str, str, Callable[[ET.Element], None]]] = {
+    "inertial rotated": ("link", "fore", five_degrees),
+    "mass": ("link", "fore", put("inertial/mass", value="1.515")),
+    "axis flipped": ("joint", "elbow", put("axis", xyz="0 -1 0")),
+    "missing inertial": ("link", "hand", no_inertial),
+    "limit in degrees": (
+        "joint",
+        "elbow",
+        put("limit", lower=repr(-270 / np.pi), upper=repr(216 / np.pi)),
+    ),
+    "non-physical inertia": ("link", "fore", put("inertial/inertia", izz="0.03")),
+    "0 kg link in the middle": ("link", "fore", weightless),
+    "duplicate joint name": ("joint", "wrist", lambda joint: joint.set("name", "elbow")),
+    "mimic": ("joint", "wrist", mimics),
+}
+
+
+def bench(urdf: str, **planted: str) -> Bench:
+    """Return the bench of a text."""
+    return Bench(UrdfFile(Path("arm.urdf"), "arm", urdf, {}), planted=planted)
+
+
+def need(engine: str) -> None:
+    """Skip a test where an engine is not installed."""
+    try:
+        version_of(engine)
+    except AccordError as error:
+        pytest.skip(str(error))
+
+
+@cache
+def installed() -> list[str]:
+    """Return the engines that are installed."""
+    found = []
+    for engine in READERS:
+        try:
+            version_of(engine)
+        except AccordError:
+            continue
+        found.append(engine)
+    return found
+
+
+PLANTED = [(fault, engine) for fault in FAULTS for engine in READERS]
+
+
+@pytest.mark.parametrize(("fault", "engine"), PLANTED)
+def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
+    """The engine alone gets the fault: its cause has the link or joint, and goes when it goes."""
+    need(engine)
+    tag, place, edit = FAULTS[fault]
+    found = examine(bench(arm(), **{engine: change(arm(), tag, place, edit)}), engine)
+    if (fault, engine) == ("mimic", "sdformat"):  # whose converter drops it
+        assert found["status"] == "same"
+        return
+    where = "elbow" if fault == "duplicate joint name" else place
+    causes = [c for c in found["causes"] if (c["cause"], c["where"]) == (fault, where)]
+    assert found["status"] != "same"
+    assert len(causes) == 1, found["causes"]
+    assert causes[0]["fix"]
+    if fault in ("inertial rotated", "mass", "axis flipped", "limit in degrees"):
+        assert [c["cause"] for c in found["causes"]] == [fault]
+        assert causes[0]["before"] > 1e-3
+        assert causes[0]["after"] < 1e-8
+
+
+@pytest.mark.parametrize("engine", READERS)
+def test_sound_robot_is_read_alike(engine: str) -> None:
+    """Nothing is named where nothing is wrong; errors are round-off."""
+    need(engine)
+    for base in ("free", "fixed"):
+        found = examine(Bench(bench(arm()).file, base), engine)  # type: ignore[arg-type]
+        named = [cause["cause"] for cause in found["causes"]]
+        assert found["status"] == "same"
+        assert named == (["welded root"] if (engine, base) == ("mujoco", "fixed") else [])
+        assert found["acceleration"] < 1e-11
+        assert list(found["order"]) == list(JOINTS)
+
+
+def test_mesh_in_millimetres_is_named(tmp_path: Path) -> None:
+    """A mesh of 200 m on an arm of 1 m is one in millimetres."""
+    (tmp_path / "fore.obj").write_text("v 0 0 0\nv 200 0 0\nv 0 200 100\nf 1 2 3\n", "utf-8")
+    mesh = '<visual><geometry><mesh filename="fore.obj"/></geometry></visual>'
+    text = arm().replace('<link name="fore">', f'<link name="fore">{mesh}')
+    scaled = text.replace('"fore.obj"', '"fore.obj" scale="0.001 0.001 0.001"')
+    for urdf, large in ((text, ("fore",)), (scaled, ())):
+        assert Bench(UrdfFile(tmp_path / "arm.urdf", "arm", urdf, {})).large == large
+
+
+DATA = Path(__file__).parent / "data" / "urdf"
+TEN = {
+    "bolt": {"mujoco": "0 kg link with an inertia", "drake": "0 kg link with an inertia"},
+    "finger_edu": {"mujoco": "zero principal moment"},
+    "double_pendulum": {"mujoco": "limits missing"},
+    "double_pendulum_continuous": {"drake": "limits of a continuous joint"},
+    "TwoDofs": {},
+    "allegro_left_hand": {"mujoco": "non-physical inertia", "drake": "non-physical inertia"},
+    "panda": {"dart": "mimic", "mujoco": "mimic", "drake": "mimic"},
+    "so100": {"sdformat": "joint and link share a name"},
+    "xarm7": {"dart": "missing inertial"},
+    "quadruped": {"dart": "limits missing", "sdformat": "limits missing"},
+}
+
+
+@pytest.mark.parametrize("name", TEN)
+def test_ten_real_robots(name: str) -> None:
+    """Each differs in the engines, and for the cause, that its texts have; the rest read alike."""
+    robot = Bench(read_urdf(DATA / f"{name}.urdf"))
+    for engine in installed():
+        found = examine(robot, engine)
+        causes = {c["cause"] for c in found["causes"] if c["before"] or c["after"]}
+        assert causes == ({TEN[name][engine]} if engine in TEN[name] else set()), engine
+        assert (found["status"] == "same") == (engine not in TEN[name])
+
+
+@pytest.mark.parametrize("name", TEN)
+def test_repair_keeps_the_robot(name: str, tmp_path: Path) -> None:
+    """Engines agree on the mended file but for mimic, which stays, as do joints and geometry."""
+    file = read_urdf(DATA / f"{name}.urdf")
+    causes = set(TEN[name].values()) - {"limits missing"}
+    text, done = repair(Bench(file), causes)
+    mended = UrdfFile(tmp_path / "mended.urdf", name, text, {})
+    assert {trap.cause for trap in done} == causes - {"mimic"}
+    assert text.count("<mimic") == file.text.count("<mimic")
+    assert len(Bench(mended).tree.moving) == len(Bench(file).tree.moving)
+    heavier = sum(k.mass for k in Bench(mended).tree.links) - sum(
+        k.mass for k in Bench(file).tree.links
+    )
+    assert 0.0 <= heavier < 1e-4
+    if causes == set(TEN[name].values()) and "mimic" not in causes:
+        assert {examine(Bench(mended), engine)["status"] for engine in installed()} == {"same"}
+
+
+def test_nearest_physical_inertia() -> None:
+    """It obeys the triangle inequality, and nothing physical is nearer: here it is known."""
+    found = nearest_physical(np.diag([0.01, 0.01, 0.05]))
+    assert np.diag(found) == pytest.approx([0.02, 0.02, 0.04], rel=1e-6)
+    sound = np.diag([0.01, 0.012, 0.015])
+    assert np.array_equal(nearest_physical(sound), sound)
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "urdf_traps.md"
+BODY = (
+    '<inertial><mass value="1"/>'
+    '<inertia ixx="0.01" iyy="0.012" izz="0.015" ixy="0" ixz="0" iyz="0"/></inertial>'
+)
+LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+SECTION = re.compile(
+    r"^## (.+?)\n.*?```xml\n(.*?)```.*?\n\| dart .*?\n\|-.*?\n(.*?)\n", re.S | re.M
+)
+TRAPS = {title: (xml, row) for title, xml, row in SECTION.findall(PAGE.read_text("utf-8"))}
+
+
+def test_the_page_has_examples() -> None:
+    """A change of how the page is written must not empty the next test."""
+    assert len(TRAPS) == 8
+
+
+@pytest.mark.parametrize("title", TRAPS)
+def test_trap_is_as_the_page_says(title: str) -> None:
+    """Each example does in each engine what its table says."""
+    xml, row = TRAPS[title]
+    robot = bench(xml.replace("BODY", BODY).replace("LIMIT", LIMIT))
+    said = dict(zip(READERS, (cell.strip() for cell in row.strip("|").split("|")), strict=True))
+    for engine in installed():
+        found = examine(robot, engine)
+        causes = {c["cause"] for c in found["causes"] if c["cause"] != "joint order"}
+        status, _, cause = said[engine].partition(": ")
+        assert (found["status"], causes) == (status, {cause} if cause else set()), engine
+
+
+def test_crashes_take_no_other_job_with_them() -> None:
+    """A segmentation fault, a hang and an error are told apart; the jobs beside them end well."""
+    jobs = [("one",), ("signal",), ("hang",), ("error",), ("two",), ("three",)]
+    found = dict(isolated(end, jobs, timeout=8.0, workers=2))
+    assert [found[i] for i in (0, 4, 5)] == ["one", "two", "three"]
+    assert found[1] == Crash("its process ended with signal 11")
+    assert found[2] == Crash("no answer in 8 s")
+    assert found[3] == Crash("ValueError: no such thing")
+
+
+def test_command_writes_what_the_interface_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """JSON, page, JUnit and the mended file of a folder; the status is 1 for a difference."""
+    for engine in ("dart", "mujoco"):
+        need(engine)
+    for name in ("bolt", "TwoDofs"):
+        shutil.copy(DATA / f"{name}.urdf", tmp_path)
+    words = f"parity {tmp_path} --engines dart,mujoco --page {tmp_path}/p.html"
+    words += f" --junit {tmp_path}/j.xml --repair {tmp_path}/mended --json"
+    assert run(words.split()) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["verdict"] == "fail"
+    robots: dict[str, Any] = {robot["name"]: robot for robot in data["robots"]}
+    bolt = robots["bolt"]["engines"]["mujoco"]
+    assert robots["bolt"]["joints"] == 6
+    masses = ET.parse(DATA / "bolt.urdf").iterfind("link/inertial/mass")
+    assert robots["bolt"]["mass"] == pytest.approx(sum(float(m.attrib["value"]) for m in masses))
+    assert {"status", "settings", "version", "mass", "order", "worst", "causes"} <= set(bolt)
+    assert set(bolt["worst"]) == {"quantity", "where", "error"}
+    assert [c["where"] for c in bolt["causes"]] == ["FL_FOOT", "FR_FOOT"]
+    assert set(bolt["causes"][0]) == {"cause", "where", "before", "after", "fix"}
+    assert robots["bolt"]["repaired"] == {"dart": "same", "mujoco": "same"}
+    suites = ET.parse(tmp_path / "j.xml").getroot().findall("testsuite")
+    assert sorted((s.get("name"), s.get("failures")) for s in suites) == [
+        ("bolt", "1"),
+        ("twodofs", "0"),
+    ]
+    page = (tmp_path / "p.html").read_text("utf-8")
+    assert "FL_FOOT" in page
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+    assert run(f"parity {tmp_path}/mended/bolt.urdf --engines dart,mujoco".split()) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("nothing.urdf", "cannot read"),
+        (f"{DATA}/bolt.urdf --engines dard", "unknown engine dard"),
+        (f"{DATA}/bolt.urdf --base planar", "--base takes fixed or free"),
+        (f"{DATA}/bolt.urdf --settings own", "--settings takes default or accord"),
+        (f"{DATA}/bolt.urdf --package x", "--package takes NAME=DIR"),
+        (f"{Path(__file__).parents[1] / 'config'}", "no URDF"),
+    ],
+)
+def test_mistakes_give_one_line(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit status 2, and one line that says what is wrong."""
+    assert run(["parity", *words.split()]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_robot_of_ours() -> None:
+    """An installed robot is named as in every command."""
+    snake = files_of("snake", {})[0]
+    assert {examine(Bench(snake), engine)["status"] for engine in installed()} == {"same"}
+
+
+COLLECTION = sorted(Path(sys.prefix).glob("lib/*/site-packages/*/share/example-robot-data/robots"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not COLLECTION, reason="example-robot-data is not installed")
+def test_collection(capsys: pytest.CaptureFixture[str]) -> None:
+    """Counted from the raw libraries before: same accelerations, order of joints, meshes."""
+    for engine in READERS:
+        need(engine)
+    assert run(["parity", str(COLLECTION[0]), "--json"]) == 1
+    robots = json.loads(capsys.readouterr().out)["robots"]
+    assert len(robots) == 68
+
+    def alike(robot: dict[str, Any], engine: str) -> bool:
+        found = robot["engines"][engine]
+        only_limits = found["worst"] is not None and found["worst"]["quantity"] == "limits"
+        return found["status"] == "same" or (only_limits and found["acceleration"] < 1e-8)
+
+    def order(engine: str) -> tuple[int, int]:
+        read = [r["engines"][engine] for r in robots if r["joints"]]
+        read = [e for e in read if e["status"] != "refused"]
+        return sum("joint order" not in {c["cause"] for c in e["causes"]} for e in read), len(read)
+
+    engines = ("dart", "mujoco", "drake")
+    assert sum(all(alike(r, e) for e in engines) for r in robots) == 29
+    assert order("dart") == (28, 66)
+    assert order("mujoco") == (33, 45)
+    assert sum(r["engines"]["mujoco"]["shipped"]["status"] == "loaded" for r in robots) == 10
+    unexplained = {
+        (r["name"], e)
+        for r in robots
+        for e, found in r["engines"].items()
+        if {c["cause"] for c in found["causes"]} & {"not explained", "crash"}
+    }
+    assert not unexplained
