@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -86,6 +87,7 @@ def examine_all(
         for engine in engines
         for shipped in (False, True)
     ]
+    _compile(files[0], options)
     found = dict[tuple[int, str, bool], Any]()
     for job, result in isolated(examine_one, jobs, timeout=TIMEOUT):
         _, engine, _, shipped = jobs[job]
@@ -109,6 +111,13 @@ def examine_one(file: UrdfFile, engine: str, options: Options, shipped: bool) ->
         return ask(Bench(file, options.base, options.seed), engine, options.settings)
     except AccordError as error:
         return Crash(str(error))
+
+
+def _compile(file: UrdfFile, options: Options) -> None:
+    """Compile the reference's kernels here, once, and not in every process and its time limit."""
+    bench = Bench(file, options.base, options.seed)
+    with contextlib.suppress(AccordError):
+        bench.reference(bench.text, False).allowed(bench.question.states[0])
 
 
 def _about(file: UrdfFile, options: Options) -> dict[str, Any]:
