@@ -267,7 +267,7 @@ def test_weak_joints_refuse_for_torque():
         ("elbow1=frozen:0.4", (0.9, 0.0, 0.6)),
         ("shoulder=frozen:0.588", (-0.488, -0.454, 1.081)),
         ("elbow2=loose", (0.75, 0.2, 0.35)),
-        ("shoulder=loose", (1.72, -0.246, 0.587)),
+        ("shoulder=loose", (0.267, 0.017, 1.044)),
         ("wrist=loose", (1.2, 0.3, 0.15)),
     ],
 )
