@@ -17,7 +17,6 @@ from roboaccord.cli.options import Seed, complete_robot
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.crosscheck.parity.collection import (
     Options,
-    agree,
     counts,
     examine_all,
     find_files,
@@ -29,7 +28,7 @@ from roboaccord.crosscheck.parity.robot import READERS, SETTINGS, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.gazebo.form import base_in_gazebo
-from roboaccord.report.parity import render_parity
+from roboaccord.report.parity import agree, group_causes, render_parity
 from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
@@ -238,18 +237,18 @@ def causes_table(robot: Mapping[str, Any]) -> list[RenderableType]:
     """Return the table of causes, and a line for each cure."""
     table = make_table("engine", "cause", "where", "with it", "without", words=["cause"],
                        text=["where"])  # fmt: skip
-    fixes = dict[str, str]()
-    for name, engine in robot["engines"].items():
-        for (cause, before, after), places in grouped(engine["causes"]).items():
-            proven = before is not None or after is not None
-            refused = "refused" if engine["status"] == "refused" else "not finite"
-            table.add_row(
-                name, cause, Text(", ".join(places[:NAMED]) + more(places)),
-                (number(before) or refused) if proven else "", number(after),
-            )  # fmt: skip
-        fixes |= {cause["cause"]: cause["fix"] for cause in engine["causes"]}
-    if not fixes:
+    groups = group_causes(robot)
+    for group in groups:
+        places, before, after = group["where"], group["before"], group["after"]
+        proven = before is not None or after is not None
+        refused = "refused" if group["status"] == "refused" else "not finite"
+        table.add_row(
+            group["engine"], group["cause"], Text(", ".join(places[:NAMED]) + more(places)),
+            (number(before) or refused) if proven else "", number(after),
+        )  # fmt: skip
+    if not groups:
         return []
+    fixes = {group["cause"]: group["fix"] for group in groups}
     return [table, *(Text.assemble((f"{cause}: ", "bold"), fix) for cause, fix in fixes.items())]
 
 
@@ -263,15 +262,6 @@ def apart_lines(robot: Mapping[str, Any]) -> list[RenderableType]:
         for name, engine in robot["engines"].items()
         if engine["apart"]
     ]  # fmt: skip
-
-
-def grouped(causes: Sequence[Mapping[str, Any]]) -> dict[tuple[Any, ...], list[str]]:
-    """Return the places of each cause with its errors."""
-    found = dict[tuple[Any, ...], list[str]]()
-    for cause in causes:
-        key = cause["cause"], cause["before"], cause["after"]
-        found.setdefault(key, []).append(cause["where"])
-    return found
 
 
 def more(places: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from roboaccord.contract.interfaces import ForceLaw, LinkMotion
 from roboaccord.contract.state import RobotState
 from roboaccord.description.kinematics import TreeKinematics
-from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 
 if TYPE_CHECKING:
     from roboaccord.description.tree import Tree
@@ -44,7 +44,7 @@ def motion_of(tree: Tree, kinematics: TreeKinematics, state: RobotState) -> Link
     The ball of a bearing turns where the bearing stands, wherever its odometry says it would be.
     """
     rotation = quaternion_matrix(state.orientation)
-    twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
+    twist = turn_twist(rotation, state.twist)
     position = state.position
     if tree.bearing:
         position, twist[:3] = np.zeros(3), 0.0

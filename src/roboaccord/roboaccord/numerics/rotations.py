@@ -94,6 +94,11 @@ def rpy_matrix(roll: float, pitch: float, yaw: float) -> Array:
     return np.asarray(rz @ ry @ rx)
 
 
+def turn_twist(rotation: Array, twist: Array) -> Array:
+    """Return a twist (6,), linear then angular, with both parts turned by a rotation (3, 3)."""
+    return np.concatenate([rotation @ twist[:3], rotation @ twist[3:]])
+
+
 def turn_between(one: Array, other: Array) -> Array:
     """Return the least rotation (3, 3) that takes the direction of one vector to another's.
 

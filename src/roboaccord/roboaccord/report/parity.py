@@ -11,7 +11,7 @@ from roboaccord.report.page import render_page
 def render_parity(result: Mapping[str, Any]) -> str:
     """Return the page as HTML; `result` is what `accord parity --json` prints."""
     robots, engines = result["robots"], list(result["versions"])
-    alike = sum(all(e["status"] == "same" for e in r["engines"].values()) for r in robots)
+    alike = sum(map(agree, robots))
     one = len(robots) == 1
     return render_page(
         "parity.html",
@@ -19,17 +19,21 @@ def render_parity(result: Mapping[str, Any]) -> str:
         lead=f"{alike} of {len(robots)} read alike by the reference, {', '.join(engines)}.",
         result=result,
         engines=engines,
-        groups={robot["file"]: _groups(robot) for robot in robots},
+        groups={robot["file"]: group_causes(robot) for robot in robots},
     )
 
 
-def _groups(robot: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the causes of a robot's differences, the places of each engine's together."""
+def agree(robot: Mapping[str, Any]) -> bool:
+    """Return whether all engines read a robot as the reference does."""
+    return all(engine["status"] == "same" for engine in robot["engines"].values())
+
+
+def group_causes(robot: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the causes of a robot's differences, with engine, status and all their places."""
     found = dict[tuple[Any, ...], dict[str, Any]]()
     for engine, seen in robot["engines"].items():
         for cause in seen["causes"]:
             key = engine, cause["cause"], cause["before"], cause["after"]
-            entry = {"engine": engine, "status": seen["status"], "where": [], **cause}
-            entry["where"] = []
+            entry = {"engine": engine, "status": seen["status"], **cause, "where": []}
             found.setdefault(key, entry)["where"].append(cause["where"])
     return list(found.values())

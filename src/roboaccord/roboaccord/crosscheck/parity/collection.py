@@ -193,11 +193,6 @@ def causes_of(robot: Mapping[str, Any]) -> set[str]:
     }
 
 
-def agree(robot: Mapping[str, Any]) -> bool:
-    """Return whether all engines read a robot as the reference does."""
-    return all(engine["status"] == "same" for engine in robot["engines"].values())
-
-
 def counts(robots: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
     """Return for each engine how many robots are read alike or not, and have each cause."""
     found = dict[str, Counter[str]]()

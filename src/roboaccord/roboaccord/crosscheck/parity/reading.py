@@ -19,7 +19,7 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.properties import LinkProperties
-from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 
 Base = Literal["fixed", "free"]
 GRAVITY = 9.81
@@ -124,7 +124,7 @@ class TreeReading(Reading):
 
     def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
         rotation = quaternion_matrix(state.orientation)
-        twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
+        twist = turn_twist(rotation, state.twist)
         place = state.position, rotation
         found = self._law.acceleration(state.q, state.qd, state.effort, *place, twist)
         return np.concatenate([found.base, found.joints][self.question.base == "fixed" :])

@@ -15,7 +15,7 @@ from roboaccord.contract.version import VERSION
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
 from roboaccord.engines.model import JointFriction
-from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
 
 
@@ -81,7 +81,7 @@ class TreeReference(JointFaults):
         effort = self._begin(command)
         before, n = self._state, len(self.joints)
         turn = quaternion_matrix(before.orientation)
-        twist = np.concatenate([turn @ before.twist[:3], turn @ before.twist[3:]])
+        twist = turn_twist(turn, before.twist)
         y = self._dynamics.state(before.q, before.qd, before.position, before.orientation, twist)
         self._dynamics.advance(y, effort, self.physics_step, steps, command.wrench)
         position, orientation, q, twist, qd = np.split(y, [3, 7, 7 + n, 13 + n])
@@ -113,5 +113,5 @@ class TreeReference(JointFaults):
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         turn = quaternion_matrix(state.orientation)
-        twist = np.concatenate([turn @ state.twist[:3], turn @ state.twist[3:]])
+        twist = turn_twist(turn, state.twist)
         return self._bare.acceleration(state.q, state.qd, effort, state.position, turn, twist)

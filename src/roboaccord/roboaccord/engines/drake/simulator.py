@@ -28,6 +28,7 @@ from roboaccord.engines.properties import (
 from roboaccord.numerics.rotations import (
     quaternion_matrix,
     quaternion_yaw,
+    turn_twist,
     yaw_quaternion,
 )
 
@@ -111,7 +112,7 @@ class DrakeSimulator(EngineSimulator):
         q, v = np.zeros(self._plant.num_positions()), np.zeros(len(self._total))
         q[self._q], v[self._v] = state.q, state.qd
         turn = quaternion_matrix(state.orientation)
-        twist = np.concatenate([turn @ state.twist[:3], turn @ state.twist[3:]])
+        twist = turn_twist(turn, state.twist)
         v[self._base_v] = twist[self._axes]
         if self.base == "planar":
             q[self._base_q] = (*state.position[:2], quaternion_yaw(state.orientation))
