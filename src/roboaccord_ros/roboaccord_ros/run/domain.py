@@ -16,7 +16,7 @@ from roboaccord_ros.run.runtime_folder import open_file, runtime_folder
 LAST_DOMAIN = 101  # above, the ports of DDS meet the ephemeral ports of Linux
 DISCOVERY, LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
 DOMAIN = "ROS_DOMAIN_ID"
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where Fast DDS puts it
+SHARED_MEMORY = Path("/dev/shm")
 YOUNG = 5.0  # s
 
 
