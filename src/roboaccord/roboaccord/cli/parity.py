@@ -254,14 +254,20 @@ def causes_table(robot: Mapping[str, Any]) -> list[RenderableType]:
 
 def apart_lines(robot: Mapping[str, Any]) -> list[RenderableType]:
     """Return a line for each engine that has what is kept apart otherwise than the file."""
-    return [
-        Text(f"apart from this, {name} has otherwise: " + ", ".join(
+    lines = list[RenderableType]()
+    for name, engine in robot["engines"].items():
+        found = [
             f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
             for quantity, places in engine["apart"].items()
-        ))
-        for name, engine in robot["engines"].items()
-        if engine["apart"]
-    ]  # fmt: skip
+            if quantity not in ("geometry", "refused")
+        ]
+        for kind, (said, have) in engine["apart"].get("geometry", {}).items():
+            found.append(f"{have} collision shapes of kind {kind} for {said}")
+        if "refused" in engine["apart"]:
+            found.append(f"transmissions: {engine['apart']['refused']}")
+        if found:
+            lines.append(Text(f"apart from this, {name} has otherwise: {', '.join(found)}"))
+    return lines
 
 
 def more(places: Sequence[str]) -> str:

@@ -34,6 +34,8 @@ def group_causes(robot: Mapping[str, Any]) -> list[dict[str, Any]]:
     for engine, seen in robot["engines"].items():
         for cause in seen["causes"]:
             key = engine, cause["cause"], cause["before"], cause["after"]
-            entry = {"engine": engine, "status": seen["status"], **cause, "where": []}
+            # What mimic does changes no status: an engine that reads the rest alike refuses that.
+            status = "refused" if seen["status"] == "same" else seen["status"]
+            entry = {"engine": engine, "status": status, **cause, "where": []}
             found.setdefault(key, entry)["where"].append(cause["where"])
     return list(found.values())

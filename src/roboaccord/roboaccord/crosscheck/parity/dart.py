@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +16,10 @@ from roboaccord.engines.dart.base import BASES
 from roboaccord.engines.properties import LinkProperties
 
 VERSION = str(dartpy.__version__)
+KINDS = {
+    "BoxShape": "box", "SphereShape": "sphere", "CylinderShape": "cylinder", "MeshShape": "mesh",
+    "CapsuleShape": "capsule",
+}  # fmt: skip
 MIMIC = dartpy.dynamics.ActuatorType.MIMIC
 
 
@@ -69,6 +74,12 @@ class DartReading(Reading):
             "effort": {j.getName(): j.getForceUpperLimit(0) for j in moving},
             "mimic": {j.getName(): 1.0 for j in moving if j.getActuatorType() == MIMIC},
         }
+        shapes = [shape for node in nodes for shape in node.getShapeNodes()]
+        self.shapes = Counter(
+            KINDS.get(s.getShape().getType(), s.getShape().getType())
+            for s in shapes
+            if s.getCollisionAspect() is not None
+        )
         for joint in moving:
             joint.setDampingCoefficient(0, 0.0)
             joint.setCoulombFriction(0, 0.0)
