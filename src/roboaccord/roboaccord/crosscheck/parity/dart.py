@@ -13,6 +13,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.parity.reading import GRAVITY, Hinge, Question, Reading
 from roboaccord.engines.dart.base import BASES
+from roboaccord.engines.dart.said import listen, pass_on, reason
 from roboaccord.engines.properties import LinkProperties
 
 VERSION = str(dartpy.__version__)
@@ -48,9 +49,11 @@ class DartReading(Reading):
         loader.setOptions(options)
         for name, folder in packages.items():
             loader.addPackageDirectory(name, str(folder))
-        self._skeleton = skeleton = loader.parseSkeletonString(urdf, "")
+        with listen() as said:
+            self._skeleton = skeleton = loader.parseSkeletonString(urdf, "")
         if skeleton is None:
-            raise AccordError("DART refuses it")
+            raise AccordError(f"DART refuses it{reason(said)}")
+        pass_on(said)
         skeleton.disableSelfCollisionCheck()
         skeleton.setGravity(np.array([0.0, 0.0, -GRAVITY]))
         self._base = BASES[question.base](skeleton.getRootBodyNode(), np.eye(3), 1.0)
