@@ -28,7 +28,7 @@ from roboaccord.crosscheck.parity.robot import READERS, SETTINGS, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.gazebo.form import base_in_gazebo
-from roboaccord.report.parity import agree, group_causes, render_parity
+from roboaccord.report.parity import agree, apart_lines, group_causes, render_parity
 from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
@@ -230,7 +230,7 @@ def shown_of(robot: Mapping[str, Any]) -> list[RenderableType]:
             number(worst.get("error")) if worst else "",
         )
     versions = ", ".join(f"{name} {e['version']}" for name, e in robot["engines"].items())
-    return [table, Text(versions), *causes_table(robot), *apart_lines(robot)]
+    return [table, Text(versions), *causes_table(robot), *map(Text, apart_lines(robot))]
 
 
 def causes_table(robot: Mapping[str, Any]) -> list[RenderableType]:
@@ -250,24 +250,6 @@ def causes_table(robot: Mapping[str, Any]) -> list[RenderableType]:
         return []
     fixes = {group["cause"]: group["fix"] for group in groups}
     return [table, *(Text.assemble((f"{cause}: ", "bold"), fix) for cause, fix in fixes.items())]
-
-
-def apart_lines(robot: Mapping[str, Any]) -> list[RenderableType]:
-    """Return a line for each engine that has what is kept apart otherwise than the file."""
-    lines = list[RenderableType]()
-    for name, engine in robot["engines"].items():
-        found = [
-            f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
-            for quantity, places in engine["apart"].items()
-            if quantity not in ("geometry", "refused")
-        ]
-        for kind, (said, have) in engine["apart"].get("geometry", {}).items():
-            found.append(f"{have} collision shapes of kind {kind} for {said}")
-        if "refused" in engine["apart"]:
-            found.append(f"transmissions: {engine['apart']['refused']}")
-        if found:
-            lines.append(Text(f"apart from this, {name} has otherwise: {', '.join(found)}"))
-    return lines
 
 
 def more(places: Sequence[str]) -> str:
