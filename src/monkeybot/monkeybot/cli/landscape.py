@@ -14,6 +14,7 @@ from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.run.output import write_text
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import (
@@ -133,7 +134,7 @@ def write_all(
             **versions,
         },
     )
-    page.write_text(html, encoding="utf-8")
+    write_text(page, html)
     write_surface(field, surface)
     write_map(field, flat)
     return files

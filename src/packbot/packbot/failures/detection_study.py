@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.fault import KINDS, Fault
+from roboaccord.contract.files import writing
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -204,10 +205,8 @@ def run_arm(seed: int, failures: int, nominal: float, folder: Path) -> Path:
     bench = Bench(seed)
     trials = [*(bench.failure() for _ in range(failures)), bench.nominal(nominal)]
     facts = [{name: fact for name, fact in vars(t).items() if name != "rows"} for t in trials]
-    unfinished = path.with_suffix(".part")
-    with unfinished.open("wb") as file:
-        np.savez_compressed(file, *(t.rows for t in trials), facts=json.dumps(facts))
-    unfinished.rename(path)
+    with writing(path) as draft:
+        np.savez_compressed(draft, *(t.rows for t in trials), facts=json.dumps(facts))
     return path
 
 

@@ -15,6 +15,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, make_table, note, progress
 from roboaccord.cli.options import Seed, complete_robot
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.files import check_target
 from roboaccord.crosscheck.parity.collection import (
     Options,
     counts,
@@ -104,6 +105,9 @@ def parity_command(
     options = Options(settings, root, seed)
     chosen = choose_readers(engines)
     files = files_of(what, packages, root)
+    for path, kind in ((page, ".html"), (report, ".xml")):
+        if path:
+            check_target(path, kind)
     with progress() as bar:
         task = bar.add_task("reading", total=len(files) * len(chosen) * (4 if repair else 2))
 
@@ -123,9 +127,9 @@ def parity_command(
         "command": command_line(),
     }
     if page:
-        write_text(page, render_parity(data))
+        write_text(page, render_parity(data), ".html")
     if report:
-        write_text(report, junit(robots))
+        write_text(report, junit(robots), ".xml")
     shown = [*(shown_of(robots[0]) if len(robots) == 1 else fleet_of(data)), *repairs_of(robots)]
     written = [f"written: {path}" for path in (repair, page, report) if path]
     return Result(data, [*shown, *written], ok=data["verdict"] == "pass")

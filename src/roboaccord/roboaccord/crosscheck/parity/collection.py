@@ -22,6 +22,7 @@ from roboaccord.crosscheck.parity.robot import (
 from roboaccord.crosscheck.parity.traps import MIMIC, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.numerics.isolation import Crash, isolated
+from roboaccord.run.output import make_folder, write_text
 
 TIMEOUT = 60.0  # s, of one robot in one engine
 PATTERNS = ("*.urdf", "*.urdf.xacro")
@@ -169,8 +170,8 @@ def write_repaired(
         again = []
         for i in open_:
             text, traps = repair(Bench(files[i], options.base, options.seed), wanted[i])
-            targets[i].parent.mkdir(parents=True, exist_ok=True)
-            targets[i].write_text(text, encoding="utf-8")
+            make_folder(targets[i].parent)
+            write_text(targets[i], text, ".urdf")
             robots[i]["repairs"] = [
                 {"cause": t.cause, "where": list(t.where), "fix": t.fix} for t in traps
             ]
