@@ -106,7 +106,7 @@ def workspace_command(
     given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)
     cases = _cases(setup, given, angles)
-    found = _measured(setup, cases, [payload], **how)
+    found = _measured(setup, cases, [payload], workers=1, **how)  # of some seconds in all
     if plot:
         (draw_workspace if given else draw_kept)(found, plot)
     if torques:

@@ -136,6 +136,7 @@ def kept(
     poses: int = POSES,
     seed: int = 0,
     sight: bool = False,
+    workers: int | None = None,
     done: Callable[[Any], None] | None = None,
 ) -> list[Kept]:
     """Return the workspace of the healthy arm, and then that of every case with every payload.
@@ -147,13 +148,14 @@ def kept(
         poses: drawn of each, and four times as many of the healthy arm.
         seed: of the poses.
         sight: whether what the camera sees is looked for.
+        workers: processes; as many as there are cores by default.
         done: told of each that is measured.
     """
     data = json.dumps(setup.scenario.data(), sort_keys=True)
     arms = [(tuple[Fault, ...](), 0.0), *product(map(tuple, cases), payloads)]
     drawn = [HEALTHY * poses, *[poses] * (len(arms) - 1)]
     calls = ((data, *arm, count, seed, sight) for arm, count in zip(arms, drawn))
-    found = run_pieces(_measure, calls, done=done)
+    found = run_pieces(_measure, calls, workers=workers, done=done)
     healthy = found[0][0]
     return [
         Kept(*arm, cells, len(cells & healthy) / len(healthy), sees)

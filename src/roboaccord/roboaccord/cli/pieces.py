@@ -71,7 +71,7 @@ class Pieces:
             if name not in {*NO_FIGURE, *self.grows}
         }
         with ExitStack() as stack:
-            token = _study.set((command, parameters))
+            token = _study.set((f"accord {command}", parameters))
             stack.callback(_study.reset, token)
             if given["cluster"]:
                 stack.enter_context(on_cluster(given["cluster"]))

@@ -157,7 +157,7 @@ def _on_dask(
 
     futures = {submit(call): i for i, call in calls.items()}
     try:
-        for future in as_completed(futures):
+        for future in as_completed(futures, loop=client.loop):
             yield futures[future], future.result()
     except AccordError:
         raise

@@ -42,7 +42,7 @@ class ResultsFile:
         self._packages = packages()
         self._lines, self._order = dict[str, str](), list[str]()
         self._head = {
-            "study": f"accord {command}",
+            "study": command,
             "parameters": json.loads(json.dumps(dict(parameters))),
             "software": software(),
         }
