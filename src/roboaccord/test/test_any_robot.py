@@ -12,9 +12,9 @@ from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.models import check_model
 from roboaccord.engines import DEFAULTS, ENGINES
 from roboaccord.engines.any_robot.controllers import inertias
-from roboaccord.numerics.parallel import run_pieces
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup, find_robot

@@ -12,8 +12,8 @@ from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.complementarity import SOLVED, solve_by_lemke, solve_by_pivoting
 from roboaccord.numerics.dormand_prince import NODES, dense_rows, dense_state, take_step
 from roboaccord.numerics.newton import bounded_step, newton
-from roboaccord.numerics.parallel import run_pieces
 from roboaccord.numerics.runge_kutta import rk4_stage
+from roboaccord.run.pieces import run_pieces
 
 
 def definite(n: int, seed: int) -> np.ndarray:

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
-from roboaccord.numerics.exact_json import decode, encode
-from roboaccord.numerics.parallel import held, kept_in, run_pieces
-from roboaccord.numerics.results_file import ResultsFile
-from roboaccord.numerics.software import packages
+from roboaccord.run.exact_json import decode, encode
+from roboaccord.run.pieces import held, kept_in, run_pieces
+from roboaccord.run.results_file import ResultsFile
+from roboaccord.run.software import packages
 
 CALLS = [(i,) for i in range(6)]
 

@@ -15,7 +15,7 @@ from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.numerics.parallel import held
+from roboaccord.run.pieces import held
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import (

@@ -9,7 +9,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.newton import bounded_step
-from roboaccord.numerics.parallel import run_pieces
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.gait import evaluate, wrap
 from monkeybot.gaits.orbits import Kind, Orbit, find_orbit, gait_of

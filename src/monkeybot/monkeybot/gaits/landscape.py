@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.numerics.parallel import run_pieces
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.gait import Gait, evaluate
 from monkeybot.model.hybrid import TOLERANCE

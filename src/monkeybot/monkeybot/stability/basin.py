@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.numerics.parallel import run_pieces
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit

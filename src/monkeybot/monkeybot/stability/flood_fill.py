@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from roboaccord.numerics.parallel import run_pieces
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.landscape import Done
 

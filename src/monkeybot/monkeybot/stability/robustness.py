@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.numerics.parallel import run_pieces
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit

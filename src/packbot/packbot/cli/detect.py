@@ -18,10 +18,10 @@ from roboaccord.cli.pieces import in_pieces, kept
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import fault_of
 from roboaccord.contract.state import Array
-from roboaccord.numerics.parallel import run_pieces
 from roboaccord.report.colours import BLUE, RED
 from roboaccord.report.drawing import label_dots, legend, picture
 from roboaccord.run.output import plain, write_text
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 

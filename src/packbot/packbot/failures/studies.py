@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.numerics.parallel import run_pieces
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array
-from roboaccord.numerics.parallel import run_pieces
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 

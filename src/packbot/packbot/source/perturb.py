@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.parameters import parameter_file
-from roboaccord.numerics.parallel import run_pieces
+from roboaccord.run.pieces import run_pieces
 
 from packbot.source.collapse import LINKS, Collapse, collapse_setup, run_collapse
 

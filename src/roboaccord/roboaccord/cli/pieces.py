@@ -13,8 +13,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.parallel import kept_in, on_cluster
-from roboaccord.numerics.results_file import ResultsFile
+from roboaccord.run.pieces import kept_in, on_cluster
+from roboaccord.run.results_file import ResultsFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 

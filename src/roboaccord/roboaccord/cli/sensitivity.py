@@ -28,8 +28,8 @@ from roboaccord.cli.options import (
 )
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
-from roboaccord.numerics.parallel import run_pieces
 from roboaccord.run.output import write_text
+from roboaccord.run.pieces import run_pieces
 from roboaccord.run.versions import versions
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.perturbation import KINDS

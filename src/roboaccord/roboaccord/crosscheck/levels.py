@@ -22,8 +22,8 @@ from roboaccord.crosscheck.one_step import OneStepCheck, check_one_steps
 from roboaccord.crosscheck.runs import REFERENCE, Engines, Runs
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.description.tree import Tree
-from roboaccord.numerics.parallel import run_pieces
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.setup import Setup
 
 

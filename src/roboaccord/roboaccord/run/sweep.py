@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from roboaccord.contract.errors import AccordError, DivergedError, did_you_mean
-from roboaccord.numerics.parallel import run_pieces
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.run.metrics import metrics_of
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.perturbation import Perturbations

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from roboaccord.contract.contact import Contact
-from roboaccord.numerics.parallel import run_pieces
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup

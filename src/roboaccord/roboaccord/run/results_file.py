@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.exact_json import decode, encode
-from roboaccord.numerics.software import packages, software
+from roboaccord.run.exact_json import decode, encode
+from roboaccord.run.software import packages, software
 
 HEAD = 1_000_000  # characters of the first line at most
 
