@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -97,25 +98,21 @@ def test_a_signal_ends_a_study_with_its_processes(words, number, tmp_path):
 
 
 def test_a_signal_is_no_error_of_the_controller_that_it_cuts():
-    def cut() -> None:
+    try:
         raise Terminated
-
-    with pytest.raises(Terminated):
-        try:
-            cut()
-        except KeyboardInterrupt as error:
+    except Terminated as error:
+        with pytest.raises(Terminated):
             line_of(error)
 
 
-def test_the_first_signal_counts():
-    """The first SIGTERM ends what runs, the second disturbs nothing."""
+def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
     before = {number: signal.getsignal(number) for number in LINES}
+    told = []
     try:
-        with pytest.raises(Terminated), command_line.minded() as told:
-            try:
-                os.kill(os.getpid(), signal.SIGTERM)
-            finally:
-                os.kill(os.getpid(), signal.SIGTERM)
+        with command_line.minded() as told, suppress(Terminated):
+            os.kill(os.getpid(), signal.SIGTERM)
+            pytest.fail("SIGTERM had no effect")
+        os.kill(os.getpid(), signal.SIGTERM)
         assert told == [signal.SIGTERM]
     finally:
         for number, handler in before.items():
