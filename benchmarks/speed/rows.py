@@ -1,8 +1,8 @@
 """Rows of the table of speed: this project and a peer on one problem, measured in turns.
 
-A module of this folder that has a function `rows() -> Iterator[Row]` is found by its name. A row is
-built when it is reached, so imports, compilation and models belong into `rows`, or into a first call
-of its passes there; a peer that is not installed is `peer=None` with the reason as `peer_name`.
+A module of this folder that has a function `rows() -> Iterator[Row]` is found by its name. A row
+is built when it is reached, so imports, compilation and models belong into `rows`, or into a first
+call of its passes there; a peer that is not installed is `peer=None` with the reason as `peer_name`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Row:
     Args:
         name: of the problem, as the table has it.
         unit: of the rates, e.g. `gaits/s`.
-        ours, peer: one timed pass each, of some 0.1 s to 2 s; they return the rate (more is better).
+        ours, peer: one timed pass each, of 0.1 s to 2 s; they return the rate (more is better).
         peer_name: with its version; without a peer, why there is none.
         target: rate to reach.
         target_ratio: ratio to the peer to reach.
