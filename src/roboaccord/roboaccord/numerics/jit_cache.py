@@ -21,6 +21,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba import extending
 from numba.core import caching
 
 STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
@@ -119,6 +120,8 @@ def _value(value: Any) -> str:
         return f"{value.dtype.str} {value.shape} {value.flags.c_contiguous} {content}"
     if isinstance(value, enum.EnumMeta):
         return str(list(value))
+    if isinstance(value, extending._Intrinsic):
+        return _code(value._defn.__code__)
     if isinstance(value, type) and hasattr(value, "_fields"):
         return str(value._fields)
     place = str(getattr(value, "__module__", "numpy")).partition(".")[0]
