@@ -1,8 +1,8 @@
 """Rows of the table of speed: this project and a peer on one problem, measured in turns.
 
 A module of this folder that has a function `rows() -> Iterator[Row]` is found by its name. A row
-is built when it is reached, so imports, compilation and models belong into `rows`, or into a first
-call of its passes there; a peer that is not installed is `peer=None` with the reason as `peer_name`.
+is built when it is reached, so models are made in `rows`; the first pass of each does not count, so
+compilation belongs there. A peer that is not installed is `peer=None`, and `peer_name` says why.
 """
 
 from __future__ import annotations
