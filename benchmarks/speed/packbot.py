@@ -85,9 +85,7 @@ def collapse(setup: Setup, engine: str) -> float:
     return rate(lambda: [simulator.step(command, period) for _ in range(ticks)], ticks * period)
 
 
-def build(
-    setup: Setup, clearance: Clearance, poses: np.ndarray
-) -> tuple[list[str] | None, str]:
+def build(setup: Setup, clearance: Clearance, poses: np.ndarray) -> tuple[list[str] | None, str]:
     """Compile the loop and write what it reads; return its command, or why there is none."""
     prefix = Path(coal.__file__).parents[4]
     headers = prefix / "include"
@@ -98,7 +96,7 @@ def build(
     program = BUILD / "packbot_loop"
     if not program.exists() or program.stat().st_mtime < SOURCE.stat().st_mtime:
         command = [
-            "g++", "-O2", "-w", "-std=c++17", *(f"-D{name}" for name in DEFINED), f"-I{headers}",
+            "g++", "-O1", "-w", "-std=c++17", *(f"-D{name}" for name in DEFINED), f"-I{headers}",
             f"-I{eigen}", str(SOURCE), "-o", str(program), f"-L{prefix / 'lib'}",
             f"-Wl,-rpath,{prefix / 'lib'}", *(f"-l{name}" for name in LIBRARIES),
         ]  # fmt: skip
@@ -121,9 +119,7 @@ def hulls_text(clearance: Clearance) -> str:
     geometry = clearance._geometry
     lines = [f"{len(geometry.geometryObjects)} {len(clearance.pairs)}"]
     for thing, hull in zip(geometry.geometryObjects, clearance.hulls, strict=True):
-        lines.append(
-            f"{thing.name} {thing.parentJoint} {len(hull.vertices)} {len(hull.faces)}"
-        )
+        lines.append(f"{thing.name} {thing.parentJoint} {len(hull.vertices)} {len(hull.faces)}")
         place = thing.placement
         for block in (place.rotation, place.translation, hull.vertices):
             lines.append(" ".join(map(repr, np.ravel(block).tolist())))
