@@ -121,8 +121,8 @@ def hulls_text(clearance: Clearance) -> str:
     for thing, hull in zip(geometry.geometryObjects, clearance.hulls, strict=True):
         lines.append(f"{thing.name} {thing.parentJoint} {len(hull.vertices)} {len(hull.faces)}")
         place = thing.placement
-        for block in (place.rotation, place.translation, hull.vertices):
-            lines.append(" ".join(map(repr, np.ravel(block).tolist())))
+        numbers = map(np.ravel, (place.rotation, place.translation, hull.vertices))
+        lines.append(" ".join(map(repr, np.concatenate([*numbers]).tolist())))
         lines.append(" ".join(map(str, hull.faces.ravel().tolist())))
     return "\n".join([*lines, *(f"{a} {b}" for a, b in clearance.pairs)]) + "\n"
 
