@@ -77,6 +77,10 @@ speed: $(VENV)/.speed ## measure speed beside peers on one core: SPEED="--only g
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 taskset -c $(CORE) \
 	    $(VENV)/bin/python -m benchmarks.speed $(SPEED)
 
+.PHONY: kills
+kills: $(VENV)/.dev ## kill runs at random moments, and look at what is left: SEED=0 COUNT=100
+	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100)
+
 .PHONY: images
 images: $(VENV)/.demo ## draw the figures of docs/images anew
 	@rm -rf runs/images
