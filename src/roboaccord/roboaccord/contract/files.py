@@ -110,14 +110,17 @@ def writing(path: Path, kind: str = "") -> Iterator[Path]:
             draft.unlink(missing_ok=True)
 
 
-def check_target(path: Path, kind: str = "") -> None:
+def check_target(path: Path | None, kind: str = "") -> None:
     """Refuse the name of a file to write over anything but a file of its kind.
 
-    An empty file may be replaced, whatever its name. Arguments are those of `writing`.
+    An empty file may be replaced, whatever its name. Arguments are those of `writing`; no path is
+    no output.
 
     Raises:
         AccordError: naming what is there.
     """
+    if path is None:
+        return
     kind = kind or path.suffix
     try:
         there = path.lstat()
