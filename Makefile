@@ -75,6 +75,17 @@ format: $(VENV)/.dev ## format the code, and mend what can be mended
 bench: $(VENV)/.dev ## measure speed
 	$(VENV)/bin/python -m pytest benchmarks --benchmark-only
 
+# The same seed gives the same inputs; ONLY=NUMBER repeats one of them.
+SEED := 0
+SECONDS := 600
+PROCESSES := 500
+ONLY :=
+
+.PHONY: fuzz
+fuzz: $(VENV)/.dev ## give malformed inputs to all commands, unprivileged: SEED, SECONDS, PROCESSES, ONLY
+	$(VENV)/bin/python test/fuzz --seed $(SEED) --seconds $(SECONDS) --processes $(PROCESSES) \
+	    $(if $(ONLY),--only $(ONLY))
+
 .PHONY: images
 images: $(VENV)/.demo ## draw the figures of docs/images anew
 	@rm -rf runs/images

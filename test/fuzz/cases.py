@@ -187,7 +187,7 @@ def _bag_case(rng: Random, kind: str, seeds: Path) -> Case:
     words = [f"compare {good} b --json"] * 4
     words += ["export b --csv o.csv --npz o.npz --mat o.mat --json"] * 2
     words += ["recover b --json", "recover b --json", "crosscheck b serpenoid --json"]
-    words += ["view b --gif o.gif --size 32x18 --fps 2", "packbot detect --bag b --json"]
+    words += ["view b --gif o.gif --size 64x64 --fps 2", "packbot detect --bag b --json"]
     words += [RUN.format("snake serpenoid --out o --inputs b")]
     return _case(kind, rng.choice(words))
 
@@ -294,7 +294,7 @@ def output(rng: Random, seeds: Path) -> Case:
                            "--to 0.941 --out",
                            f"voxel-sphere roll {seeds}/terrain --omega 1 1 --time 0.01 --out")),
         "npz": f"export {good} --npz", "mat": f"export {good} --mat",
-        "gif": f"view {good} --size 32x18 --fps 2 --gif", "svg": "snake shapes --out",
+        "gif": f"view {good} --size 64x64 --fps 2 --gif", "svg": "snake shapes --out",
         "html": f"parity {box} --engines mujoco --page", "xml": f"parity {box} --junit",
         "urdf": f"parity {box} --engines mujoco --repair", "npy": f"voxel-sphere mesh {seeds}/terrain "
         "--out o.stl --heights", "stl": f"voxel-sphere mesh {seeds}/terrain --out",

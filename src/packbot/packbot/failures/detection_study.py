@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import KINDS, Fault
-from roboaccord.contract.files import writing
+from roboaccord.contract.files import check_archive, writing
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -212,9 +214,12 @@ def run_arm(seed: int, failures: int, nominal: float, folder: Path) -> Path:
 
 def read_trials(path: Path) -> list[Trial]:
     """Return the trials of a file of `run_arm`."""
-    with np.load(path) as data:
-        facts = json.loads(str(data["facts"]))
-        return [Trial(**fact, rows=data[f"arr_{i}"]) for i, fact in enumerate(facts)]
+    try:
+        with np.load(check_archive(path)) as data:
+            facts = json.loads(str(data["facts"]))
+            return [Trial(**fact, rows=data[f"arr_{i}"]) for i, fact in enumerate(facts)]
+    except (OSError, BadZipFile, ValueError, KeyError, TypeError, EOFError, RecursionError):
+        raise AccordError(f"{path} holds no trials: choose another --out, or --force") from None
 
 
 @dataclass(frozen=True)

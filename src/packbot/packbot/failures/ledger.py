@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import LARGEST, read_text, writing
 
 
 class Ledger:
@@ -28,13 +29,14 @@ class Ledger:
         self._path, self.rows = path, list[dict[str, Any]]()
         head = json.dumps(dict(options), sort_keys=True)
         if not path.exists():
-            path.write_text(head + "\n", encoding="utf-8")
+            with writing(path) as draft:
+                draft.write_text(head + "\n", encoding="utf-8")
             return
+        text = read_text(path, LARGEST)
         try:
-            text = path.read_text(encoding="utf-8")
             first, *lines = text.splitlines()
-            self.rows = [json.loads(line) for line in lines if line.endswith("}")]
-        except (OSError, ValueError):
+            self.rows = [dict(json.loads(line)) for line in lines if line.endswith("}")]
+        except (ValueError, TypeError, RecursionError):
             raise AccordError(f"{path} is no file of a study") from None
         if first != head:
             raise AccordError(f"{path} is of another study: choose another --out")

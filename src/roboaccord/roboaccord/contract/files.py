@@ -10,9 +10,10 @@ import os
 import secrets
 import stat
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from zipfile import ZipFile
 
 from roboaccord.contract.errors import AccordError
 
@@ -74,6 +75,19 @@ def check_file(path: Path, most: int = LARGEST) -> Path:
         raise AccordError(f"cannot read {path}: it is no regular file")
     if found.st_size > most:
         raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
+    return path
+
+
+def check_archive(path: Path, most: int = LARGEST) -> Path:
+    """Return the path of a zip archive, .npz say, that unpacks to a bounded size.
+
+    Raises:
+        AccordError: as of `read_bytes`, and for a larger one.
+        zipfile.BadZipFile: if it is none.
+    """
+    with ZipFile(check_file(path, most)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > most:
+            raise AccordError(f"cannot read {path}: it unpacks to more than {most // 1_000_000} MB")
     return path
 
 
@@ -139,6 +153,19 @@ def check_target(path: Path | None, kind: str = "") -> None:
         return
     except (OSError, ValueError) as error:
         raise AccordError(f"cannot write {path}: {_reason(error)}") from None
+
+
+def check_folder(path: Path, endings: Sequence[str]) -> None:
+    """Refuse to replace a folder that holds, at any depth, anything but files of some endings.
+
+    Raises:
+        AccordError: naming the first other thing.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise AccordError(f"cannot write {path}: it is no folder")
+    for each in sorted(path.rglob("*")):
+        if each.is_symlink() or not (each.is_dir() or each.suffix.lower() in endings):
+            raise AccordError(f"cannot replace {path}: it holds {each.name}")
 
 
 def _is_of_kind(path: Path, kind: str, size: int) -> bool:
