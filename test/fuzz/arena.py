@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -71,6 +72,8 @@ class Arena:
             path.chmod(0o755 if path.is_dir() else 0o444)
         self.before = _listing(self.seeds)
         os.chdir(folder)
+        gc.collect()
+        gc.freeze()  # or else every child copies the pages of all objects that it only looks at
 
     def fuzz(
         self, seconds: float, inputs: int, processes: int, kind: str
@@ -257,7 +260,6 @@ def _child(folder: Path, seed: str, seeds: Path, real: bool, kind: str) -> None:
 
 def _call(case: Case) -> int:
     from roboaccord.cli.main import run
-
     from roboaccord.description import parameters
 
     parameters.share, _ = SHARE, parameters.parameter_file.cache_clear()

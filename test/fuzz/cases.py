@@ -523,6 +523,7 @@ MAKERS: dict[str, Maker] = {
     )
 }  # fmt: skip
 WEIGHTS = {
-    "scenario": 4, "urdf": 4, "xacro": 1, "mesh": 4, "bag": 8, "payload": 5, "volume": 5, "option": 6,
-    "change": 2, "world": 2, "keys": 1.5, "output": 1.5,
+    "scenario": 4, "urdf": 3, "xacro": 0.7, "mesh": 4, "bag": 8, "payload": 5, "volume": 6,
+    "option": 7, "change": 2, "world": 3, "keys": 0.7, "parameters": 0.5, "json_file": 0.7,
+    "output": 1,
 }  # fmt: skip
