@@ -9,7 +9,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -22,6 +22,7 @@ from rich.text import Text
 from typer.models import OptionInfo
 
 from roboaccord.cli.console import Call, call, out
+from roboaccord.cli.pieces import Pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.output import plain
 from roboaccord.scenario.setup import Setup
@@ -77,6 +78,7 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     signature = inspect.signature(function, eval_str=True)
     robot = function.__module__.partition(".")[0].replace("_", "-")
     full = name if robot == "roboaccord" else f"{robot} {name}"
+    pieces: Pieces | None = getattr(function, "pieces", None)
 
     @functools.wraps(function)
     def command(**given: Any) -> None:
@@ -84,8 +86,10 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
         check_numbers(signature, given)
         token = call.set(Call(full, quiet))
         try:
-            with redirect_stdout(sys.stderr):
-                result = function(**given)
+            work = pieces.running(full, given) if pieces else nullcontext()
+            with redirect_stdout(sys.stderr), work:
+                own = {name: given[name] for name in signature.parameters}
+                result = function(**own)
         finally:
             call.reset(token)
         if result is not None:
@@ -96,7 +100,7 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
             if not result.ok:
                 raise typer.Exit(1)
 
-    parameters = [*signature.parameters.values()]
+    parameters = [*signature.parameters.values(), *(pieces.parameters if pieces else ())]
     if signature.return_annotation is Result:
         kind = inspect.Parameter.KEYWORD_ONLY
         parameters.append(inspect.Parameter("as_json", kind, default=False, annotation=Json))

@@ -29,7 +29,7 @@ from roboaccord.crosscheck.parity.robot import READERS, SETTINGS, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.gazebo.form import base_in_gazebo
-from roboaccord.report.parity import agree, group_causes, render_parity
+from roboaccord.report.parity import agree, apart_lines, group_causes, render_parity
 from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
@@ -235,7 +235,7 @@ def shown_of(robot: Mapping[str, Any]) -> list[RenderableType]:
             number(worst.get("error")) if worst else "",
         )
     versions = ", ".join(f"{name} {e['version']}" for name, e in robot["engines"].items())
-    return [table, Text(versions), *causes_table(robot), *apart_lines(robot)]
+    return [table, Text(versions), *causes_table(robot), *map(Text, apart_lines(robot))]
 
 
 def causes_table(robot: Mapping[str, Any]) -> list[RenderableType]:
@@ -255,18 +255,6 @@ def causes_table(robot: Mapping[str, Any]) -> list[RenderableType]:
         return []
     fixes = {group["cause"]: group["fix"] for group in groups}
     return [table, *(Text.assemble((f"{cause}: ", "bold"), fix) for cause, fix in fixes.items())]
-
-
-def apart_lines(robot: Mapping[str, Any]) -> list[RenderableType]:
-    """Return a line for each engine that has what is kept apart otherwise than the file."""
-    return [
-        Text(f"apart from this, {name} has otherwise: " + ", ".join(
-            f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
-            for quantity, places in engine["apart"].items()
-        ))
-        for name, engine in robot["engines"].items()
-        if engine["apart"]
-    ]  # fmt: skip
 
 
 def more(places: Sequence[str]) -> str:

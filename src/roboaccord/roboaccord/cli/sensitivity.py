@@ -29,8 +29,8 @@ from roboaccord.cli.options import (
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import read_text
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
-from roboaccord.numerics.parallel import cores, in_processes
 from roboaccord.run.output import write_text
+from roboaccord.run.pieces import run_pieces
 from roboaccord.run.versions import versions
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.perturbation import KINDS
@@ -104,11 +104,13 @@ def find_all(
     calls = ((data, e, k, wheres[k], duration) for e, k in todo)
     with progress() as bar:
         task = bar.add_task("sensitivity", total=len(todo) + len(done), completed=len(done))
-        workers = min(cores(), max(len(todo), 1))
-        for found in in_processes(_find, calls, workers=workers, ordered=False):
+
+        def keep(found: Sensitivity) -> None:
             done[f"{found.engine} {found.kind}"] = asdict(found)
             write_done(file, setup, duration, done)
             bar.update(task, advance=1, description=f"{found.engine} {found.kind}")
+
+        run_pieces(_find, calls, done=keep)
     return done
 
 

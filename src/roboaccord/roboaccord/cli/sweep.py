@@ -25,6 +25,7 @@ from roboaccord.cli.options import (
     complete_engines,
     load_setup,
 )
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.report.sweep import render_sweep
 from roboaccord.run.factory import make_simulator
@@ -35,6 +36,7 @@ from roboaccord.run.versions import versions
 from roboaccord.scenario.setup import Setup
 
 
+@in_pieces(grows=("seeds", "engines", "physics_steps"))
 def sweep_command(
     robot: RobotName,
     scenario: ScenarioName,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +22,7 @@ NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
 ROOT = "base_link"
 RESERVED = (ROOT, "world")  # links that mean something to the engines
 GEOMETRY = ("visual", "collision")
+PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")
 BESIDE = ("transmission", "gazebo", "material")
 
 
@@ -128,14 +130,22 @@ def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFil
         raise AccordError(f"{path.name} holds a robot without links")
     if len(top.findall("link")) > MOST_LINKS:
         raise AccordError(f"{path.name} holds more than {MOST_LINKS} links")
+    keep_prefixes(text)
     found = {name: folder.absolute() for name, folder in packages.items()}
     return UrdfFile(path, top.get("name") or path.name.partition(".")[0], text, found)
 
 
-def strip(urdf: str) -> str:
-    """Return a URDF without geometry, materials, transmissions and what is for Gazebo."""
+def keep_prefixes(urdf: str) -> None:
+    """Let the prefixes of a text, `drake:` say, stay when it is parsed and written again."""
+    for prefix, space in PREFIX.findall(urdf):
+        with suppress(ValueError):  # ns0 and its like are taken
+            ET.register_namespace(prefix, space)
+
+
+def strip(urdf: str, beside: Collection[str] = BESIDE) -> str:
+    """Return a URDF without geometry, and what is beside links and joints: all of it, or some."""
     top = ET.fromstring(urdf)
-    for parent, tags in ((top, BESIDE), *((link, GEOMETRY) for link in top.findall("link"))):
+    for parent, tags in ((top, beside), *((link, GEOMETRY) for link in top.findall("link"))):
         for child in [child for child in parent if child.tag in tags]:
             parent.remove(child)
     return ET.tostring(top, encoding="unicode")
