@@ -18,6 +18,7 @@ from typing import Any
 
 import cases
 from cases import Case, make_case
+from roboaccord.contract.files import is_file
 from roboaccord.description.resources import share as SHARE
 from seeds import make_seeds
 
@@ -213,6 +214,8 @@ def _wrong_figures(case: Case, code: int, printed: str) -> str:
         return f"no JSON: {error}"
     if case.kind == "bag own" and case.words[0] == "compare" and code:
         return "a changed bag has other figures, and is accepted"
+    if case.words[0] == "compare" and "null" in json.dumps(data["pairs"]):
+        return "a figure is not finite"
     return "" if isinstance(data, dict) else "no JSON object"
 
 
@@ -294,10 +297,7 @@ def _command(case: Case) -> str:
 
 def _files(folder: Path) -> set[str]:
     """Return the names below a folder, but for what the fuzzer itself writes."""
-    found = set()
-    for place, folders, files in os.walk(folder):
-        below = os.path.relpath(place, folder)
-        found |= {os.path.normpath(os.path.join(below, name)) for name in (*folders, *files)}
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*")}
     return found - {"out", "err", RECORD, DONE}
 
 
@@ -312,5 +312,5 @@ def _listing(folder: Path) -> list[tuple[str, int, int]]:
 
 
 def _copy_file(source: str, target: str) -> None:
-    if os.path.isfile(source) and os.path.getsize(source) < LARGEST:
+    if is_file(Path(source)):
         shutil.copyfile(source, target, follow_symlinks=False)

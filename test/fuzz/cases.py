@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from inspect import signature
+from inspect import Signature, signature
 from pathlib import Path
 from random import Random
 from typing import Any, get_args
@@ -22,6 +22,7 @@ import zstandard
 from mutations import NUMBERS, WORDS, mutated
 from roboaccord.cli.command import options
 from roboaccord.cli.lazy import COMMANDS
+from roboaccord.cli.pieces import Pieces
 from roboaccord.scenario.setup import find_robot
 from seeds import MESHED
 from test_commands import CASES as GOOD
@@ -30,7 +31,7 @@ from test_commands import ROOT
 SHORT = "--set duration=0.02 --set control_period=0.001 --set physics_step=0.001"
 RUN = f"run {{}} --transport direct --json {SHORT}"
 PLACES = ("/dev/zero", "/dev/full", "/dev/stdin", "/proc/self/mem", "/", "..", "fifo", "folder",
-          "missing", "a" * 300, "link", "loop", "text")  # fmt: skip
+          "missing", "a" * 300, "device", "loop", "text")  # fmt: skip
 # Commands whose good case takes seconds get nothing but what they must refuse at once.
 SLOW = {
     "crosscheck", "parity", "sensitivity", "sweep", "doctor", "check", "view", "teleop",
@@ -80,22 +81,22 @@ def _case(kind: str, words: str, **more: Any) -> Case:
 def _place(rng: Random, name: str, data: bytes, *, text: bool) -> str:
     """Write changed data, or put something else than a file in their place; return the name."""
     if rng.random() < 0.03:
-        return _no_file(rng, name)
+        spoil(name, rng.choice(("device", "fifo", "folder", "loop", "missing")))
+        return name
     Path(name).write_bytes(mutated(data, rng, text=text))
     return name
 
 
-def _no_file(rng: Random, name: str) -> str:
-    kind = rng.choice(("device", "fifo", "folder", "loop", "missing"))
-    if kind == "device":
-        os.symlink("/dev/zero", name)
-    elif kind == "fifo":
+def spoil(name: str, what: str) -> None:
+    """Put something that is no regular file at a place; nothing if it is to be missing."""
+    if what == "device":
+        Path(name).symlink_to("/dev/zero")
+    elif what == "fifo":
         os.mkfifo(name)
-    elif kind == "folder":
-        os.mkdir(name)
-    elif kind == "loop":
-        os.symlink(name, name)
-    return name
+    elif what == "folder":
+        Path(name).mkdir()
+    elif what == "loop":
+        Path(name).symlink_to(name)
 
 
 def scenario(rng: Random, seeds: Path) -> Case:
@@ -121,7 +122,7 @@ def keys(rng: Random, seeds: Path) -> Case:
 
 def parameters(rng: Random, seeds: Path) -> Case:
     """The YAML of a robot's parameters."""
-    os.makedirs("package/config")
+    Path("package/config").mkdir(parents=True)
     _place(
         rng, "package/config/parameters.yaml", (seeds / "parameters.yaml").read_bytes(), text=True
     )
@@ -156,7 +157,7 @@ def _robot(rng: Random, kind: str, file: str) -> Case:
 def mesh(rng: Random, seeds: Path) -> Case:
     """A mesh, alone or of a robot."""
     path = rng.choice(sorted((seeds / "meshes").iterdir()))
-    os.mkdir("m")
+    Path("m").mkdir()
     text = path.suffix in (".obj", ".dae", ".off", ".ply") or path.stem == "text"
     name = _place(rng, f"m/{path.name}", path.read_bytes(), text=text)
     if rng.random() < 0.5:
@@ -238,8 +239,8 @@ def volume(rng: Random, seeds: Path) -> Case:
             target.write_bytes(rng.choice(PNG_BOMBS)(data))
         else:
             _place(rng, str(target), data, text=kind != "PNG")
-    words = ("list t --json", "list t --json", "roll t --omega 0.3 0.2 --time 0.01 --samples 5 --json",
-             "mesh t --out o.stl --json", "world t --out o --json")  # fmt: skip
+    roll = "roll t --omega 0.3 0.2 --time 0.01 --samples 5 --json"
+    words = ("list t --json", roll, "mesh t --out o.stl --json", "world t --out o --json")
     return _case(f"volume {kind}", f"voxel-sphere {rng.choice(words)}")
 
 
@@ -254,7 +255,7 @@ def world(rng: Random, seeds: Path) -> Case:
 
 def json_file(rng: Random, seeds: Path) -> Case:
     """JSON, or lines of it, that an earlier call is to have left."""
-    os.mkdir("o")
+    Path("o").mkdir()
     good = b'{"command": "run", "version": "1", "files": ["bag/metadata.yaml", "x.csv"]}'
     study = b'{"scenario": {}, "duration": 0.02, "versions": {}, "done": {"mass_mujoco": {}}}'
     bombs = (b"[" * 100000, b'{"a":' * 100000, b"1" * 100000, b"\xff\xfe{}")
@@ -278,17 +279,14 @@ def output(rng: Random, seeds: Path) -> Case:
     what = rng.choice(("text", "binary", "fifo", "folder", "device", "link", "loop", "read-only"))
     if what in ("text", "binary", "read-only"):
         Path(name).write_bytes(b"precious words\n" * 9 if what == "text" else b"\x7fELF\0\0\1" * 9)
-        os.chmod(name, 0o444 if what == "read-only" else 0o644)
+        Path(name).chmod(0o444 if what == "read-only" else 0o644)
     elif what == "link":
         Path("precious.txt").write_text("precious words\n")
-        os.symlink("precious.txt", name)
-    elif what == "device":
-        os.symlink("/dev/full", name)
-    elif what == "loop":
-        os.symlink(name, name)
+        Path(name).symlink_to("precious.txt")
     else:
-        (os.mkfifo if what == "fifo" else os.mkdir)(name)
+        spoil(name, what)
     good, box = seeds / "run" / "bag", seeds / "arm.urdf"
+    terrain = f"voxel-sphere mesh {seeds}/terrain"
     words = {
         "csv": rng.choice((f"export {good} --csv", "monkeybot continue --along period --from 0.94 "
                            "--to 0.941 --out",
@@ -296,25 +294,25 @@ def output(rng: Random, seeds: Path) -> Case:
         "npz": f"export {good} --npz", "mat": f"export {good} --mat",
         "gif": f"view {good} --size 64x64 --fps 2 --gif", "svg": "snake shapes --out",
         "html": f"parity {box} --engines mujoco --page", "xml": f"parity {box} --junit",
-        "urdf": f"parity {box} --engines mujoco --repair", "npy": f"voxel-sphere mesh {seeds}/terrain "
-        "--out o.stl --heights", "stl": f"voxel-sphere mesh {seeds}/terrain --out",
+        "urdf": f"parity {box} --engines mujoco --repair",
+        "npy": f"{terrain} --out o.stl --heights", "stl": f"{terrain} --out",
     }[ending]  # fmt: skip
     return _case("output", f"{words} {name}", refused=True)
 
 
 def option(rng: Random, seeds: Path) -> Case:
     """A value of an option that is none, or extreme."""
-    os.symlink(seeds, "made")
+    Path("made").symlink_to(seeds)
     Path("text").write_text("no file of this kind\n" * 9)
-    os.mkdir("folder")
-    os.mkfifo("fifo")
-    os.symlink("/dev/zero", "link")
-    os.symlink("loop", "loop")
+    for what in ("folder", "fifo", "device", "loop"):
+        spoil(what, what)
     name = rng.choice(sorted(GOOD))
     words = shlex.split(GOOD[name].format(out="results", root=ROOT))
     function = function_of(name)
-    infos = options(signature(function, eval_str=True))
-    hints = {k: p.annotation for k, p in signature(function, eval_str=True).parameters.items()}
+    found = [*signature(function, eval_str=True).parameters.values()]
+    found += getattr(function, "pieces", Pieces(own=True)).parameters
+    infos = options(Signature(found))
+    hints = {each.name: each.annotation for each in found}
     refused, quick = False, name not in SLOW
     flags = {key: _flags(key, info) for key, info in infos.items()}
     kinds = {key: str(get_args(hints[key])[0]) for key in infos}
@@ -337,8 +335,8 @@ def option(rng: Random, seeds: Path) -> Case:
     else:
         words.insert(rng.randrange(len(words) + 1), "--no-such-option")
         refused = True
-    return Case(f"option of {name}", [*name.split(), *words, *(["--json"] if name != "view" else [])],
-                refused)  # fmt: skip
+    printed = ["--json"] if name != "view" else []
+    return Case(f"option of {name}", [*name.split(), *words, *printed], refused)
 
 
 def change(rng: Random, seeds: Path) -> Case:
@@ -347,9 +345,10 @@ def change(rng: Random, seeds: Path) -> Case:
              "initial.position", "controller.amplitude", "controller.name", "friction.mu_along",
              "friction.law", "parameters.link_mass", "parameters.joints", "crosscheck.states",
              "engine_options.mujoco.integrator", "base", "world", "terrain", "faults", "robot",
-             "initial.spread_q", "crosscheck.tolerances.one_step", "packages", "driven")  # fmt: skip
+             "initial.spread_q", "crosscheck.tolerances.one_step", "packages",
+             "driven")  # fmt: skip
     key = rng.choice(keys_)
-    extremes = ("nan", ".nan", ".inf", "-1", "1e308", "-1e308", "2024-13-45", "!!int z", "[" * 3000,
+    extremes = ("nan", ".nan", ".inf", "-1", "1e308", "2024-13-45", "!!int z", "[" * 3000,
                 "&a [*a]", "99999999999999999999", "1e-320", "{}", "[]", "''", "~", "!!binary x",
                 "!!timestamp x", "*a", "'" + "a" * 300 + "'", "../x", "/etc", "1e13")  # fmt: skip
     value = rng.choice(extremes)
@@ -403,7 +402,7 @@ def entities() -> bytes:
     """Return XML whose entities stand for 10^9 letters."""
     rows = ['<!ENTITY a0 "aaaaaaaaaa">']
     rows += [f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9)]
-    return f"<?xml version='1.0'?><!DOCTYPE r [{''.join(rows)}]><robot name='&a8;'><link/></robot>".encode()
+    return f"<!DOCTYPE r [{''.join(rows)}]><robot name='&a8;'><link/></robot>".encode()
 
 
 XML_BOMBS = (
@@ -518,8 +517,8 @@ def tiff_bomb() -> bytes:
 MAKERS: dict[str, Maker] = {
     f.__name__: f
     for f in (
-        scenario, keys, parameters, urdf, xacro, mesh, bag, payload, volume, world, json_file, output,
-        option, change,
+        scenario, keys, parameters, urdf, xacro, mesh, bag, payload, volume, world, json_file,
+        output, option, change,
     )
 }  # fmt: skip
 WEIGHTS = {
