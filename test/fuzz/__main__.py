@@ -65,10 +65,11 @@ def main() -> int:
     drop_privileges(folder)
     os.environ.update(
         HOME=str(folder / "home"), TMPDIR=str(folder / "home"), XDG_CACHE_HOME=str(folder / "home"),
-        NUMBA_CACHE_DIR=str(folder / "home" / "numba"), MPLCONFIGDIR=str(folder / "home"),
+        MPLCONFIGDIR=str(folder / "home"),
         OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREADS="1", COLUMNS="80",
         PYTHONDONTWRITEBYTECODE="1",
     )  # fmt: skip
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(folder / "home" / "numba"))
     tempfile.tempdir = str(folder / "home")
     sys.path[:0] = [str(HERE), str(HERE.parent)]
     from arena import Arena

@@ -258,8 +258,16 @@ def json_file(rng: Random, seeds: Path) -> Case:
     Path("o").mkdir()
     good = b'{"command": "run", "version": "1", "files": ["bag/metadata.yaml", "x.csv"]}'
     study = b'{"scenario": {}, "duration": 0.02, "versions": {}, "done": {"mass_mujoco": {}}}'
+    rows = b'{"study": "accord sweep", "parameters": {"seeds": 2}, "software": {}}\n'
+    rows += b'{"piece": "0123456789abcdef", "result": {"tuple": [1.5, null]}}\n'
     bombs = (b"[" * 100000, b'{"a":' * 100000, b"1" * 100000, b"\xff\xfe{}")
-    if rng.random() < 0.5:
+    choice = rng.random()
+    if choice < 0.3:
+        Path("s.jsonl").write_bytes(
+            rng.choice(bombs) if choice < 0.1 else mutated(rows, rng, text=True)
+        )
+        return _case("JSON lines", "sweep snake serpenoid --resume s.jsonl --json", refused=True)
+    if choice < 0.7:
         data = rng.choice(bombs) if rng.random() < 0.2 else mutated(good, rng, text=True)
         Path("o/.roboaccord.json").write_bytes(data)
         return _case("JSON", RUN.format("snake serpenoid --out o --force"))
@@ -523,6 +531,6 @@ MAKERS: dict[str, Maker] = {
 }  # fmt: skip
 WEIGHTS = {
     "scenario": 4, "urdf": 3, "xacro": 0.7, "mesh": 4, "bag": 8, "payload": 5, "volume": 6,
-    "option": 7, "change": 2, "world": 3, "keys": 0.7, "parameters": 0.5, "json_file": 0.7,
+    "option": 8, "change": 2, "world": 0.5, "keys": 0.7, "parameters": 0.5, "json_file": 0.7,
     "output": 1,
 }  # fmt: skip
