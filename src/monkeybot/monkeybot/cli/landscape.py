@@ -15,6 +15,7 @@ from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.run.output import write_text
 from roboaccord.run.pieces import held
 from roboaccord.run.versions import made_with
 
@@ -138,7 +139,7 @@ def write_all(
             **versions,
         },
     )
-    page.write_text(html, encoding="utf-8")
+    write_text(page, html)
     write_surface(field, surface)
     write_map(field, flat)
     return files

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.contract.state import Array
 from roboaccord.run.pieces import run_pieces
 
@@ -142,9 +143,9 @@ def save_landscape(
     Raises:
         AccordError: if the file cannot be written.
     """
-    try:
+    with writing(path, ".npz") as draft:
         np.savez_compressed(
-            path,
+            draft,
             w1=field.w1,
             w2=field.w2,
             error=field.error,
@@ -156,5 +157,3 @@ def save_landscape(
             parameters=np.array(list(parameters.values())),
             versions=np.array([list(pair) for pair in versions.items()]),
         )
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None

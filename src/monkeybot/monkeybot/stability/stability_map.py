@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.contract.state import Array
 
 from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of, shipped_step
@@ -107,10 +108,8 @@ def save_map(
         "parameters": np.array(list(values.values())),
         "versions": np.array([list(pair) for pair in versions.items()]),
     }
-    try:
-        np.savez_compressed(path, **{**fields, **more})  # type: ignore[arg-type]
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    with writing(path, ".npz") as draft:
+        np.savez_compressed(draft, **{**fields, **more})  # type: ignore[arg-type]
 
 
 def _nearest(step: Step, period: Array, torque: Array) -> Cell:

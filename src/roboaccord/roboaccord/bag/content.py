@@ -69,7 +69,7 @@ class Content:
         for scan in scans:
             for message in scan.messages():
                 topic = scan.channels[message.channel].topic
-                messages[topic].append(unpacked(message.data))
+                messages[topic].append(unpacked(message.data, scan))
                 places[topic].append(count)
                 count += 1
             for channel in scan.channels.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ from typer.models import OptionInfo
 
 from roboaccord.cli.console import Call, call, out
 from roboaccord.cli.pieces import Pieces
+from roboaccord.contract.errors import AccordError
 from roboaccord.run.output import plain
 from roboaccord.scenario.setup import Setup
 
@@ -38,6 +40,9 @@ APART = (
     "npz",
     "mat",
 )  # options that change no figure
+UNLIMITED = ("timeout", "stay")  # options that may be infinite
+LARGEST = 1e12  # of a number of an option, in its unit
+MOST = 1_000_000  # of a count
 UNIT = re.compile(
     r"\b[Ii]n (rad/s|rad|s|Hz|N m|m/s|mm|m L\^2|m|kg/m\^3|voxels|r|degrees|deg)(?![\w/^])"
 )
@@ -78,6 +83,7 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     @functools.wraps(function)
     def command(**given: Any) -> None:
         quiet = given.pop("as_json", False)
+        check_numbers(signature, given)
         token = call.set(Call(full, quiet))
         try:
             work = pieces.running(full, given) if pieces else nullcontext()
@@ -102,6 +108,25 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(name, cls=getattr(function, "command_class", None))(command)
+
+
+def check_numbers(signature: inspect.Signature, given: Mapping[str, Any]) -> None:
+    """Refuse numbers that are not finite, or beyond what any quantity or count is.
+
+    Raises:
+        AccordError: naming the option.
+    """
+    for name, info in options(signature).items():
+        flag = f"--{_flag(name, info).replace('_', '-')}"
+        value = given.get(name)
+        for number in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(number, bool) or not isinstance(number, (int, float)):
+                continue
+            if math.isnan(number) or (math.isinf(number) and name not in UNLIMITED):
+                raise AccordError(f"{flag}: {number:g} is no number")
+            most = MOST if isinstance(number, int) and name != "seed" else LARGEST
+            if math.isfinite(number) and abs(number) > most:
+                raise AccordError(f"{flag}: {number:g} is out of range: {most:g} at most")
 
 
 def unwrapped(text: str) -> str:

@@ -27,6 +27,7 @@ from roboaccord.cli.options import (
     load_setup,
 )
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.files import read_text
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
 from roboaccord.run.output import write_text
 from roboaccord.run.pieces import run_pieces
@@ -139,12 +140,11 @@ def read_done(path: Path, setup: Setup, duration: float) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        kept = json.loads(read_text(path))
         same = (kept["scenario"], kept["duration"]) == (_plain(setup), duration)
         found = {key: asdict(Sensitivity(**row)) for key, row in kept["done"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no result of accord sensitivity"
-        raise AccordError(f"cannot read {path}: {reason}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise AccordError(f"cannot read {path}: it is no result of accord sensitivity") from None
     if not same:
         raise AccordError(
             f"{path} is of another scenario or duration; choose another --out, or --force"
@@ -160,9 +160,7 @@ def write_done(path: Path, setup: Setup, duration: float, done: dict[str, Any]) 
         "versions": versions(setup),
         "done": done,
     }
-    fresh = path.with_suffix(".part")
-    write_text(fresh, json.dumps(kept, indent=1))
-    fresh.replace(path)
+    write_text(path, json.dumps(kept, indent=1))
 
 
 def _plain(setup: Setup) -> Any:

@@ -81,6 +81,7 @@ class ConvergenceCheck:
         since: when it first exceeds its bound, or exceeds it most [s].
         time: (k,) [s].
         distance: by dt, largest distance of any link at each time (k,) [m].
+        range: of the reference's coordinate that changes most [m or rad]; 0 where nothing moves.
     """
 
     dt: list[float]
@@ -94,6 +95,7 @@ class ConvergenceCheck:
     since: float | None
     time: Array
     distance: dict[str, Array]
+    range: float
 
     @property
     def remainder(self) -> bool | None:
@@ -244,6 +246,7 @@ def check_convergence(
         since=float(truth.time[left.sample]) if left else None,
         time=truth.time,
         distance=distance,
+        range=float(np.ptp(target, axis=0).max()),
     )
 
 
