@@ -144,7 +144,7 @@ def tree_digest() -> str:
 
 
 def coverage_map(server: Server, folder: Path) -> dict[str, Any]:
-    """Return which tests of single parts run a line or a kernel: from a file, or by running them."""
+    """Return which tests of single parts run a line or a kernel, from a file or by running them."""
     file = folder / f"map_{tree_digest()}.json"
     if not file.exists():
         log.print("running the tests once, to see which lines each of them runs")
@@ -174,7 +174,7 @@ class Tests:
                 self._kernels.setdefault(kernel, set()).add(name)
 
     def of(self, mutant: Mutant) -> list[str]:
-        """Return the tests that run its line, then others of their files; each the fastest first."""
+        """Return the tests that run its line, then others of their files, the fastest first."""
         lines = self._lines.get(mutant.file, {})
         exact = set[str]()
         if mutant.function:

@@ -23,7 +23,6 @@ LIBRARIES = (
     "mujoco", "dartpy", "pinocchio", "coal", "trimesh", "joblib", "PIL.Image", "matplotlib.pyplot",
 )  # fmt: skip
 PLUGINS = ("cacheprovider", "xdist", "pytest_cov", "benchmark", "rerunfailures", "repeat")
-KILL = 9
 
 
 def serve() -> None:
@@ -41,7 +40,7 @@ def serve() -> None:
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    """Run pytest once: its exit status, -1 for a limit that was reached, and the end of what it said."""
+    """Run pytest once; return exit status, -1 for a limit that was reached, and its last words."""
     log = Path(job["log"])
     child = os.fork()
     if child == 0:
@@ -53,16 +52,15 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             status, spent = code, usage.ru_utime + usage.ru_stime
         elif time.monotonic() > until:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(child, KILL)
+                os.killpg(child, signal.SIGKILL)
             _, code, usage = os.wait4(child, 0)
             status, spent = -1, usage.ru_utime + usage.ru_stime
         else:
             time.sleep(0.02)
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, KILL)  # what it has started
-    late = status == -1 or (
-        os.WIFSIGNALED(status) and os.WTERMSIG(status) in (KILL, signal.SIGXCPU)
-    )
+        os.killpg(child, signal.SIGKILL)  # what it has started
+    ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    late = status == -1 or ended in (signal.SIGKILL, signal.SIGXCPU)
     exited = -1 if late else os.waitstatus_to_exitcode(status)
     return {"status": exited, "cpu": spent, "tail": log.read_text(errors="replace")[-2000:]}
 
