@@ -75,6 +75,12 @@ format: $(VENV)/.dev ## format the code, and mend what can be mended
 bench: $(VENV)/.dev ## measure speed
 	$(VENV)/bin/python -m pytest benchmarks --benchmark-only
 
+.PHONY: mutation
+mutation: $(VENV)/.dev ## put errors into the code that tests must notice: PACKAGE= CHANGE= COUNT= SEED= SECONDS=
+	nice $(VENV)/bin/python test/mutation $(if $(PACKAGE),--package $(PACKAGE)) \
+	    $(if $(CHANGE),--change $(CHANGE)) $(if $(COUNT),--count $(COUNT)) \
+	    $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS))
+
 .PHONY: images
 images: $(VENV)/.demo ## draw the figures of docs/images anew
 	@rm -rf runs/images
