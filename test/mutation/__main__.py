@@ -42,11 +42,11 @@ from sites import Mutant, find_mutants, modules
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 NOBODY = 65534
-MOST = 40.0  # s of CPU time of the tests of single parts that are tried on a mutant
+MOST = 60.0  # s of CPU time of the tests that are tried on a mutant
 SLOWER = 4.0  # times as long as without the error, and then it hangs
 START = 20.0  # s beside that: imports, and kernels to compile
-FILES = 3  # of whole runs and commands, those nearest to the module, tried on what is left
-THOROUGH = 150.0  # s of CPU time of each
+FILES = 3  # nearest to a module that tests run in processes of their own, where nothing is seen
+ELSEWHERE = 150.0  # s of CPU time of each
 
 
 class OutOfTimeError(Exception):
@@ -143,18 +143,28 @@ def tree_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def coverage_map(server: Server, folder: Path) -> dict[str, Any]:
-    """Return which tests of single parts run a line or a kernel, from a file or by running them."""
-    file = folder / f"map_{tree_digest()}.json"
-    if not file.exists():
-        log.print("running the tests once, to see which lines each of them runs")
-        made = server.folder / "tmp" / "map.json"
-        words = ["-p", "coverage_map", "-m", "not slow and not thorough", "src", "test"]
-        answer = server.run(words, 7200.0, ACCORD_COVERAGE_MAP=str(made))
-        if not made.exists():
-            raise AccordError(f"the tests do not run: {answer['tail'].strip()[-300:]}")
-        shutil.copyfile(made, file)
-    found: dict[str, Any] = json.loads(file.read_text())
+def coverage_map(server: Server, folder: Path, quick: bool) -> dict[str, Any]:
+    """Return which tests run a line or call a kernel: from files, or by running them once."""
+    found: dict[str, Any] = {"tests": {}, "lines": {}}
+    for place in sorted(str(p.relative_to(ROOT)) for p in (*ROOT.glob("src/*/test"), HERE.parent)):
+        name = f"{'quick' if quick else 'all'}_{place.replace('/', '_')}"
+        file = folder / f"map_{tree_digest()}_{name}.json"
+        if not file.exists():
+            log.print(f"running the tests in {place} once, to see which lines each of them runs")
+            made = server.folder / "tmp" / "map.json"
+            marks = "not slow and not thorough" if quick else "not slow"
+            words = ["-p", "coverage_map", "-m", marks, place]
+            answer = server.run(words, 7200.0, ACCORD_COVERAGE_MAP=str(made))
+            if not made.exists():
+                raise AccordError(f"the tests do not run: {answer['tail'].strip()[-300:]}")
+            shutil.copyfile(made, file)
+            made.unlink()
+        some = json.loads(file.read_text())
+        found["tests"] |= some["tests"]
+        for path, lines in some["lines"].items():
+            here = found["lines"].setdefault(path, {})
+            for number, names in lines.items():
+                here.setdefault(number, []).extend(names)
     return found
 
 
@@ -237,7 +247,7 @@ def distances(test: Path) -> dict[str, int]:
 
 
 def nearest(mutant: Mutant) -> list[str]:
-    """Return the files with whole runs and commands from which imports lead to a mutant."""
+    """Return the test files from which imports lead to a mutant, nearest first."""
     package = mutant.file.split("/")[1]
     module = ".".join(Path(mutant.file).with_suffix("").parts[2:]).removesuffix(".__init__")
     rows = []
@@ -257,10 +267,12 @@ class Judge:
         servers: free ones.
         tests: to choose from.
         until: when no further one is begun, of the monotonic clock [s].
+        quick: whether only tests of single parts are tried.
     """
 
-    def __init__(self, servers: list[Server], tests: Tests, until: float) -> None:
+    def __init__(self, servers: list[Server], tests: Tests, until: float, quick: bool) -> None:
         self._servers, self._tests, self._until = Queue[Server](), tests, until
+        self._quick = quick
         for server in servers:
             self._servers.put(server)
 
@@ -290,12 +302,13 @@ class Judge:
             if answer["status"] != 0:
                 result = "hangs" if answer["status"] == -1 else "killed"
                 return {"result": result, "by": _failed(answer["tail"]), "cpu": cpu}
-        for file in nearest(mutant):
-            answer = server.run(["-x", "-m", "thorough and not slow", file], THOROUGH)
+            return {"result": "survived", "by": "", "cpu": cpu}
+        for file in () if self._quick else nearest(mutant):
+            answer = server.run(["-x", "-m", "not slow", file], ELSEWHERE)
             cpu += answer["cpu"]
             if answer["status"] not in (0, 5, -1):  # 5: it has none; -1: too long to tell
                 return {"result": "killed", "by": _failed(answer["tail"]), "cpu": cpu}
-        return {"result": "survived", "by": "" if chosen else "no part is tested", "cpu": cpu}
+        return {"result": "unseen", "by": "", "cpu": cpu}
 
 
 def _failed(tail: str) -> str:
@@ -365,6 +378,9 @@ def main(
     seed: Annotated[int, typer.Option(min=0, help="Of their choice.")] = 0,
     seconds: Annotated[float, typer.Option(help="After which no mutant is begun.")] = 3600.0,
     workers: Annotated[int, typer.Option(min=1, help="Copies of the tree, side by side.")] = 2,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only tests of single parts, as make test-quick.")
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Judge survivors once more.")] = False,
     folder: Annotated[Path, typer.Option("--out", help="Keeps what is done.")] = Path(
         "runs/mutation"
@@ -379,8 +395,8 @@ def main(
     path = folder / f"{name}_{software()['code']}.jsonl"
     if again:
         forget_survivors(path)
-    study = {"package": package, "change": change, "seed": seed}
-    found = judge_all(mutants, ResultsFile(path, "mutation", study), workers, until)
+    study = {"package": package, "change": change, "seed": seed, "quick": quick}
+    found = judge_all(mutants, ResultsFile(path, "mutation", study), workers, until, quick)
     reasons = yaml.safe_load((HERE / "survivors.yaml").read_text(encoding="utf-8")) or []
     rows = [
         asdict(m) | found[m] | {"diff": diff_of(m), "reason": explained(m, reasons)}
@@ -394,13 +410,13 @@ def main(
 
 
 def judge_all(
-    mutants: list[Mutant], file: ResultsFile, workers: int, until: float
+    mutants: list[Mutant], file: ResultsFile, workers: int, until: float, quick: bool
 ) -> dict[Mutant, dict[str, Any]]:
     """Return what the tests make of mutants, of those for which the time suffices."""
     found = dict[Mutant, dict[str, Any]]()
     with copies(workers) as folders, ExitStack() as stack:
         servers = [stack.enter_context(serving(folder)) for folder in folders]
-        tests = Tests(coverage_map(servers[0], file.path.parent))
+        tests = Tests(coverage_map(servers[0], file.path.parent, quick))
         for folder in folders[1:]:  # kernels that are compiled by now
             shutil.copytree(folders[0] / "src", folder / "src", dirs_exist_ok=True)
             _give_away(folder / "src")
@@ -413,7 +429,7 @@ def judge_all(
 
         stack.enter_context(suppress(OutOfTimeError))
         stack.enter_context(kept_in(file))
-        judge = Judge(servers, tests, until)
+        judge = Judge(servers, tests, until, quick)
         run_pieces(judge.judge, ((m,) for m in mutants), threads=True, workers=workers, done=done)
     return found
 
@@ -422,7 +438,9 @@ def forget_survivors(path: Path) -> None:
     """Take the survivors out of a file, to be judged again."""
     if path.exists():
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        path.write_text("".join(x for x in lines if '"survived"' not in x), encoding="utf-8")
+        path.write_text(
+            "".join(x for x in lines if not re.search('"(survived|unseen)"', x)), encoding="utf-8"
+        )
 
 
 def counts(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
@@ -438,12 +456,16 @@ def counts(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
 def show(rows: list[dict[str, Any]], asked: int) -> None:
     """Print survivors and the table."""
     for row in rows:
-        if row["result"] == "survived":
-            out.print(f"{row['file']}:{row['line']} {row['operator']}", style="bold", markup=False)
+        if row["result"] in ("survived", "unseen"):
+            out.print(
+                f"{row['result']}: {row['file']}:{row['line']} {row['operator']}",
+                style="bold",
+                markup=False,
+            )
             out.print(row["diff"], markup=False, highlight=False)
             if row["reason"]:
                 out.print(f"explained: {row['reason']}", markup=False)
-    names = ("killed", "hangs", "survived", "explained")
+    names = ("killed", "hangs", "survived", "explained", "unseen")
     table = make_table("package", *names, "share\n[%]", title=f"{len(rows)} of {asked} mutants")
     for package, count in counts(rows).items():
         dead = count.get("killed", 0) + count.get("hangs", 0)
