@@ -92,6 +92,12 @@ fuzz: $(VENV)/.dev ## give malformed inputs to all commands, unprivileged: SEED,
 	$(VENV)/bin/python test/fuzz --seed $(SEED) --seconds $(SECONDS) --processes $(PROCESSES) \
 	    $(if $(ONLY),--only $(ONLY))
 
+.PHONY: mutation
+mutation: $(VENV)/.dev ## put errors into the code that tests must notice: PACKAGE= CHANGE= COUNT= SEED= SECONDS=
+	nice $(VENV)/bin/python test/mutation $(if $(PACKAGE),--package $(PACKAGE)) \
+	    $(if $(CHANGE),--change $(CHANGE)) $(if $(COUNT),--count $(COUNT)) \
+	    $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS))
+
 .PHONY: images
 images: $(VENV)/.demo ## draw the figures of docs/images anew
 	@rm -rf runs/images
