@@ -429,7 +429,7 @@ def test_wrong_starts_and_options_are_refused(change: str, said: str) -> None:
 
 
 def test_an_arm_that_its_friction_holds_creeps_as_the_law_says_in_real_time() -> None:
-    """b w + k w / sqrt(w^2 + e^2) = t, the load of gravity: explicit steps took 480 a tick."""
+    """The load t = b w + k w / sqrt(w^2 + e^2) of gravity; explicit steps took 480 a tick."""
     dry = {"turret": 20, "shoulder": 150, "elbow1": 60, "elbow2": 30, "tilt": 2, "pan": 1}
     dry["wrist"] = 1
     setup = collapse_setup("normal", 0.3, [f"parameters.coulomb_{k}={v}" for k, v in dry.items()])
@@ -441,12 +441,15 @@ def test_an_arm_that_its_friction_holds_creeps_as_the_law_says_in_real_time() ->
     assert simulator.steps - before <= 4
     load = -Arm.of(setup).bias(state.q, np.zeros(7))
     speed, viscous = setup.parameters.friction_speed, setup.parameters.of_joints("viscous")
-    for joint, name in enumerate(JOINTS):
-        k, b, t = dry[name], viscous[joint], load[joint]
+
+    def excess(w: float, k: float, b: float, t: float) -> float:
+        return float(b * w + k * w / np.hypot(w, speed) - t)
+
+    for rate, k, b, t in zip(state.qd, map(float, dry.values()), viscous, load, strict=True):
         assert abs(t) < k
-        creep = brentq(lambda w: b * w + k * w / np.hypot(w, speed) - t, -1.0, 1.0, xtol=1e-15)
+        creep = brentq(excess, -1.0, 1.0, args=(k, b, t), xtol=1e-15)
         # What it creeps turns the load: accelerations of 1e-5 rad/s^2, 1e-5 of it.
-        assert state.qd[joint] == pytest.approx(creep, rel=1e-4, abs=1e-9)
+        assert rate == pytest.approx(creep, rel=1e-4, abs=1e-9)
 
 
 def test_linearly_implicit_steps_are_of_order_3_with_any_matrix_and_damp_what_is_stiff() -> None:

@@ -53,7 +53,7 @@ def test_a_ball_parts_with_what_the_spring_and_damper_say(damping_ratio: float) 
 
 @pytest.mark.parametrize("damping_ratio", [1.0, 1.001, 2.0, 5.0])
 def test_the_closed_form_is_that_of_the_equation(damping_ratio: float) -> None:
-    """r'' + 2 zeta r' + r = 0 from r = 0, r' = -1, until r'' is 0: SciPy's DOP853."""
+    """Solve r'' + 2 zeta r' + r = 0 from r = 0, r' = -1, until r'' is 0: SciPy's DOP853."""
 
     def slope(_: float, x: np.ndarray) -> list[float]:
         return [x[1], -2.0 * damping_ratio * x[1] - x[0]]
@@ -71,5 +71,5 @@ def test_the_closed_form_is_that_of_the_equation(damping_ratio: float) -> None:
 
 
 def test_what_is_not_damped_enough_is_refused() -> None:
-    with pytest.raises(AccordError, match="contact_damping is 0.5, and must be 1 at least"):
+    with pytest.raises(AccordError, match=r"contact_damping is 0\.5, and must be 1 at least"):
         bounced(0.5)

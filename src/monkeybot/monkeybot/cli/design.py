@@ -40,7 +40,9 @@ def design_command(
     largest: Annotated[
         float,
         typer.Option(
-            "--largest-radius", min=0.0, max=1.0,
+            "--largest-radius",
+            min=0.0,
+            max=1.0,
             help="Spectral radius up to which a gait counts as stable, in the ranges of periods.",
         ),
     ] = 0.98,

@@ -65,7 +65,11 @@ def find_command(
         )  # fmt: skip
     from_symmetry = [asymmetry(orbit, parameters) for orbit in found]
     rows = [
-        {**orbit_row(orbit), "asymmetry": apart and apart.mirror, "straight": apart and apart.straight}
+        {
+            **orbit_row(orbit),
+            "asymmetry": apart and apart.mirror,
+            "straight": apart and apart.straight,
+        }
         for orbit, apart in zip(found, from_symmetry, strict=True)
     ]
     return Result(
@@ -75,9 +79,7 @@ def find_command(
     )
 
 
-def _tables(
-    found: list[Orbit], from_symmetry: Sequence[Asymmetry | None]
-) -> list[RenderableType]:
+def _tables(found: list[Orbit], from_symmetry: Sequence[Asymmetry | None]) -> list[RenderableType]:
     """Return the gaits in two tables that fit 80 columns: their figures, and their states."""
     if not found:
         return []

@@ -49,7 +49,7 @@ class LevelController:
         return command(mode, self._power, state)
 
     def _free_hand(self, mode: Mode, state: RobotState) -> tuple[float, float, float]:
-        """Return how far the free hand is ahead of the held one and above it, and its rise [m/s]."""
+        """Return how far the free hand is ahead of the held one and above it, and how it rises."""
         p = self._parameters
         lengths = p.length_a, p.length_b
         held, free = reversed(lengths) if mode is Mode.SWING_B else lengths

@@ -118,7 +118,7 @@ class Sliding:
         square = (slip**2).sum(axis=1) + self._slip_speed**2
         across = np.eye(2) - slip[:, :, None] * slip[:, None, :] / square[:, None, None]
         share = self._coefficients(features) * forces / np.sqrt(square)
-        return np.einsum("m,mdi,mde,mej->ij", share, tangential, across, tangential)
+        return np.asarray(np.einsum("m,mdi,mde,mej->ij", share, tangential, across, tangential))
 
     def friction_impulses(
         self, mass: Array, features: Index, q: Array, v: Array, witnesses: Array, jacobian: Array,

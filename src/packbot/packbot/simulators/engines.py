@@ -16,7 +16,6 @@ from packbot.contact.law import ClampContact
 from packbot.model.parameters import PackbotParameters
 from packbot.simulators.start import refuse_bad_start
 
-
 # Of MuJoCo's contacts: at its own 1 they rebound with 0.135 of the speed, at 3 with 0.022. More
 # takes longer to open again what an impact has pressed together.
 DAMPING_RATIO = 3.0

@@ -182,10 +182,7 @@ def _press_bounds(dribbler: Dribbler, push: Array) -> tuple[float, float]:
     best = min(tried, key=excess)
     if excess(best) > 0.0:
         return math.nan, math.nan
-    if excess(low) > 0.0:
-        low = scipy.optimize.brentq(excess, low, best)
-    else:
-        low = -math.inf
+    low = scipy.optimize.brentq(excess, low, best) if excess(low) > 0.0 else -math.inf
     high = scipy.optimize.brentq(excess, best, high) if excess(high) > 0.0 else math.inf
     return math.exp(low), math.exp(high)
 
