@@ -22,6 +22,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import caching
+from numba.core.extending import _Intrinsic
 
 STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
 LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
@@ -33,7 +34,7 @@ def make_dispatcher(function: Callable[..., Any], options: Mapping[str, Any]) ->
     if numba.config.DISABLE_JIT:
         return function
     dispatcher = numba.njit(**options)(function)
-    dispatcher._cache = _KernelCache(function)  # as its enable_caching() does
+    dispatcher._cache = KernelCache(function)  # as its enable_caching() does
     return dispatcher
 
 
@@ -121,6 +122,8 @@ def _value(value: Any) -> str:
         return str(list(value))
     if isinstance(value, type) and hasattr(value, "_fields"):
         return str(value._fields)
+    if isinstance(value, _Intrinsic):
+        return _code(value._defn.__code__)
     place = str(getattr(value, "__module__", "numpy")).partition(".")[0]
     named = isinstance(value, ModuleType) or getattr(value, "is_kernel", False)
     if named or (callable(value) and place in LIBRARIES):
@@ -149,7 +152,7 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     )
 
 
-class _KernelCache(caching.Cache):  # type: ignore[misc]
+class KernelCache(caching.Cache):  # type: ignore[misc]
     """Numba's cache of a function, of which older code is removed when newer is saved."""
 
     _impl_class = _KernelCacheImpl

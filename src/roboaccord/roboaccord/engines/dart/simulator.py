@@ -73,6 +73,8 @@ class DartSimulator(EngineSimulator):
         if model.damping is not None:
             self._add_damping(model.damping)
         self._stop_return = STOP_RETURN / model.stop_softness
+        dofs, rows = np.array(self._dofs), np.array(self._root.rows)
+        self._place_forces(dofs, dofs, rows, rows)
         self._contact = (
             DartContact(self._world, self._skeleton, model.contact, self._turn, self._scale)
             if model.contact
@@ -141,15 +143,18 @@ class DartSimulator(EngineSimulator):
         STOPS.setMaxErrorReductionVelocity(self._stop_return / self._scale)
         total[self._root.rows] = 0.0
         total[self._held] = self._preload
+        compiled = self._forces_at(effort)
         for _ in range(count):
-            if self._law:
+            if compiled:
+                compiled.apply(*self._coordinates(), total)
+            elif self._law:
                 self._apply_law()
                 total[self._dofs] += effort
             else:
                 total[self._dofs] = effort
             if self._wrench is not None:
                 self._push(self._wrench)
-            if self._friction:
+            if self._friction and not compiled:
                 total[self._dofs] += self._friction.efforts(self._rates()[self._dofs])
             self._set_forces()
             self._world.step()

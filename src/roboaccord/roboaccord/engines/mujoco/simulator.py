@@ -104,6 +104,13 @@ class MujocoSimulator(EngineSimulator):
         self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         self._height = 0.0
         self._base_q, self._base_v = base_slices(self._model, self.base)
+        rows = [range(s.start or 0, s.stop) for s in (self._base_q, self._base_v)]
+        self._place_forces(self._q, self._v, *map(np.array, rows))
+
+    def _compile(self) -> None:
+        super()._compile()
+        if self._compiled:
+            self._compiled.attach(self._data.qpos, self._data.qvel, self._data.qfrc_applied)
 
     def _place(self, state: RobotState) -> None:
         data = self._data
@@ -171,7 +178,8 @@ class MujocoSimulator(EngineSimulator):
             mujoco.mj_step(self._model, self._data, count)
             return
         # The callback runs in every evaluation of the dynamics, so in each stage of rk4.
-        mujoco.set_mjcb_control(self._apply)
+        compiled = self._forces_at(effort)
+        mujoco.set_mjcb_control(compiled.callback() if compiled else self._apply)
         try:
             mujoco.mj_step(self._model, self._data, count)
         finally:
