@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -72,6 +73,7 @@ class EngineSimulator(JointFaults):
             np.array([described[n].upper for n in self.joints]),
         )
         self._time = 0.0
+        self._period, self._count = math.nan, 0  # of the last step
         self._effort = np.zeros(len(self.joints))
         self._acting = self._effort
         self._wrench: Array | None = None
@@ -143,7 +145,12 @@ class EngineSimulator(JointFaults):
 
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under a held command, clipped to the effort limits."""
-        count = count_steps(duration, self.physics_step, "control period over physics step")
+        if duration != self._period:
+            self._count = count_steps(
+                duration, self.physics_step, "control period over physics step"
+            )
+            self._period = duration
+        count = self._count
         self._effort = self._begin(command)
         self._acting = self._geared(self._effort)
         self._wrench = self._checked(command)

@@ -93,6 +93,7 @@ class CompiledForces:
         self.table[[ALL_Q, ALL_V]] = positions.size, velocities.size
         for entry, array in zip((POSITIONS, VELOCITIES, FORCES), (positions, velocities, forces)):
             self._enter(entry, array)
+        self._callback, self._address = c_function(_call_back, 2), address(self.table)
 
     def apply(self, positions: Array, velocities: Array, forces: Array) -> None:
         """Fill the forces on the joints and on a planar base, at coordinates and rates."""
@@ -100,8 +101,8 @@ class CompiledForces:
 
     def callback(self) -> object:
         """Return the C function that applies them to the attached arrays, until the next call."""
-        set_table(self.table)
-        return c_function(_call_back, 2)
+        set_table(self._address)
+        return self._callback
 
 
 def compile_forces(

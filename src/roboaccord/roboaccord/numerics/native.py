@@ -27,9 +27,9 @@ _TABLE = ctypes.c_void_p()
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
 
 
-def set_table(table: np.ndarray[Any, np.dtype[np.int64]]) -> None:
-    """Make a table that of the next calls; whoever calls keeps it alive."""
-    _TABLE.value = table.ctypes.data
+def set_table(address: int) -> None:
+    """Make the table at an address that of the next calls; whoever calls keeps it alive."""
+    _TABLE.value = address
 
 
 def address(array: np.ndarray[Any, Any]) -> int:
