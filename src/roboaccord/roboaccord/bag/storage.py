@@ -84,8 +84,8 @@ class FastMcapWriter(McapWriter):
         super().__init__(path, CompressionMode.STORAGE)
         texts = ("ros2", f"{LIBRARY}-{distribution_version('roboaccord')}")
         header = b"".join(_TEXT.pack(len(text)) + text.encode() for text in texts)
-        self.bio.seek(0)
-        self.bio.truncate()
+        self.bio.close()
+        self.bio = self.path.open("wb", buffering=0)  # what is written, is written
         self._crc = 0
         self._emit(b"\x89MCAP0\r\n" + _RECORD.pack(1, len(header)) + header)
 
@@ -143,8 +143,15 @@ class FastMcapWriter(McapWriter):
         self.bio.close()
 
     def _emit(self, data: bytes | memoryview) -> None:
+        """Write a part of the file, all of it or nothing."""
         self._crc = crc32(data, self._crc)
-        self.bio.write(data)
+        start, left = self.bio.tell(), memoryview(data)
+        try:
+            while left:
+                left = left[self.bio.write(left) :]
+        except OSError:
+            self.bio.truncate(start)
+            raise
 
 
 class RunWriter(Writer):
@@ -157,7 +164,11 @@ class RunWriter(Writer):
         storage: Any = self.storage
         if storage.chunk.msgs:
             storage.close_chunk()
-        storage.bio.flush()
+
+    def abort(self) -> None:
+        """Close without index; what is in the file already stays."""
+        super().abort()
+        self.metapath.with_suffix(".yaml.tmp").unlink(missing_ok=True)
 
     def add_topic(self, topic: Topic, typestore: Any) -> Connection:
         """Add a topic of a type that the typestore knows."""

@@ -32,7 +32,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import check_engine
 from roboaccord.run.loop import NO_INPUTS
-from roboaccord.run.metrics import UNITS, metrics_of
+from roboaccord.run.metrics import UNITS
 from roboaccord.run.output import fresh
 from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
@@ -176,8 +176,8 @@ def choose_transport(name: str) -> tuple[Runner, str]:
 
 def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
     """Return the figures of a run that `--json` prints."""
-    trajectory = result.trajectory
-    last = trajectory.state(-1)
+    motion, joints = result.motion, setup.joints
+    last, figures = motion.last, motion.figures()
     return {
         "robot": setup.robot.name,
         "scenario": setup.scenario.name,
@@ -185,23 +185,23 @@ def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
         "engine_version": result.engine_version,
         "transport": result.transport,
         "duration": last.time,
-        "steps": len(trajectory) - 1,
+        "steps": motion.states - 1,
         "wall_time": result.wall_time,
         "real_time_factor": last.time / result.wall_time,
-        "trajectory_sha256": trajectory.sha256(),
+        "trajectory_sha256": motion.sha256,
         "bag": str(result.bag),
         "events": [
             {"time": e.time, "kind": e.kind, "subject": e.subject, "impulse": e.impulse}
             | ({"energy": e.energy} if e.energy else {})
-            for e in trajectory.events
+            for e in motion.events
         ],
         "final": {
             "time": last.time,
-            "q": dict(zip(trajectory.joints, last.q.tolist(), strict=True)),
-            "qd": dict(zip(trajectory.joints, last.qd.tolist(), strict=True)),
+            "q": dict(zip(joints, last.q.tolist(), strict=True)),
+            "qd": dict(zip(joints, last.qd.tolist(), strict=True)),
             "base": {"position": last.position, "orientation": last.orientation},
         },
-        "metrics": metrics_of(setup, trajectory),
+        "metrics": figures,
         **model_of(setup),
     }
 

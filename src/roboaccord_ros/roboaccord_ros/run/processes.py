@@ -12,14 +12,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
-from roboaccord.bag.reader import read_run
+from roboaccord.bag.playback import play
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Inputs
 from roboaccord.run.loop import NO_INPUTS
+from roboaccord.run.metrics import Figures
+from roboaccord.run.motion import Motion
 from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import RunRequest, RunResult
 
@@ -164,16 +167,17 @@ def _reason(name: str, code: int, folder: Path) -> str:
 
 
 def _read_result(request: RunRequest, result: Mapping[str, Any]) -> RunResult:
-    bag = read_run(request.bag)
-    if bag.trajectory.sha256() != result["trajectory_sha256"]:
+    motion = Motion(request.setup.joints, partial(Figures, request.setup))
+    play(request.bag, request.setup, motion)
+    if motion.sha256 != result["trajectory_sha256"]:
         raise AccordError(
             f"{request.bag} does not hold what was simulated: messages were lost, "
-            f"{len(bag.trajectory)} of {result['steps'] + 1} states are there"
+            f"{motion.states} of {result['steps'] + 1} states are there"
         )
     return RunResult(
-        trajectory=bag.trajectory,
+        motion=motion,
         bag=request.bag,
-        engine_version=bag.engine_version,
+        engine_version=str(result["engine_version"]),
         transport="ros_processes",
         wall_time=float(result["wall_time"]),
     )

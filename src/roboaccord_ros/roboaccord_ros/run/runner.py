@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 
 from rclpy.context import Context
 from rclpy.node import Node
 from roboaccord.contract.interfaces import Simulator
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.metrics import Figures
 from roboaccord.run.runner import RunRequest, RunResult
 
 from roboaccord_ros.graph.shell import Run, session, spin
@@ -38,6 +40,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
         timeout=request.timeout,
         start_timeout=request.start_timeout,
         peers=("controller", "recorder"),
+        make_tally=partial(Figures, setup),
     )
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
         for name in NAMES:
@@ -62,7 +65,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
         if run.error:
             raise run.error
     return RunResult(
-        trajectory=shell.stepper.trajectory,
+        motion=shell.stepper.motion,
         bag=request.bag,
         engine_version=simulator.version,
         transport="ros",

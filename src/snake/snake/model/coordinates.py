@@ -11,6 +11,7 @@ import math
 import numpy as np
 from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.jit import kernel
 from roboaccord.scenario.setup import Setup
 
@@ -58,6 +59,13 @@ def pack(body, q, qd, position, orientation, twist, y):
     y[1] = position[1] + sy / n
     y[n + 2] = tail_vx + svx / n
     y[n + 3] = tail_vy + svy / n
+
+
+@kernel
+def pack_rows(body, q, qd, position, orientation, twist, rows):
+    """Fill a row of y for each of k states, whose parts stand in rows too."""
+    for i in range(rows.shape[0]):
+        pack(body, q[i], qd[i], position[i], orientation[i], twist[i], rows[i])
 
 
 @kernel
@@ -115,6 +123,12 @@ class PlanarSnake:
         y = np.empty(2 * self.parameters.links + 4)
         pack(self.body, state.q, state.qd, state.position, state.orientation, state.twist, y)
         return y
+
+    def pack_motion(self, t: Trajectory) -> Array:
+        """Return y of each sample of a motion (k, 2N + 4)."""
+        rows = np.empty((len(t), 2 * self.parameters.links + 4))
+        pack_rows(self.body, t.q, t.qd, t.position, t.orientation, t.twist, rows)
+        return rows
 
     def unpack(self, y: Array, time: float, effort: Array) -> RobotState:
         """Return the state of y."""
