@@ -21,6 +21,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba import extending
 from numba.core import caching
 from numba.core.extending import _Intrinsic
 
@@ -120,6 +121,8 @@ def _value(value: Any) -> str:
         return f"{value.dtype.str} {value.shape} {value.flags.c_contiguous} {content}"
     if isinstance(value, enum.EnumMeta):
         return str(list(value))
+    if isinstance(value, extending._Intrinsic):
+        return _code(value._defn.__code__)
     if isinstance(value, type) and hasattr(value, "_fields"):
         return str(value._fields)
     if isinstance(value, _Intrinsic):
