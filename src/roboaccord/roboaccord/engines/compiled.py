@@ -15,7 +15,14 @@ from roboaccord.contract.state import Array
 from roboaccord.description.kinematics import TreeKinematics, centres, inward, outward
 from roboaccord.engines.model import JointFriction
 from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.native import address, c_function, doubles_at, ints_at, set_table, table_now
+from roboaccord.numerics.native import (
+    address,
+    c_function,
+    doubles_at,
+    ints_at,
+    set_table,
+    table_now,
+)
 
 SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q, ALL_V) = range(10)
 """Entries of a table: numbers of items, and flags."""

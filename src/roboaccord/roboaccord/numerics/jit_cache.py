@@ -23,7 +23,6 @@ import numba
 import numpy as np
 from numba import extending
 from numba.core import caching
-from numba.core.extending import _Intrinsic
 
 STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
 LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
@@ -125,8 +124,6 @@ def _value(value: Any) -> str:
         return _code(value._defn.__code__)
     if isinstance(value, type) and hasattr(value, "_fields"):
         return str(value._fields)
-    if isinstance(value, _Intrinsic):
-        return _code(value._defn.__code__)
     place = str(getattr(value, "__module__", "numpy")).partition(".")[0]
     named = isinstance(value, ModuleType) or getattr(value, "is_kernel", False)
     if named or (callable(value) and place in LIBRARIES):
