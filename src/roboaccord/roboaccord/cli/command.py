@@ -7,8 +7,8 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -21,6 +21,7 @@ from rich.text import Text
 from typer.models import OptionInfo
 
 from roboaccord.cli.console import Call, call, out
+from roboaccord.contract.errors import Terminated
 from roboaccord.run.output import plain
 from roboaccord.scenario.setup import Setup
 
@@ -98,6 +99,17 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(name, cls=getattr(function, "command_class", None))(command)
+
+
+@contextmanager
+def until_interrupted() -> Iterator[None]:
+    """Do what lasts until Ctrl-C, which is its regular end; SIGTERM is not."""
+    try:
+        yield
+    except Terminated:
+        raise
+    except KeyboardInterrupt:
+        return
 
 
 def unwrapped(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.command import Result, until_interrupted, used_by
 from roboaccord.cli.console import ProgressObserver, figure_lines, log, note, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
@@ -158,7 +157,7 @@ def stay_open(live: LiveView, trajectory: Trajectory, stay: float) -> None:
     """Replay a run on its page, for so long [s] or until interrupted."""
     until = "Ctrl-C" if math.isinf(stay) else f"{stay:g} s have passed"
     log.print(f"the page at {live.stage.url} stays until {until}", highlight=False)
-    with contextlib.suppress(KeyboardInterrupt):
+    with until_interrupted():
         live.replay(trajectory).play(stay)
     live.stage.close()
 

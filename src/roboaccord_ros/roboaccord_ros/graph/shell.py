@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn, Protocol
@@ -23,7 +24,7 @@ from roboaccord.contract.errors import AccordError
 
 STATUS_ERROR = 2
 STATUS_INTERRUPTED = 130
-PARENT = "ROBOACCORD_END_WITH_PARENT"  # environment variable by which a runner leaves no orphans
+PARENT = "ROBOACCORD_PARENT"  # environment variable with the process that a node ends with
 SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
 GRACE = 5  # s that ROS may take to end, once everything is reported
 POLL = 0.05  # s between looks at peers, signals and timeouts
@@ -128,6 +129,37 @@ def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
         executor.shutdown()
 
 
+@contextlib.contextmanager
+def ends_between_callbacks(run: Run) -> Iterator[None]:
+    """Let a signal end the spinning where no callback is cut, and do what it asks after that.
+
+    An exception in a callback would be told by the executor in many lines. The second signal acts
+    at once.
+    """
+    told: list[int] = []
+    before: dict[int, Callable[..., Any]] = {}
+
+    def end(number: int, frame: Any) -> None:
+        told.append(number)
+        run.stop()
+        if len(told) > 1:
+            before[number](number, frame)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if callable(handler):
+                before[number] = handler
+                signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if told:
+        before[told[0]](told[0], None)
+
+
 def main_of(
     name: str,
     build: Callable[[Node, Run], Shell],
@@ -166,7 +198,7 @@ def _run_node(
             node = Node(name, context=context)
             nodes.append(node)
             run.nodes = nodes
-            node.create_timer(POLL, partial(_look_around, os.getppid(), run))
+            node.create_timer(POLL, partial(_look_around, run))
             shell = build(node, run)  # a signal while libraries load or compile ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
@@ -234,9 +266,9 @@ def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> N
     main_of(name, build_and_keep, report=report)
 
 
-def _look_around(parent: int, run: Run) -> None:
+def _look_around(run: Run) -> None:
     """Let Python see signals while nothing comes, and end with a parent that asked for it."""
-    if PARENT in os.environ and os.getppid() != parent:
+    if os.environ.get(PARENT, str(os.getppid())) != str(os.getppid()):
         run.interrupt()
 
 

@@ -65,7 +65,7 @@ def run_commands(
                     stdout=subprocess.PIPE,
                     stderr=(Path(folder) / f"{name}.err").open("w"),
                     text=True,
-                    env={**os.environ, PARENT: "1"},
+                    env={**os.environ, PARENT: str(os.getpid())},
                 )
             on_start(processes)
             failed = _wait(processes)

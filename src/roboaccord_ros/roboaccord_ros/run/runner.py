@@ -12,7 +12,7 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import Figures
 from roboaccord.run.runner import RunRequest, RunResult
 
-from roboaccord_ros.graph.shell import Run, session, spin
+from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.inputs import PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
@@ -61,7 +61,8 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
                 start_timeout=request.start_timeout,
             )
             stack.callback(controller.watch.stop)
-            spin(context, nodes, run)
+            with ends_between_callbacks(run):
+                spin(context, nodes, run)
         if run.error:
             raise run.error
     return RunResult(
