@@ -48,7 +48,10 @@ class Still:
         return self._state
 
     def step(self, command: Command, duration: float) -> RobotState:
-        """Do nothing."""
+        """Let time go on."""
+        state = self._state
+        time = round(state.time + duration, 9)
+        self._state = RobotState(time, state.q, state.qd, command.effort)
         return self._state
 
     def take_events(self) -> Sequence[Event]:
