@@ -93,10 +93,15 @@ def evaluate(
     k, n = len(full), len(gait.phases)
     phases = np.array([phase.row for phase in gait.phases])
     times, finals, counts = np.empty((k, n)), np.empty((k, 8)), np.empty(k, dtype=np.int64)
-    run_starts = run_many
-    if HAS_NUMBA and k >= ENSEMBLE and _has_series(gait, parameters):
-        from monkeybot.model.ensemble import run_ensemble as run_starts  # imports numba
-    run_starts(parameters.rows, full, phases, gait.stop.row, tolerance, times, finals, counts)
+    if k >= ENSEMBLE and has_series(gait, parameters):
+        from monkeybot.model.ensemble import run_ensemble  # imports numba
+
+        run_ensemble(
+            parameters.rows, full, np.zeros(k, dtype=np.int64), phases[None], gait.stop.row,
+            tolerance, times, finals, counts,
+        )  # fmt: skip
+    else:
+        run_many(parameters.rows, full, phases, gait.stop.row, tolerance, times, finals, counts)
     changes = [i for i, phase in enumerate(gait.phases) if phase.then is not Then.NOTHING]
     driven = [i for i, phase in enumerate(gait.phases) if phase.torque]
     return Evaluation(
@@ -109,11 +114,12 @@ def evaluate(
     )
 
 
-def _has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:
+def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:
     """Return whether `ensemble` has the gait's motion: held, frictionless, its events linear."""
     events = [gait.stop, *(phase.until for phase in gait.phases)]
     return (
-        parameters.frictionless
+        HAS_NUMBA
+        and parameters.frictionless
         and all(phase.then in (Then.NOTHING, Then.CHANGE) for phase in gait.phases)
         and (
             parameters.length_a == parameters.length_b

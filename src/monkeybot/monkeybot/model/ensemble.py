@@ -30,7 +30,7 @@ from roboaccord.numerics.lanes import (
 )
 
 from monkeybot.model.dynamics import energies, impact
-from monkeybot.model.events import ENERGY, LEVEL, LINEAR, value
+from monkeybot.model.events import ENERGY, LEVEL, LINEAR
 from monkeybot.model.hybrid import NOTHING, change_frame
 from monkeybot.model.integrator import EVENT, MAX_STEPS, STOP, TIME
 from monkeybot.model.parameters import GRAVITY, I1, I2, L1, M1, M2, R1, R2
@@ -300,17 +300,27 @@ def _rows(count):
 
 
 @kernel
-def run_ensemble(both, starts, phases, stop, tolerance, times, finals, counts):
-    """Run the same phases from many starts on hand A: see `hybrid.run_many`, of the same arguments.
+def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, counts):
+    """Run phases from many starts, as `hybrid.run` does from one.
 
     Takes neither friction nor flight, and events of level for links of one length alone.
+
+    Args:
+        both, stop, tolerance: as in `run`.
+        starts: states (k, 8) in the frame of the hand that holds.
+        hands: which that is, 0 or 1 (k,); filled with the one at the end.
+        phases: of each start (k, n, 11), or of all (1, n, 11).
+        times: filled with the duration of every phase (k, n) [s].
+        finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
+        counts: filled with what `run` returns (k,).
     """
     x, m, e = _rows(SERIES * COUNT), _rows(CONSTANTS), _rows(STEP_ROWS)
     u, scratch, g = np.empty((WIDTH, 8)), np.empty(8), np.empty(COUNT)
     base, t = np.zeros(WIDTH), np.zeros(WIDTH)
     start, hand = np.full(WIDTH, -1), np.zeros(WIDTH, np.int64)
     at, steps = np.zeros(WIDTH, np.int64), np.zeros(WIDTH, np.int64)
-    n, following, running = phases.shape[0], 0, 0
+    n, following, running = phases.shape[1], 0, 0
+    each = 1 if len(phases) > 1 else 0
     m[MA], m[MB] = 1.0, 1.0  # of lanes that have nothing to do
     while True:
         for lane in range(WIDTH):
@@ -319,16 +329,17 @@ def run_ensemble(both, starts, phases, stop, tolerance, times, finals, counts):
                 start[lane] = following
                 following += 1
                 running += 1
-                hand[lane] = at[lane] = 0
+                hand[lane], at[lane] = hands[start[lane]], 0
                 u[lane] = starts[start[lane]]
                 times[start[lane]] = 0.0
-                kinetic, potential = energies(both[0], u[lane])
+                kinetic, potential = energies(both[hand[lane]], u[lane])
                 base[lane], t[lane], steps[lane] = kinetic + potential, -1.0, 0
         if running == 0:
             return
         for lane in range(WIDTH):
             if start[lane] >= 0 and t[lane] < 0.0:
-                _begin(both[hand[lane]], u[lane], phases[at[lane]], stop, base[lane], lane, x, m)
+                phase = phases[each * start[lane], at[lane]]
+                _begin(both[hand[lane]], u[lane], phase, stop, base[lane], lane, x, m)
                 t[lane] = 0.0
         _step(x, m, x.shape[0] // SERIES - 1, tolerance, e)
         for lane in range(WIDTH):
@@ -337,8 +348,8 @@ def run_ensemble(both, starts, phases, stop, tolerance, times, finals, counts):
             i, s, h = at[lane], start[lane], e[SIZE, lane]
             last = h >= m[LEFT, lane]
             part, reason = h, TIME if last else -2
-            event = _event_of(phases[i])
-            if event[0] == ENERGY and t[lane] == 0.0 and e[SEEN, lane] >= 0.0:
+            phase = phases[each * s, i]
+            if phase[5] == ENERGY and t[lane] == 0.0 and e[SEEN, lane] >= 0.0:
                 part, reason = 0.0, EVENT
             else:
                 rise = _rise(x, m, e, WATCH, SEEN, lane, g)
@@ -349,7 +360,7 @@ def run_ensemble(both, starts, phases, stop, tolerance, times, finals, counts):
                     part, reason = rise, STOP
             t[lane] += part
             steps[lane] += 1
-            missed = reason == TIME and phases[i, 2] == 0.0
+            missed = reason == TIME and phase[2] == 0.0
             if missed or not (last or h > 1e-13) or steps[lane] > MAX_STEPS:
                 counts[s], start[lane] = -1, -1
                 running -= 1
@@ -358,14 +369,15 @@ def run_ensemble(both, starts, phases, stop, tolerance, times, finals, counts):
             elif reason == -2:
                 for row in range(4):
                     x[A + row * COUNT, lane] = e[END + row, lane]
-                m[LEFT, lane] = phases[i, 1] - t[lane]
+                m[LEFT, lane] = phase[1] - t[lane]
             else:
                 _state_at(x, lane, part, u[lane])
                 times[s, i], t[lane] = t[lane], -1.0
                 at[lane] = i + 1
-                if reason != STOP and phases[i, 3] != NOTHING:
+                if reason != STOP and phase[3] != NOTHING:
                     hand[lane] = change_frame(both, u[lane], hand[lane], scratch)
                     impact(both[hand[lane]], u[lane])
                 if reason == STOP or i + 1 == n:
                     finals[s], counts[s], start[lane] = u[lane], i + 1, -1
+                    hands[s] = hand[lane]
                     running -= 1

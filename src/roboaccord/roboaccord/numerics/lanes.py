@@ -28,7 +28,7 @@ COSINE = tuple((-1.0) ** i / math.factorial(2 * i) for i in range(12))
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 
 
-class Lanes(types.Type):
+class Lanes(types.Type):  # type: ignore[misc]
     """The type of eight floats."""
 
     def __init__(self) -> None:
@@ -63,17 +63,17 @@ def _elementwise(name: str, count: int, emit: Callable[..., Any]) -> Any:
 
     if count == 1:
 
-        def define(typing: Any, x: Any) -> Any:
+        def define(_: Any, x: Any) -> Any:
             return lanes(x), generate
 
     elif count == 2:
 
-        def define(typing: Any, x: Any, y: Any) -> Any:  # type: ignore[misc]
+        def define(_: Any, x: Any, y: Any) -> Any:  # type: ignore[misc]
             return lanes(x, y), generate
 
     else:
 
-        def define(typing: Any, x: Any, y: Any, z: Any) -> Any:  # type: ignore[misc]
+        def define(_: Any, x: Any, y: Any, z: Any) -> Any:  # type: ignore[misc]
             return lanes(x, y, z), generate
 
     define.__name__ = define.__qualname__ = name
@@ -119,16 +119,20 @@ def _place(context: Any, builder: Any, signature: Any, rows: Any, i: Any) -> Any
     return builder.bitcast(first, VECTOR.as_pointer())
 
 
-@intrinsic
-def load(typing: Any, rows: Any, i: Any) -> Any:
+@intrinsic  # type: ignore[untyped-decorator]
+def load(_: Any, rows: Any, i: Any) -> Any:
+    """Return row i of an array (k, 8)."""
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(_place(context, builder, signature, *arguments), align=8)
 
     return lanes(rows, i), generate
 
 
-@intrinsic
-def store(typing: Any, rows: Any, i: Any, x: Any) -> Any:
+@intrinsic  # type: ignore[untyped-decorator]
+def store(_: Any, rows: Any, i: Any, x: Any) -> Any:
+    """Fill row i of an array (k, 8)."""
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         rows, i, x = arguments
         x = _spread(context, builder, signature.args[2], x)
@@ -139,7 +143,7 @@ def store(typing: Any, rows: Any, i: Any, x: Any) -> Any:
 
 
 def _on_lanes(operation: Any, run: Any) -> None:
-    @overload(operation, strict=False)
+    @overload(operation, strict=False)  # type: ignore[untyped-decorator]
     def of_two(x: Any, y: Any) -> Any:
         if Lanes in (type(x), type(y)):
             return lambda x, y: run(x, y)
@@ -153,7 +157,7 @@ for _operation, _run in (
     _on_lanes(_operation, _run)
 
 
-@overload(operator.neg, strict=False)
+@overload(operator.neg, strict=False)  # type: ignore[untyped-decorator]
 def _negative(x: Any) -> Any:
     return (lambda x: _negate(x)) if isinstance(x, Lanes) else None
 
