@@ -75,6 +75,10 @@ format: $(VENV)/.dev ## format the code, and mend what can be mended
 bench: $(VENV)/.dev ## measure speed
 	$(VENV)/bin/python -m pytest benchmarks --benchmark-only
 
+.PHONY: kills
+kills: $(VENV)/.dev ## kill runs at random moments, and look at what is left: SEED=0 COUNT=100
+	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100)
+
 .PHONY: images
 images: $(VENV)/.demo ## draw the figures of docs/images anew
 	@rm -rf runs/images

@@ -54,7 +54,8 @@ def run_command(
         typer.Option(
             metavar="NAME",
             help="direct, ros (nodes in one process) or ros_processes. "
-            "Default: ros where rclpy is installed, else direct.",
+            "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
+            "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; ROS_DOMAIN_ID counts then.",
         ),
     ] = "",
     changes: Changes = None,
@@ -129,6 +130,7 @@ def run_command(
                 inputs=recorded or NO_INPUTS,
                 observers=(*watchers, live) if live else watchers,
                 wrap=live.wrap if live else lambda simulator: simulator,
+                tell=note,
                 timeout=timeout,
             )
         )

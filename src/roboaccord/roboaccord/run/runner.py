@@ -39,6 +39,7 @@ class RunRequest:
         inputs: targets of the controller, and switches; they are recorded.
         observers: told of the run as it goes, where the transport runs in this process.
         wrap: makes of the simulator the one that runs, where the transport runs in this process.
+        tell: told in lines of what a person should know of the transport.
         timeout: how long the controller may take for an answer [s of wall time]; to be made and
             reset it has `START_TIMEOUT`, or this if it is longer.
     """
@@ -50,6 +51,7 @@ class RunRequest:
     inputs: Inputs = NO_INPUTS
     observers: tuple[Observer, ...] = ()
     wrap: Callable[[Simulator], Simulator] = lambda simulator: simulator
+    tell: Callable[[str], None] = lambda line: None
     timeout: float = TIMEOUT
 
     @property

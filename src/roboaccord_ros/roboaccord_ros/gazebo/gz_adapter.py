@@ -132,8 +132,8 @@ class GazeboShell:
         self._waiting = b""  # efforts whose wrench has not come
         self._pace, self._answered = Pace(period, pace), False
         if self._pace.look_period:
-            node.create_timer(self._pace.look_period, run.guard(self._keep_pace))
-        node.create_timer(POLL, run.guard(self._look))
+            graph.every(node, self._pace.look_period, run.guard(self._keep_pace))
+        graph.every(node, POLL, run.guard(self._look))
 
     def close(self) -> None:
         """Leave no effort in force, and say how it ended."""

@@ -22,6 +22,8 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from roboaccord.contract.errors import AccordError
 
+from roboaccord_ros.graph import names as graph
+
 STATUS_ERROR = 2
 STATUS_INTERRUPTED = 130
 PARENT = "ROBOACCORD_PARENT"  # environment variable with the process that a node ends with
@@ -198,7 +200,7 @@ def _run_node(
             node = Node(name, context=context)
             nodes.append(node)
             run.nodes = nodes
-            node.create_timer(POLL, partial(_look_around, run))
+            graph.every(node, POLL, partial(_look_around, run))
             shell = build(node, run)  # a signal while libraries load or compile ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())

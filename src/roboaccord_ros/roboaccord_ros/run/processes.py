@@ -27,7 +27,7 @@ from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import RunRequest, RunResult
 
 from roboaccord_ros.graph.shell import PARENT
-from roboaccord_ros.run.domain import private_domain
+from roboaccord_ros.run.domain import private_domain, reach
 
 POLL = 0.02  # s
 GRACE = 5.0  # s that a process has to end once it is asked to
@@ -55,6 +55,7 @@ def run_commands(
     on_start: Callable[[Mapping[str, subprocess.Popen[str]]], None] = lambda _: None,
 ) -> RunResult:
     """Run with given commands for the nodes; `on_start` gets the processes."""
+    request.tell(reach())
     with private_domain(), tempfile.TemporaryDirectory() as folder:
         files = _write_parameters(request, Path(folder))
         processes: dict[str, subprocess.Popen[str]] = {}

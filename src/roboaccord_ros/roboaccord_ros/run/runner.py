@@ -18,7 +18,7 @@ from roboaccord_ros.nodes.inputs import PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulation import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell
-from roboaccord_ros.run.domain import private_domain
+from roboaccord_ros.run.domain import private_domain, reach
 
 NAMES = ("simulator", "controller", "recorder")
 
@@ -42,6 +42,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
         peers=("controller", "recorder"),
         make_tally=partial(Figures, setup),
     )
+    request.tell(reach())
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
         for name in NAMES:
             nodes.append(_node(name, context))
