@@ -116,14 +116,20 @@ class Spool:
         """Write what waits, and hand the chunk to the operating system."""
         waiting = self._waiting
         while waiting:
-            item = waiting.popleft()
-            if isinstance(item, threading.Event):
-                self._flush()
-                item.set()
-                continue
+            batch: list[tuple[Connection, int, bytes]] = []
+            done: threading.Event | None = None
+            while waiting and done is None:
+                item = waiting.popleft()
+                if isinstance(item, threading.Event):
+                    done = item
+                else:
+                    batch.append(item)
             with self._lock:
-                self._writer.write(*item)
-            self._written += len(item[2])
+                self._writer.write_all(batch)
+            self._written += sum(len(data) for _, _, data in batch)
+            if done:
+                self._flush()
+                done.set()
         self._flush()
 
     def _flush(self) -> None:

@@ -54,7 +54,7 @@ class Run:
         """What a signal to end does."""
         self.nodes: list[Node] = []
         """The nodes of this process, which are spun."""
-        self._parts = parts
+        self._parts, self._over = parts, False
 
     def expect(self) -> None:
         """Wait for one more node."""
@@ -73,15 +73,15 @@ class Run:
 
     def stop(self) -> None:
         """End the spinning."""
+        self._over = True
         if not self.future.done():
             self.future.set_result(None)
 
     def guard(self, callback: Callable[..., Any]) -> Callable[..., Any]:
         """Return a callback whose errors end the run, and that is silent after the end."""
-        over = self.future.done
 
         def guarded(*arguments: Any) -> Any:
-            if over():
+            if self._over:
                 return None
             try:
                 return callback(*arguments)
