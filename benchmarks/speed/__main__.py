@@ -113,7 +113,7 @@ def cells(one: Measured) -> tuple[str, ...]:
     """Return a row of the table, in the order of `HEADINGS`."""
     row, (low, middle, high) = one.row, spread(one.ours)
     targets = [] if row.target is None else [figure(row.target)]
-    targets += [] if row.target_ratio is None else [f"{row.target_ratio:g} x"]
+    targets += [] if row.target_ratio is None else [f"{row.target_ratio:.3g} x"]
     mark = {True: ": yes", False: ": no", None: ""}[one.reached]
     peer, ratio, between = "", "", f"{figure(low)} to {figure(high)}"
     if one.peer:
