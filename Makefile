@@ -77,6 +77,27 @@ speed: $(VENV)/.speed ## measure speed beside peers on one core: SPEED="--only g
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 taskset -c $(CORE) \
 	    $(VENV)/bin/python -m benchmarks.speed $(SPEED)
 
+.PHONY: kills
+kills: $(VENV)/.dev ## kill runs at random moments, and look at what is left: SEED=0 COUNT=100
+	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100)
+
+# The same seed gives the same inputs; ONLY=NUMBER repeats one of them.
+SEED := 0
+SECONDS := 600
+PROCESSES := 500
+ONLY :=
+
+.PHONY: fuzz
+fuzz: $(VENV)/.dev ## give malformed inputs to all commands, unprivileged: SEED, SECONDS, PROCESSES, ONLY
+	$(VENV)/bin/python test/fuzz --seed $(SEED) --seconds $(SECONDS) --processes $(PROCESSES) \
+	    $(if $(ONLY),--only $(ONLY))
+
+.PHONY: mutation
+mutation: $(VENV)/.dev ## put errors into the code that tests must notice: PACKAGE= CHANGE= COUNT= SEED= SECONDS=
+	nice $(VENV)/bin/python test/mutation $(if $(PACKAGE),--package $(PACKAGE)) \
+	    $(if $(CHANGE),--change $(CHANGE)) $(if $(COUNT),--count $(COUNT)) \
+	    $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS))
+
 .PHONY: images
 images: $(VENV)/.demo ## draw the figures of docs/images anew
 	@rm -rf runs/images

@@ -14,6 +14,7 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, make_table, note, progress
 from roboaccord.cli.options import Seed, complete_robot
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
 from roboaccord.crosscheck.parity.collection import (
@@ -39,6 +40,7 @@ COLOURS = {"same": "green", "differ": "red", "refused": "yellow"}
 NAMED = 3  # links or joints of a cause that the table names
 
 
+@in_pieces()
 def parity_command(
     what: Annotated[
         str,
@@ -106,8 +108,10 @@ def parity_command(
     chosen = choose_readers(engines)
     files = files_of(what, packages, root)
     for path, kind in ((page, ".html"), (report, ".xml")):
-        if path:
-            check_target(path, kind)
+        check_target(path, kind)
+    targets = targets_of(repair, files, Path(what)) if repair else []
+    for path in targets:
+        check_target(path, ".urdf")
     with progress() as bar:
         task = bar.add_task("reading", total=len(files) * len(chosen) * (4 if repair else 2))
 
@@ -116,7 +120,6 @@ def parity_command(
 
         robots = examine_all(files, chosen, options, done)
         if repair:
-            targets = targets_of(repair, files, Path(what))
             write_repaired(files, robots, targets, chosen, options, done)
     data = {
         "robots": robots,
