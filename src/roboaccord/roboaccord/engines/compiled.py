@@ -100,7 +100,7 @@ class CompiledForces:
         self.table[[ALL_Q, ALL_V]] = positions.size, velocities.size
         for entry, array in zip((POSITIONS, VELOCITIES, FORCES), (positions, velocities, forces)):
             self._enter(entry, array)
-        self._callback, self._address = c_function(_call_back, 2), address(self.table)
+        self._callback, self._address = c_function(_call_back, 2).ctypes, address(self.table)
 
     def apply(self, positions: Array, velocities: Array, forces: Array) -> None:
         """Fill the forces on the joints and on a planar base, at coordinates and rates."""
@@ -200,8 +200,8 @@ def apply_forces(table, positions, velocities, forces):
             forces[at_v[j]] += -qd[j] * drag
 
 
-def _call_back(model, data):  # type: ignore[no-untyped-def]
-    """Apply the forces of the table of the call to the arrays of an engine; both unused."""
+def _call_back(_model, _data):  # type: ignore[no-untyped-def]
+    """Apply the forces of the table of the call to the arrays of an engine."""
     table = carray(table_now(), ENTRIES)
     apply_forces(
         table,
