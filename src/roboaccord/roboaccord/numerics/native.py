@@ -50,7 +50,7 @@ def c_function(function: Callable[..., Any], arguments: int) -> Any:
     Returns:
         numba's C function, whose `ctypes` a library takes, and which must live as long as that.
     """
-    made = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, OPTIONS)
+    made: Any = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, OPTIONS)
     made._cache = KernelCache(function)
     made.compile()
     return made
