@@ -17,14 +17,14 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
 CASES = {
-    "snake serpenoid": "duration=2.5 controller.frequency=2.0",
+    "snake serpenoid": "duration=1.2 controller.frequency=4.0",
     "snake steer": "duration=0.8 controller.turn_time=0.3",
     "snake waypoints": "duration=0.6",
     "monkeybot brachiate": "duration=0.8",
     "packbot collapse": "duration=0.2",
     "roller_sphere figure_eight": "duration=1.0",
     "roller_sphere dribble": "duration=0.5",
-    "voxel_sphere arena": "duration=0.5",
+    "voxel_sphere arena": "duration=0.1",
 }
 
 

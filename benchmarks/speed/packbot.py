@@ -20,6 +20,7 @@ import mujoco
 import numpy as np
 from benchmarks.speed.rows import Pass, Row, rate
 from packbot.contact.clearance import TOLERANCE, Clearance
+from packbot.planning.sight import Sight
 from roboaccord.contract.state import Command
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
@@ -56,10 +57,12 @@ def rows() -> Iterator[Row]:
         loop and (lambda: run_loop(loop, "distances", POSES, total)), why or LOOP,
         target_ratio=1 / 1.2,
     )  # fmt: skip
+    targets = rng.uniform(-1.5, 1.5, (POSES, 3))
     for name, ask, given in (
         ("whether any pair touches", clearance.touches, (poses,)),
         ("pairs nearer than 5 mm, on a path", lambda q: clearance.near(q, 5e-3), (path,)),
         (f"points, normals, slopes of {ACTIVE} pairs", clearance.witness, (poses, active)),
+        ("whether the camera sees a target", Sight(clearance).look, (poses, targets)),
     ):
         yield Row(f"Packbot, {name}", "poses/s", each(ask, *given), None, "no peer of this kind")
     duration = setup.scenario.duration

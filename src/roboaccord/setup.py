@@ -41,6 +41,7 @@ setup(
         "zstandard>=0.20",
     ],
     extras_require={
+        "cluster": ["dask>=2025.1", "distributed>=2025.1"],
         "drake": ["drake>=1.51"],
         "engines": ["dartpy>=6.16", "mujoco>=3.2"],
         "view": ["viser>=1.0"],

@@ -11,7 +11,9 @@ As root the runs are those of a user without rights; all they write is in a temp
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import logging
 import os
 import random
 import shutil
@@ -77,6 +79,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)
     given = parser.parse_args()
+    logging.disable()  # of what is lost as bags are recovered
     with tempfile.TemporaryDirectory(prefix="kills_") as name:
         folder = Path(name)
         become_nobody(folder)
@@ -266,9 +269,10 @@ class Harness:
         killed = kill.number == signal.SIGKILL and kill.target != "nobody"
         if killed:
             tidy()
-        for path in SHARED_MEMORY.glob("*fastrtps_*"):
-            if path.stat().st_uid == os.getuid() and path.stat().st_mtime >= begun:
-                yield f"{path} is left"
+        for lock in SHARED_MEMORY.glob("fastrtps_*_el"):
+            with contextlib.suppress(FileNotFoundError):  # other users come and go
+                if lock.stat().st_uid == os.getuid() and lock.stat().st_mtime >= begun:
+                    yield f"{lock} is left"
         for path in (self._folder / "tmp").iterdir():
             if not killed:
                 yield f"{path} is left"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -150,9 +151,14 @@ def scaled(
     )  # fmt: skip
 
 
-def shipped_robot(parameters: MonkeyBotParameters) -> Robot:
-    """Return a robot as it is, with the gaits about the shipped one."""
-    return Robot(shape_of(parameters), parameters, shipped_level(parameters))
+def shipped_robot(parameters: MonkeyBotParameters, largest: float = 1.0) -> Robot:
+    """Return a robot as it is, with the gaits about the shipped one.
+
+    Args:
+        parameters: of the robot.
+        largest: spectral radius up to which a gait counts as stable.
+    """
+    return Robot(shape_of(parameters), parameters, shipped_level(parameters, largest))
 
 
 def reshape(robot: Robot, after: Shape) -> Robot | None:
@@ -168,7 +174,7 @@ def reshape(robot: Robot, after: Shape) -> Robot | None:
         step = _moved(robot, steps[k], after) if 0 <= k < len(steps) else None
         if step is not None:
             parameters = shaped(robot.parameters, after)
-            return Robot(after, parameters, level_gaits(parameters, step))
+            return Robot(after, parameters, level_gaits(parameters, step, robot.level.largest))
     return None
 
 
@@ -189,6 +195,7 @@ def design_map(
     centre: Array,
     inertia: Array,
     *,
+    largest: float = 1.0,
     threads: int | None = None,
     done: Done | None = None,
 ) -> DesignMap:
@@ -199,27 +206,29 @@ def design_map(
     Args:
         parameters: of the robot where it starts; links alike, no friction.
         centre, inertia: of the grid (n,), (m,), as in `Shape`.
+        largest: spectral radius up to which a gait counts as stable, in the ranges of periods.
         threads: as many as there are cores by default.
         done: called with the number of robots that were finished.
 
     Raises:
         AccordError: if no shape of the grid can be reached.
     """
-
-    def shape(cell: Cell) -> Shape:
-        return Shape(float(centre[cell[0]]), float(inertia[cell[1]]))
-
-    robot = shipped_robot(parameters)
+    robot = shipped_robot(parameters, largest)
     own = robot.shape
     cell = int(np.abs(centre - own.centre).argmin()), int(np.abs(inertia - own.inertia).argmin())
-    first = reshape(robot, shape(cell))
+    first = _reshaped(centre, inertia, robot, cell)
     if first is None:
         raise AccordError("the gait cannot be followed to the grid; choose one about the robot")
     found = flood(
         (len(centre), len(inertia)), cell, first,
-        lambda robot, _, other: reshape(robot, shape(other)), threads=threads, done=done,
+        partial(_reshaped, centre, inertia), threads=threads, done=done,
     )  # fmt: skip
     return DesignMap(centre, inertia, found)
+
+
+def _reshaped(centre: Array, inertia: Array, robot: Robot, cell: Cell) -> Robot | None:
+    """Return the robot of a cell of the grid, followed from another one."""
+    return reshape(robot, Shape(float(centre[cell[0]]), float(inertia[cell[1]])))
 
 
 def better_robot(field: DesignMap, margin: str) -> Robot:

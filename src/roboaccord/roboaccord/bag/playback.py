@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,12 @@ def _play(scan: McapScan, setup: Setup, observer: Observer) -> None:
     states, odometry, events = (
         f"/{setup.robot.name}/{name}" for name in (names.STATES, names.ODOMETRY, names.EVENTS)
     )
-    decode = {states: JointStateCodec(setup.joints).decode, odometry: OdometryCodec().decode}
+    decode: dict[str, Callable[[bytes], Any]] = {
+        states: JointStateCodec(setup.joints).decode,
+        odometry: OdometryCodec().decode,
+    }
     halves: dict[str, dict[float, Any]] = {states: {}, odometry: {}}
+    switches = setup.initial.switches
     for topic, data in _messages(scan):
         if topic == events:
             for event in decode_events(data):
@@ -48,10 +52,11 @@ def _play(scan: McapScan, setup: Setup, observer: Observer) -> None:
             time = half[0]
             halves[topic][time] = half
             if all(time in waiting for waiting in halves.values()):
-                joints, base = halves[states][time], halves[odometry][time]
+                _, q, qd, effort = halves[states][time]
+                _, *base = halves[odometry][time]
                 for waiting in halves.values():  # nothing older is waited for: both are in order
                     waiting.clear()
-                observer.on_state(RobotState(*joints, *base[1:], setup.initial.switches))
+                observer.on_state(RobotState(time, q, qd, effort, *base, switches=switches))
 
 
 def _messages(scan: McapScan) -> Iterator[tuple[str, bytes]]:

@@ -87,7 +87,11 @@ class Spool:
         """
         self._over = True
         self._wake.set()
-        self._thread.join()
+        try:
+            self._thread.join()
+        except BaseException:  # a signal: what is taken is written all the same
+            self._thread.join()
+            raise
         if self._failure:
             raise self._failure
 

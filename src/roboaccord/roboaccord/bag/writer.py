@@ -85,6 +85,8 @@ class BagWriter:
                 self._writer = RunWriter(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
                 self._writer.open()
             except (OSError, WriterError) as error:
+                if isinstance(error, OSError):
+                    shutil.rmtree(self.path, ignore_errors=True)
                 raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
             undo.callback(shutil.rmtree, self.path, ignore_errors=True)
             self._spool = Spool(self._writer, self.path)

@@ -104,6 +104,11 @@ def run(words: list[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return 0
+    except MemoryError:
+        return complain("there is not enough memory for this")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return complain(f"{where}{error.strerror or error}")
     except Exception as error:
         # Typer carries its own click, so a usage error is known by what it offers.
         if not hasattr(error, "format_message"):

@@ -26,6 +26,7 @@ from roboaccord.cli.options import (
     refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.files import check_target
 from roboaccord.contract.surface import BACKDROPS, TERRAIN, Surface
 from roboaccord.engines import check_engine
 from roboaccord.scenario.files import make_scenario, scenario_names
@@ -153,6 +154,7 @@ def write_files(
     for file, suffix in ((gif, ".gif"), (mp4, ".mp4")):
         if file and file.suffix.lower() != suffix:
             raise AccordError(f"--{suffix[1:]} takes a FILE{suffix}, not {file}")
+        check_target(file)
     if mp4:
         find_ffmpeg(pixels)
     run = read_run(path)

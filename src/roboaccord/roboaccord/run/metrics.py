@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -118,11 +119,11 @@ class Figures(Tally):
 def joined(parts: Sequence[Trajectory]) -> Trajectory:
     """Return the motion that consecutive parts make, each of which begins with the last sample."""
     first, *rest = parts
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.concatenate([getattr(first, name), *(getattr(p, name)[1:] for p in rest)])
         for name in ("time", *STATE_ARRAYS)
     }
-    switches = {
+    switches: dict[str, Any] = {
         name: np.concatenate([on, *(p.switches[name][1:] for p in rest)])
         for name, on in first.switches.items()
     }

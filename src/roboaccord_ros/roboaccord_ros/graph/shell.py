@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 import rclpy
@@ -139,13 +140,13 @@ def ends_between_callbacks(run: Run) -> Iterator[None]:
     at once.
     """
     told: list[int] = []
-    before: dict[int, Callable[..., Any]] = {}
+    before: dict[signal.Signals, Callable[..., Any]] = {}
 
     def end(number: int, frame: Any) -> None:
         told.append(number)
         run.stop()
         if len(told) > 1:
-            before[number](number, frame)
+            before[signal.Signals(number)](number, frame)
 
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -159,7 +160,7 @@ def ends_between_callbacks(run: Run) -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
     if told:
-        before[told[0]](told[0], None)
+        before[signal.Signals(told[0])](told[0], None)
 
 
 def main_of(
@@ -200,7 +201,7 @@ def _run_node(
             node = Node(name, context=context)
             nodes.append(node)
             run.nodes = nodes
-            graph.every(node, POLL, partial(_look_around, run))
+            graph.every(node, POLL, partial(_look_around, os.getppid(), run))
             shell = build(node, run)  # a signal while libraries load or compile ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
@@ -268,9 +269,10 @@ def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> N
     main_of(name, build_and_keep, report=report)
 
 
-def _look_around(run: Run) -> None:
-    """Let Python see signals while nothing comes, and end with a parent that asked for it."""
-    if os.environ.get(PARENT, str(os.getppid())) != str(os.getppid()):
+def _look_around(parent: int, run: Run) -> None:
+    """Let Python see signals while nothing comes, and end with the runner that asked for it."""
+    runner = os.environ.get(PARENT)
+    if runner and (os.getppid() != parent or not Path("/proc", runner).exists()):
         run.interrupt()
 
 

@@ -66,7 +66,7 @@ class ControllerShell:
             example = ask_controller(trial, setup.initial, None, joints, watch)
         self._controller = self._make(setup, custom)
         self.watch = Watch(timeout)
-        self._inlet, self._efforts = Inlet(joints), EffortCodec(joints)
+        self._inlet, self._efforts = Inlet(joints, once=True), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
         self._last, self._said = -1.0, False
@@ -118,13 +118,12 @@ class ControllerShell:
         self._answer(self._inlet.take_joint_states(data))
 
     def _answer(self, state: RobotState | None) -> None:
+        if self._inlet.repeated is not None:
+            self._say_once(f"the state of t = {self._inlet.repeated:.6f} s came again; left out")
         if state is None:
             return
         if not self._ready:
             self._waiting = state
-            return
-        if state.time == self._last > 0.0:
-            self._say_once(f"the state of t = {state.time:.6f} s came again; it is left out")
             return
         if state.time <= self._last:
             self._check_reset(state.time)

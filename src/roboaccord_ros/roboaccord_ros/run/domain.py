@@ -17,7 +17,7 @@ LAST_DOMAIN = 101  # above, the ports of DDS meet the ephemeral ports of Linux
 DISCOVERY, LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
 DOMAIN = "ROS_DOMAIN_ID"
 SHARED_MEMORY = Path("/dev/shm")
-YOUNG = 5.0  # s
+YOUNG = 1.0  # s
 
 
 @contextlib.contextmanager

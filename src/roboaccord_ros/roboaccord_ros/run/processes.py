@@ -27,7 +27,7 @@ from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import RunRequest, RunResult
 
 from roboaccord_ros.graph.shell import PARENT
-from roboaccord_ros.run.domain import private_domain, reach
+from roboaccord_ros.run.domain import private_domain, reach, remove_orphans
 
 POLL = 0.02  # s
 GRACE = 5.0  # s that a process has to end once it is asked to
@@ -154,6 +154,7 @@ def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Any:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        remove_orphans()
 
 
 def _reason(name: str, code: int, folder: Path) -> str:
