@@ -41,12 +41,13 @@ setup(
         "zstandard>=0.20",
     ],
     extras_require={
+        "cluster": ["dask>=2025.1", "distributed>=2025.1"],
         "drake": ["drake>=1.51"],
         "engines": ["dartpy>=6.16", "mujoco>=3.2"],
         "view": ["viser>=1.0"],
     },
     entry_points={
-        "console_scripts": ["accord = roboaccord.cli.main:main"],
+        "console_scripts": ["accord = roboaccord.cli.start:main"],
         "roboaccord.runners": ["direct = roboaccord.run.runner:run_direct"],
     },
     zip_safe=True,

@@ -12,9 +12,9 @@ from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.models import check_model
 from roboaccord.engines import DEFAULTS, ENGINES
 from roboaccord.engines.any_robot.controllers import inertias
-from roboaccord.numerics.parallel import in_processes
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup, find_robot
@@ -211,7 +211,7 @@ def hash_of(data):
 def test_a_worker_process_finds_the_file(arm):
     """By the path in the scenario's plain data, and its motion has the same hash."""
     data = setup_of(arm, "duration=0.01").scenario.data()
-    assert list(in_processes(hash_of, [(data,)], workers=2)) == [hash_of(data)]
+    assert run_pieces(hash_of, 2 * [(data,)], workers=2) == 2 * [hash_of(data)]
 
 
 def accord(capfd, *words):

@@ -2,7 +2,6 @@
 
 import math
 import operator
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -13,8 +12,8 @@ from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.complementarity import SOLVED, solve_by_lemke, solve_by_pivoting
 from roboaccord.numerics.dormand_prince import NODES, dense_rows, dense_state, take_step
 from roboaccord.numerics.newton import bounded_step, newton
-from roboaccord.numerics.parallel import in_processes, in_threads
 from roboaccord.numerics.runge_kutta import rk4_stage
+from roboaccord.run.pieces import run_pieces
 
 
 def definite(n: int, seed: int) -> np.ndarray:
@@ -127,10 +126,10 @@ def test_newton_ends_where_nothing_is_finite() -> None:
 
 def test_work_side_by_side_keeps_its_order() -> None:
     """In processes and in threads."""
-    assert list(in_processes(operator.mul, [(i, i) for i in range(5)], workers=2)) == [
-        0, 1, 4, 9, 16,
-    ]  # fmt: skip
+    squares = run_pieces(operator.mul, [(i, i) for i in range(5)], workers=2)
+    assert squares == [0, 1, 4, 9, 16]
     seen: list[int] = []
-    jobs = [partial(operator.neg, i) for i in range(5)]
-    assert in_threads(jobs, done=seen.append) == [0, -1, -2, -3, -4]
+    calls = ((i,) for i in range(5))
+    found = run_pieces(operator.neg, calls, threads=True, workers=2, done=seen.append)
+    assert found == [0, -1, -2, -3, -4]
     assert sorted(seen) == [-4, -3, -2, -1, 0]

@@ -29,7 +29,7 @@ from roboaccord.scenario.scenario import Allowance, Tolerances
 NONE = np.zeros(0)
 STEP = OneStepCheck(1e-6, 1e-5, 1e-5, 0.0, NONE, NONE, order=1.0, left=1e-9, bound=1e-8)
 RUNS = ConvergenceCheck(
-    [1e-3, 5e-4, 2.5e-4], [4e-3, 2e-3, 1e-3], 1.0, 1, 1e-9, 1e-6, 1e-5, "x of a", 0.5, NONE, {}
+    [1e-3, 5e-4, 2.5e-4], [4e-3, 2e-3, 1e-3], 1.0, 1, 1e-9, 1e-6, 1e-5, "x of a", 0.5, NONE, {}, 1.0
 )
 CHECKS = EngineChecks(
     "dart", ModelCheck(1.0, 1.0, ()), AccelerationCheck(1e-12, 100), STEP, RUNS, None
@@ -70,6 +70,7 @@ def test_each_figure_that_is_off_is_outside_and_fails(level: str, changes: dict[
     [
         ("one_step", {"one_step": replace(STEP, relative=0.32, order=None, left=None)}),
         ("trajectory", {"trajectory": replace(RUNS, order=None, left=None)}),
+        ("trajectory", {"trajectory": replace(RUNS, range=0.0)}),
     ],
 )
 def test_too_few_steps_leave_a_level_unjudged_and_the_verdict_undecided(

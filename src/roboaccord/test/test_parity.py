@@ -18,7 +18,14 @@ from isolated_jobs import end
 from roboaccord.cli.main import run
 from roboaccord.cli.parity import files_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.parity.robot import READERS, Bench, examine, repair, version_of
+from roboaccord.crosscheck.parity.robot import (
+    READERS,
+    Bench,
+    examine,
+    load_shipped,
+    repair,
+    version_of,
+)
 from roboaccord.crosscheck.parity.traps import nearest_physical
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.numerics.isolation import Crash, isolated
@@ -146,12 +153,15 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
     need(engine)
     tag, place, edit = FAULTS[fault]
     found = examine(bench(arm(), **{engine: change(arm(), tag, place, edit)}), engine)
-    if (fault, engine) == ("mimic", "sdformat"):  # whose converter drops it
+    if fault == "mimic":  # never mixed in: the file has none, and the engine one, or drops it
         assert found["status"] == "same"
-        return
+        assert found["acceleration"] < 1e-11
+        if engine == "sdformat":  # whose converter drops it
+            assert not found["causes"]
+            return
     where = "elbow" if fault == "duplicate joint name" else place
     causes = [c for c in found["causes"] if (c["cause"], c["where"]) == (fault, where)]
-    assert found["status"] != "same"
+    assert (found["status"] == "same") == (fault == "mimic")
     assert len(causes) == 1, found["causes"]
     assert causes[0]["fix"]
     if fault in ("inertial rotated", "mass", "axis flipped", "limit in degrees"):
@@ -173,6 +183,32 @@ def test_sound_robot_is_read_alike(engine: str) -> None:
         assert list(found["order"]) == list(JOINTS)
 
 
+ROTOR = """<transmission name="drive"><type>transmission_interface/SimpleTransmission</type>
+<joint name="elbow"><hardwareInterface>effort</hardwareInterface></joint>
+<actuator name="motor" xmlns:drake="drake"><drake:rotor_inertia value="1e-4"/>
+<drake:gear_ratio value="50"/></actuator></transmission></robot>"""
+
+
+@pytest.mark.parametrize("engine", READERS)
+def test_what_is_kept_apart(engine: str) -> None:
+    """Rotor, effort limits and collision shapes change no status, and are told beside it."""
+    need(engine)
+    shape = "<collision><geometry>{}</geometry></collision>"
+    shapes = shape.format('<box size="1 1 1"/>') + shape.format('<sphere radius="0.1"/>')
+    urdf = arm().replace("</robot>", ROTOR)
+    urdf = urdf.replace('<link name="fore">', f'<link name="fore">{shapes}')
+    found = examine(bench(urdf), engine)
+    assert found["status"] == "same"
+    assert set(found["apart"]) == ({"armature", "effort"} if engine == "drake" else set())
+    if engine == "drake":  # which limits what has a transmission: the reflected inertia is N^2 J
+        assert found["apart"]["armature"] == {"elbow": [0.0, pytest.approx(0.25)]}
+        assert "elbow" not in found["apart"]["effort"]
+    assert load_shipped(bench(urdf), engine, "default")["geometry"] == {}
+    capsule = urdf.replace('<sphere radius="0.1"/>', '<capsule radius="0.1" length="0.2"/>')
+    lost = {} if engine in ("mujoco", "drake") else {"capsule": [1, 0]}  # as these versions do
+    assert load_shipped(bench(capsule), engine, "default")["geometry"] == lost
+
+
 def test_mesh_in_millimetres_is_named(tmp_path: Path) -> None:
     """A mesh of 200 m on an arm of 1 m is one in millimetres."""
     (tmp_path / "fore.obj").write_text("v 0 0 0\nv 200 0 0\nv 0 200 100\nf 1 2 3\n", "utf-8")
@@ -191,7 +227,7 @@ TEN = {
     "double_pendulum_continuous": {"drake": "limits of a continuous joint"},
     "TwoDofs": {},
     "allegro_left_hand": {"mujoco": "non-physical inertia", "drake": "non-physical inertia"},
-    "panda": {"dart": "mimic", "mujoco": "mimic", "drake": "mimic"},
+    "panda": {},
     "so100": {"sdformat": "joint and link share a name"},
     "xarm7": {"dart": "missing inertial"},
     "quadruped": {"dart": "limits missing", "sdformat": "limits missing"},
@@ -204,26 +240,26 @@ def test_ten_real_robots(name: str) -> None:
     robot = Bench(read_urdf(DATA / f"{name}.urdf"))
     for engine in installed():
         found = examine(robot, engine)
-        causes = {c["cause"] for c in found["causes"] if c["before"] or c["after"]}
+        causes = {c["cause"] for c in found["causes"] if c["before"] or c["after"]} - {"mimic"}
         assert causes == ({TEN[name][engine]} if engine in TEN[name] else set()), engine
         assert (found["status"] == "same") == (engine not in TEN[name])
 
 
 @pytest.mark.parametrize("name", TEN)
 def test_repair_keeps_the_robot(name: str, tmp_path: Path) -> None:
-    """Engines agree on the mended file but for mimic, which stays, as do joints and geometry."""
+    """Engines agree on the mended file; mimic stays, as do joints and geometry."""
     file = read_urdf(DATA / f"{name}.urdf")
     causes = set(TEN[name].values()) - {"limits missing"}
     text, done = repair(Bench(file), causes)
     mended = UrdfFile(tmp_path / "mended.urdf", name, text, {})
-    assert {trap.cause for trap in done} == causes - {"mimic"}
+    assert {trap.cause for trap in done} == causes
     assert text.count("<mimic") == file.text.count("<mimic")
     assert len(Bench(mended).tree.moving) == len(Bench(file).tree.moving)
     heavier = sum(k.mass for k in Bench(mended).tree.links) - sum(
         k.mass for k in Bench(file).tree.links
     )
     assert 0.0 <= heavier < 1e-4
-    if causes == set(TEN[name].values()) and "mimic" not in causes:
+    if causes == set(TEN[name].values()):
         assert {examine(Bench(mended), engine)["status"] for engine in installed()} == {"same"}
 
 
@@ -263,6 +299,17 @@ def test_trap_is_as_the_page_says(title: str) -> None:
         causes = {c["cause"] for c in found["causes"] if c["cause"] != "joint order"}
         status, _, cause = said[engine].partition(": ")
         assert (found["status"], causes) == (status, {cause} if cause else set()), engine
+
+
+def test_refusal_of_dart_says_why(capfd: pytest.CaptureFixture[str]) -> None:
+    """The line names the joint; what DART warns of links without mass is not repeated."""
+    need("dart")
+    no_limits = change(arm(), "joint", "elbow", lambda joint: joint.remove(joint.find("limit")))
+    outcome = bench(arm()).ask("dart", "default", no_limits)
+    assert "Joint [elbow] is of type REVOLUTE but it does not specify limits" in outcome.said
+    capfd.readouterr()
+    assert not bench(change(arm(), "link", "hand", weightless)).ask("dart", "default", arm()).said
+    assert "Inertia" not in capfd.readouterr().err
 
 
 def test_crashes_take_no_other_job_with_them() -> None:
@@ -345,25 +392,29 @@ def test_collection(capsys: pytest.CaptureFixture[str]) -> None:
     robots = json.loads(capsys.readouterr().out)["robots"]
     assert len(robots) == 68
 
+    def names(robot: dict[str, Any], engine: str) -> set[str]:
+        return {cause["cause"] for cause in robot["engines"][engine]["causes"]}
+
     def alike(robot: dict[str, Any], engine: str) -> bool:
         found = robot["engines"][engine]
         only_limits = found["worst"] is not None and found["worst"]["quantity"] == "limits"
         return found["status"] == "same" or (only_limits and found["acceleration"] < 1e-8)
 
     def order(engine: str) -> tuple[int, int]:
-        read = [r["engines"][engine] for r in robots if r["joints"]]
-        read = [e for e in read if e["status"] != "refused"]
-        return sum("joint order" not in {c["cause"] for c in e["causes"]} for e in read), len(read)
+        read = [r for r in robots if r["joints"] and r["engines"][engine]["status"] != "refused"]
+        return sum("joint order" not in names(r, engine) for r in read), len(read)
 
     engines = ("dart", "mujoco", "drake")
-    assert sum(all(alike(r, e) for e in engines) for r in robots) == 29
+    same = [r for r in robots if all(alike(r, e) for e in engines)]
+    follow = [r for r in same if any("mimic" in names(r, e) for e in engines)]
+    assert (len(same), len(same) - len(follow)) == (37, 29)
     assert order("dart") == (28, 66)
     assert order("mujoco") == (33, 45)
     assert sum(r["engines"]["mujoco"]["shipped"]["status"] == "loaded" for r in robots) == 10
     unexplained = {
         (r["name"], e)
         for r in robots
-        for e, found in r["engines"].items()
-        if {c["cause"] for c in found["causes"]} & {"not explained", "crash"}
+        for e in r["engines"]
+        if names(r, e) & {"not explained", "crash"}
     }
     assert not unexplained

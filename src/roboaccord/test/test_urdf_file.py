@@ -105,7 +105,7 @@ def test_xacro_finds_its_packages_as_meshes_are_found(arm):
         ("<robot/>", "arm.urdf holds a robot without links"),
         ("<robot>" + 9999 * "<link>" + 9999 * "</link>" + "</robot>", "maximum recursion depth"),
         (f"<robot>{2001 * '<link/>'}</robot>", "arm.urdf holds more than 2000 links"),
-        (" " * (LARGEST + 1), "arm.urdf is larger than 10 MB"),
+        (" " * (LARGEST + 1), "arm.urdf: it is larger than 10 MB"),
         (b"<robot name='\xff'/>", "arm.urdf is no XML|holds a robot without links"),
         (None, "cannot read .*arm.urdf: No such file or directory"),
     ],

@@ -9,12 +9,14 @@ import typer
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, figure_lines, progress
 from roboaccord.cli.options import Seed
+from roboaccord.cli.pieces import in_pieces
 
 from monkeybot.cli.options import Changes, GaitName, Samples, robot_parameters
 from monkeybot.stability.basin import basin, check_counts
 from monkeybot.stability.closed_loop import held_gait
 
 
+@in_pieces()
 def basin_command(
     name: GaitName,
     sd_angle: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +13,8 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_target
+from roboaccord.run.output import write_rows
 
 from monkeybot.cli.kinds import Controls, Rise, controls_of, kind_of, orbit_row
 from monkeybot.cli.options import Changes, robot_parameters
@@ -65,6 +66,7 @@ def continue_command(
     """
     if not 0.0 < largest <= 1.0:
         raise AccordError(f"--step is {largest:g}, and must be above 0, and 1 at most")
+    check_target(file, ".csv")
     parameters = robot_parameters(changes)
     orbit, rise = _begin(parameters, gait, kind, controls, start, rise)
     family = Family(orbit.kind, parameters, orbit.controls, along, low, high, rise)
@@ -111,14 +113,8 @@ def write_csv(branch: Branch, along: str, file: Path) -> None:
     Raises:
         AccordError: if the file cannot be written.
     """
-    try:
-        with file.open("w", newline="", encoding="utf-8") as stream:
-            rows = list(_rows(branch, along))
-            writer = csv.DictWriter(stream, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-    except OSError as error:
-        raise AccordError(f"cannot write {file}: {error.strerror or error}") from None
+    rows = list(_rows(branch, along))
+    write_rows(file, list(rows[0]), [list(row.values()) for row in rows])
 
 
 def _rows(branch: Branch, along: str) -> Iterator[dict[str, float]]:

@@ -13,6 +13,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Span, robot_parameters
@@ -29,6 +30,7 @@ from monkeybot.stability.stability_map import save_map
 from monkeybot.stability.stability_picture import write_design
 
 
+@in_pieces()
 def design_command(
     centre: Annotated[
         Span,

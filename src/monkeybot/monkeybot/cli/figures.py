@@ -13,6 +13,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Torque, robot_parameters
@@ -30,6 +31,7 @@ from monkeybot.source.variants import SampledGait, fminsearch, sampled_gait
 GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
 
 
+@in_pieces()
 def figures_command(
     folder: Out = None,
     force: Force = False,

@@ -11,6 +11,7 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.cli.options import Seed
+from roboaccord.cli.pieces import in_pieces
 
 from monkeybot.cli.kinds import Controls, KindName, Rise, controls_of, kind_of, orbit_row
 from monkeybot.cli.options import Changes, robot_parameters
@@ -19,6 +20,7 @@ from monkeybot.gaits.find import find_gaits
 from monkeybot.gaits.orbits import Orbit
 
 
+@in_pieces()
 def find_command(
     kind: KindName = "clocked",
     period: Annotated[float | None, typer.Option(help="Short for --at period=VALUE, in s.")] = None,

@@ -12,8 +12,11 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, command_line, figure_lines, file_line, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.run.output import write_text
+from roboaccord.run.pieces import held
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import (
@@ -32,6 +35,7 @@ from monkeybot.stability.landscape_page import render_landscape
 from monkeybot.stability.maps import write_map, write_surface
 
 
+@in_pieces()
 def landscape_command(
     w1: Annotated[
         Span, typer.Option("--w1", metavar="A B N", help="Rates of th1, N from A to B, in rad/s.")
@@ -80,7 +84,7 @@ def landscape_command(
     missed = int(np.isnan(field.error).sum())
     rows = {
         "gaits": (f"{field.error.size}, of which {missed} miss an event", ""),
-        "speed": (f"{speed:.0f}", "gaits/s"),
+        "speed": (f"{speed:.0f}", "gaits/s") if speed else ("not measured", ""),
         "lowest error": (f"{field.lowest[2]:.4g}", ""),
         "at rates": (f"{field.lowest[0]:g}, {field.lowest[1]:g}", "rad/s"),
         "minima": (f"{len(field.minima)}", ""),
@@ -94,8 +98,10 @@ def measured(
     w1: Array,
     w2: Array,
     tolerance: float,
-) -> tuple[Landscape, float]:
+) -> tuple[Landscape, float | None]:
     """Return a landscape and the speed at which it was evaluated [gaits/s], compiling not counted.
+
+    There is no speed where a file held part of it.
 
     Raises:
         AccordError: if no start gets to the end.
@@ -110,7 +116,7 @@ def measured(
             tolerance=tolerance, done=lambda count: bar.advance(task, count),
         )  # fmt: skip
         elapsed = time.perf_counter() - start
-    return field, field.error.size / elapsed
+    return field, None if held() else field.error.size / elapsed
 
 
 def write_all(
@@ -133,7 +139,7 @@ def write_all(
             **versions,
         },
     )
-    page.write_text(html, encoding="utf-8")
+    write_text(page, html)
     write_surface(field, surface)
     write_map(field, flat)
     return files

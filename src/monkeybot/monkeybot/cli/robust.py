@@ -13,6 +13,7 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.cli.options import Seed
+from roboaccord.cli.pieces import in_pieces
 
 from monkeybot.cli.options import Changes, GaitName, Samples, robot_parameters
 from monkeybot.stability.basin import check_counts
@@ -31,6 +32,7 @@ class Spread(StrEnum):
     normal = "normal"
 
 
+@in_pieces()
 def robust_command(
     name: GaitName,
     jitter: Annotated[

@@ -10,6 +10,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, figure_lines, file_line, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Span, robot_parameters
@@ -20,6 +21,7 @@ from monkeybot.stability.stability_map import StabilityMap, save_map, stability_
 from monkeybot.stability.stability_picture import write_stability
 
 
+@in_pieces()
 def stability_command(
     period: Annotated[
         Span, typer.Option(metavar="A B N", help="Of a step, N from A to B, in s.")

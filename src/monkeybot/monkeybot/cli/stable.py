@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, figure_lines, make_table, progress
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 
 from monkeybot.cli.options import Changes, robot_parameters
@@ -66,6 +67,7 @@ def stable_command(
     return Result(data, figure_lines(rows))
 
 
+@in_pieces()
 def gaits_command(
     samples: Annotated[
         int, typer.Option(help="Walks of each gait for its basin; 0 leaves it out.")

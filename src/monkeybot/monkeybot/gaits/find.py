@@ -9,7 +9,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.newton import bounded_step
-from roboaccord.numerics.parallel import in_processes
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.gait import evaluate, wrap
 from monkeybot.gaits.orbits import Kind, Orbit, find_orbit, gait_of
@@ -64,16 +64,11 @@ def find_gaits(
     guesses = random_starts(kind, controls, samples, seed, anywhere=anywhere)
     blocks = np.array_split(guesses, math.ceil(samples / BLOCK))
     found: list[Orbit] = []
-    for block, orbits in zip(
-        blocks,
-        in_processes(_search, ((kind, parameters, controls, b, rise) for b in blocks)),
-        strict=True,
-    ):
+    calls = ((kind, parameters, controls, block, rise) for block in blocks)
+    for orbits in run_pieces(_search, calls, done=lambda _: done(BLOCK) if done else None):
         for orbit in orbits:
             if not any(same(orbit, other) for other in found):
                 found.append(orbit)
-        if done:
-            done(len(block))
     return sorted(found, key=lambda orbit: (orbit.spectral_radius, *orbit.start))
 
 

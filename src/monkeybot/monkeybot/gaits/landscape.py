@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.contract.state import Array
-from roboaccord.numerics.parallel import in_threads
+from roboaccord.run.pieces import run_pieces
 
-from monkeybot.gaits.gait import Evaluation, Gait, evaluate
+from monkeybot.gaits.gait import Gait, evaluate
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
 
@@ -98,21 +98,23 @@ def landscape(
         raise AccordError(f"a grid of {len(w1)} x {len(w2)} has more than {MOST:g} gaits")
     starts = np.stack(np.meshgrid(w1, w2, indexing="ij"), axis=-1).reshape(-1, 2)
     blocks = np.array_split(starts, -(-len(starts) // BLOCK))
-    work = partial(evaluate, gait, parameters, tolerance=tolerance)
-    found = in_threads(
-        [partial(work, block) for block in blocks],
-        threads=threads,
-        done=lambda part: done(len(part.error)) if done else None,
+    found = run_pieces(
+        _evaluate,
+        ((gait, parameters, block, tolerance) for block in blocks),
+        threads=True,
+        workers=threads,
+        done=lambda part: done(part.shape[1]) if done else None,
     )
-    shape = len(w1), len(w2)
-    fields = (
-        _joined(found, name).reshape(shape) for name in ("error", "switch_time", "motor_time")
-    )
+    fields = np.concatenate(found, axis=1).reshape(3, len(w1), len(w2))
     return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *fields)
 
 
-def _joined(found: list[Evaluation], name: str) -> Array:
-    return np.concatenate([getattr(part, name) for part in found])
+def _evaluate(
+    gait: Gait, parameters: MonkeyBotParameters, starts: Array, tolerance: float
+) -> Array:
+    """Return error, time of the first switch and of the motor of k starts (3, k)."""
+    found = evaluate(gait, parameters, starts, tolerance=tolerance)
+    return np.array([found.error, found.switch_time, found.motor_time])
 
 
 def span(low: float, high: float, count: int, name: str) -> Array:
@@ -141,9 +143,9 @@ def save_landscape(
     Raises:
         AccordError: if the file cannot be written.
     """
-    try:
+    with writing(path, ".npz") as draft:
         np.savez_compressed(
-            path,
+            draft,
             w1=field.w1,
             w2=field.w2,
             error=field.error,
@@ -155,5 +157,3 @@ def save_landscape(
             parameters=np.array(list(parameters.values())),
             versions=np.array([list(pair) for pair in versions.items()]),
         )
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
 from roboaccord.report.colours import BLUE, GREEN, RED
 from roboaccord.report.drawing import legend, picture
+from roboaccord.run.output import write_rows
 
 from monkeybot.gaits.gait import horizontal
 from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_landscape
@@ -164,11 +163,8 @@ def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
     units = {"error": "", "kinetic_energy": "_J", "height": "_m"}
     head = ["gait", *(f"{clock}_{name}{units[name]}" for clock, name in columns)]
     values = [getattr(runs[clock], name) for clock, name in columns]
-    try:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(head)
-            for number, row in enumerate(zip(*values, strict=True), 1):
-                writer.writerow([number, *("" if np.isnan(v) else repr(float(v)) for v in row)])
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    rows = (
+        [number, *("" if np.isnan(v) else repr(float(v)) for v in row)]
+        for number, row in enumerate(zip(*values, strict=True), 1)
+    )
+    write_rows(path, head, rows)

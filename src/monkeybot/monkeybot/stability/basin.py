@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.numerics.parallel import in_threads
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
@@ -88,9 +87,9 @@ def basin(
     starts = orbit.start + deviation * noise
     parts = np.array_split(starts, -(-samples // BLOCK))
     cycles = cycles_of(orbit, steps)
-    jobs = [partial(walk, orbit, parameters, part, cycles, feedback=feedback) for part in parts]
+    calls = ((orbit, parameters, part, cycles, feedback) for part in parts)
     count = (lambda walks: done(len(walks.cycles))) if done else None
-    walks = joined(in_threads(jobs, threads=threads, done=count))
+    walks = joined(run_pieces(walk, calls, threads=True, workers=threads, done=count))
     return Basin(starts, walks, *share_of(walks.survived.tolist()))
 
 

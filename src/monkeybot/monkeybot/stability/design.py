@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -212,21 +213,22 @@ def design_map(
     Raises:
         AccordError: if no shape of the grid can be reached.
     """
-
-    def shape(cell: Cell) -> Shape:
-        return Shape(float(centre[cell[0]]), float(inertia[cell[1]]))
-
     robot = shipped_robot(parameters, largest)
     own = robot.shape
     cell = int(np.abs(centre - own.centre).argmin()), int(np.abs(inertia - own.inertia).argmin())
-    first = reshape(robot, shape(cell))
+    first = _reshaped(centre, inertia, robot, cell)
     if first is None:
         raise AccordError("the gait cannot be followed to the grid; choose one about the robot")
     found = flood(
         (len(centre), len(inertia)), cell, first,
-        lambda robot, _, other: reshape(robot, shape(other)), threads=threads, done=done,
+        partial(_reshaped, centre, inertia), threads=threads, done=done,
     )  # fmt: skip
     return DesignMap(centre, inertia, found)
+
+
+def _reshaped(centre: Array, inertia: Array, robot: Robot, cell: Cell) -> Robot | None:
+    """Return the robot of a cell of the grid, followed from another one."""
+    return reshape(robot, Shape(float(centre[cell[0]]), float(inertia[cell[1]])))
 
 
 def better_robot(field: DesignMap, margin: str) -> Robot:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
-from roboaccord.numerics.parallel import in_threads
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.landscape import Done
 
@@ -20,7 +19,7 @@ def flood(
     shape: Cell,
     first: Cell,
     value: T,
-    go: Callable[[T, Cell, Cell], T | None],
+    go: Callable[[T, Cell], T | None],
     *,
     threads: int | None = None,
     done: Done | None = None,
@@ -34,30 +33,33 @@ def flood(
         shape: of the grid.
         first: cell that is known.
         value: what is there.
-        go: leads from a cell's value, the cell and a neighbour to the neighbour's; None if it
-            leads nowhere.
+        go: leads from a value and a neighbouring cell to the neighbour's; None if it leads
+            nowhere. It is of a module, as what it is part of.
         threads: as many as there are cores by default.
         done: called with the number of cells that a ring has added.
     """
     found = {first: value}
     ring = [first]
 
-    def reach(cell: Cell, ways: list[Cell]) -> T | None:
-        tries = (go(found[way], way, cell) for way in ways)
-        return next((reached for reached in tries if reached is not None), None)
-
     while ring:
         if done:
             done(len(ring))
         ways = _ways(ring, shape, found)
         # The ring is finished before any of it is entered: `found` stands still meanwhile.
-        values = in_threads([partial(reach, *item) for item in ways.items()], threads=threads)
+        calls = ((go, cell, [found[way] for way in sides]) for cell, sides in ways.items())
+        values = run_pieces(_reach, calls, threads=True, workers=threads)
         ring = []
         for cell, reached in zip(ways, values, strict=True):
             if reached is not None:
                 found[cell] = reached
                 ring.append(cell)
     return found
+
+
+def _reach(go: Callable[[T, Cell], T | None], cell: Cell, beside: list[T]) -> T | None:
+    """Return the value of a cell, from the first of the values beside it that leads there."""
+    tries = (go(value, cell) for value in beside)
+    return next((reached for reached in tries if reached is not None), None)
 
 
 def _ways(ring: list[Cell], shape: Cell, found: dict[Cell, T]) -> dict[Cell, list[Cell]]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.numerics.parallel import in_threads
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
@@ -104,12 +103,10 @@ def robustness(
     """
     check_counts(samples, steps)
     cycles = cycles_of(orbit, steps)
-    streams = np.random.SeedSequence(seed).spawn(samples)
-    jobs = [
-        partial(_one, orbit, parameters, disturbance, cycles, feedback, each) for each in streams
-    ]
+    calls = ((orbit, parameters, disturbance, cycles, feedback, seed, i) for i in range(samples))
     count = (lambda walks: done(len(walks.cycles))) if done else None
-    return _figures(orbit, joined(in_threads(jobs, threads=threads, done=count)))
+    found = run_pieces(_one, calls, threads=True, workers=threads, done=count)
+    return _figures(orbit, joined(found))
 
 
 def _one(
@@ -118,10 +115,11 @@ def _one(
     disturbance: Disturbance,
     cycles: int,
     feedback: Feedback | None,
-    stream: np.random.SeedSequence,
+    seed: int,
+    number: int,
 ) -> Walks:
-    """Return one disturbed walk."""
-    rng = np.random.default_rng(stream)
+    """Return one disturbed walk, which draws from the stream of its number."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
     share = rng.uniform(-1.0, 1.0, 1 + len(DISTURBED) + len(CENTRES))
     shape = 1, cycles, len(orbit.gait.phases)
     uniform = disturbance.spread == "uniform"

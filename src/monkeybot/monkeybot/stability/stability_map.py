@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.contract.state import Array
 
 from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of, shipped_step
@@ -76,13 +78,10 @@ def stability_map(
     Raises:
         AccordError: if no gait of the grid can be reached.
     """
-
-    def go(step: Step, _: Cell, cell: Cell) -> Step | None:
-        return _follow(parameters, step, float(period[cell[0]]), float(torque[cell[1]]))
-
+    go = partial(_follow, parameters, period, torque)
     first = shipped_step(parameters)
     cell = _nearest(first, period, torque)
-    step = go(first, cell, cell)
+    step = go(first, cell)
     if step is None:
         raise AccordError(
             f"the clocked gait at {first.period:g} s and {first.torque:.4g} N m cannot be followed "
@@ -109,10 +108,8 @@ def save_map(
         "parameters": np.array(list(values.values())),
         "versions": np.array([list(pair) for pair in versions.items()]),
     }
-    try:
-        np.savez_compressed(path, **{**fields, **more})  # type: ignore[arg-type]
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    with writing(path, ".npz") as draft:
+        np.savez_compressed(draft, **{**fields, **more})  # type: ignore[arg-type]
 
 
 def _nearest(step: Step, period: Array, torque: Array) -> Cell:
@@ -121,9 +118,10 @@ def _nearest(step: Step, period: Array, torque: Array) -> Cell:
 
 
 def _follow(
-    parameters: MonkeyBotParameters, step: Step, period: float, torque: float
+    parameters: MonkeyBotParameters, period: Array, torque: Array, step: Step, cell: Cell
 ) -> Step | None:
-    later, more = period - step.period, torque - step.torque
+    """Return the gait of a cell of the grid, followed from another one."""
+    later, more = float(period[cell[0]]) - step.period, float(torque[cell[1]]) - step.torque
 
     def course(at: float) -> Setting:
         return Setting(parameters, step.period + at * later, step.torque + at * more)

@@ -11,12 +11,14 @@ from rich.text import Text
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import ProgressObserver, make_table, progress
 from roboaccord.cli.options import Changes, Engine, Seed
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, did_you_mean
 
 from packbot.source.collapse import CONTACTS, LINKS, Collapse, collapse_setup, run_collapse
 from packbot.source.perturb import Draw, run_draws, spread
 
 
+@in_pieces()
 def collapse_command(
     engine: Engine = "reference",
     contact: Annotated[
@@ -61,12 +63,10 @@ def collapse_command(
         draws: list[Draw] = []
         if perturb:
             task = bar.add_task("drawn arms", total=perturb)
-            for draw in run_draws(
+            draws = run_draws(
                 perturb, seed, engine=engine, contact=contact, duration=duration,
-                changes=changes or (),
-            ):  # fmt: skip
-                draws.append(draw)
-                bar.advance(task)
+                changes=changes or (), done=lambda draw: bar.advance(task),
+            )  # fmt: skip
     data = figures_of(found)
     if draws:
         data["perturbed"] = perturbed(draws, seed)

@@ -14,13 +14,14 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out, Seed
+from roboaccord.cli.pieces import in_pieces, kept
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import fault_of
 from roboaccord.contract.state import Array
-from roboaccord.numerics.parallel import in_processes
 from roboaccord.report.colours import BLUE, RED
 from roboaccord.report.drawing import label_dots, legend, picture
 from roboaccord.run.output import plain, write_text
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -30,6 +31,7 @@ FAILURES = 10  # of one arm
 THRESHOLDS = (8.0, 12.0, 20.0, 30.0, 50.0)
 
 
+@in_pieces(own=True)
 def detect_command(
     bag: Annotated[Path | None, typer.Argument(metavar="BAG", help="Of a Packbot's run.")] = None,
     payload: Annotated[float, typer.Option(min=0.0, help="At the finger tips, in kg.")] = 0.0,
@@ -67,24 +69,18 @@ def detect_command(
 
 def _study(count: int, minutes: float, seed: int, folder: Path | None, *, force: bool) -> Result:
     """Run the study of detection, or what is left of it, and draw its figure."""
-    from packbot.failures.detection_study import RESULTS, judge_file, run_arm, summary
+    from packbot.failures.detection_study import RESULTS, judge_arm, summary
 
     arms = max(1, round(count / FAILURES))
-    with results(folder, "packbot_detection", force=force) as place, progress() as bar:
-        task = bar.add_task("arms", total=(1 + len(THRESHOLDS)) * arms)
+    with results(folder, "packbot_detection", force=force) as place, kept(place), progress() as bar:
+        task = bar.add_task("arms", total=arms)
         nominal, share = 60.0 * minutes / arms, np.diff(np.linspace(0, count, arms + 1).round())
-        jobs = [(seed + i, int(n), nominal, place.absolute()) for i, n in enumerate(share)]
-        paths = []
-        for path in in_processes(run_arm, jobs):
-            paths.append(path)
-            bar.advance(task)
-        rows = []
-        for threshold in THRESHOLDS:
-            outcomes = []
-            for some in in_processes(judge_file, [(path, threshold) for path in paths]):
-                outcomes += some
-                bar.advance(task)
-            rows.append({"threshold": threshold} | summary(outcomes))
+        calls = [(seed + i, int(n), nominal, THRESHOLDS) for i, n in enumerate(share)]
+        judged = run_pieces(judge_arm, calls, done=lambda arm: bar.advance(task))
+        rows = [
+            {"threshold": threshold} | summary([outcome for arm in judged for outcome in arm[k]])
+            for k, threshold in enumerate(THRESHOLDS)
+        ]
         data = {"seeds": [seed, seed + arms - 1], "thresholds": rows}
         write_text(place / "detection.json", json.dumps(plain(data), indent=1))
         _draw(rows, place / "detection.svg")

@@ -13,6 +13,8 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, load_setup
+from roboaccord.cli.pieces import in_pieces, kept
+from roboaccord.contract.files import check_target
 
 from packbot.failures.pictures import draw_recovery
 from packbot.model.libraries import compiled
@@ -20,6 +22,7 @@ from packbot.model.libraries import compiled
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
 
+@in_pieces(own=True, grows=("targets",))
 def recover_command(
     faults: Faults = None,
     targets: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 200,
@@ -51,13 +54,14 @@ def recover_command(
     with compiled("accord packbot recover"):
         from packbot.failures.studies import all_cases, counts, study
 
+    check_target(plot)
     setups = [load_setup("packbot", "reach", changes, faults)]
     if not faults:
         cases = all_cases(setups[0])
         setups = [load_setup("packbot", "reach", changes, [*case]) for case in cases]
-    with results(folder, "packbot_recovery", force=force) as place, progress() as bar:
+    with results(folder, "packbot_recovery", force=force) as place, kept(place), progress() as bar:
         task = bar.add_task(f"targets in {engine}", total=targets * len(setups))
-        done = study(setups, targets, engine, seed, place, lambda n: bar.advance(task, n))
+        done = study(setups, targets, engine, seed, lambda attempt: bar.advance(task))
     found = [
         {"faults": list(map(str, setup.faults)), **counts(attempts)}
         for setup, attempts in zip(setups, done, strict=True)

@@ -11,16 +11,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import RenderableType
+from roboaccord.cli import pieces
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Force, Out, Seed, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.contract.files import check_target
 from roboaccord.scenario.setup import Setup
 
 from packbot.failures.arm import FailedArm
-from packbot.failures.ledger import Ledger
 from packbot.failures.pictures import draw_kept, draw_torques, draw_workspace
 from packbot.failures.workspace import ANGLES, PLANE, POSES, Kept, angles_of, guard, kept, loads
 from packbot.model.parameters import JOINTS
@@ -28,6 +29,7 @@ from packbot.model.parameters import JOINTS
 PAYLOADS = (0.0, 5.0, 10.0)  # kg, of the study
 
 
+@pieces.in_pieces(own=True)
 def workspace_command(
     faults: Annotated[
         list[str] | None,
@@ -105,7 +107,11 @@ def workspace_command(
     given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)
     cases = _cases(setup, given, angles)
-    found = _measured(setup, cases, [payload], **how)
+    if keep is not None and (len(given) != 1 or len(cases) < 2):
+        raise AccordError("--keep takes one --fault JOINT=frozen")
+    for picture in (plot, torques):
+        check_target(picture)
+    found = _measured(setup, cases, [payload], workers=1, **how)  # of some seconds in all
     if plot:
         (draw_workspace if given else draw_kept)(found, plot)
     if torques:
@@ -114,8 +120,6 @@ def workspace_command(
         draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(failed), torques)
     data = figures_of(found)
     if keep is not None:
-        if len(given) != 1 or len(cases) < 2:
-            raise AccordError("--keep takes one --fault JOINT=frozen")
         data["guard"] = asdict(guard(setup, given[0].joint, found, keep, poses))
     return Result(data, shown_of(data))
 
@@ -124,9 +128,9 @@ def _measured(
     setup: Setup, cases: list[list[Fault]], payloads: Sequence[float], **how: Any
 ) -> list[Kept]:
     """Return the workspaces of `kept`, and show how far they are."""
-    found, total = kept(setup, cases, payloads=payloads, **how), 1 + len(cases) * len(payloads)
     with progress() as bar:
-        return [*bar.track(found, total, description="workspaces")]
+        task = bar.add_task("workspaces", total=1 + len(cases) * len(payloads))
+        return kept(setup, cases, payloads=payloads, **how, done=lambda _: bar.advance(task))
 
 
 def _study(
@@ -135,9 +139,8 @@ def _study(
     """Measure all joints with all payloads, or what is left of them, and draw pictures."""
     cases = [[one] for joint in JOINTS for one in angles_of(setup, Fault(joint, "frozen"), angles)]
     files = list[Path]()
-    with results(folder, "packbot_workspace", force=force) as place:
-        ledger = Ledger(place / "workspace.jsonl", how | {"scenario": setup.scenario.data()})
-        healthy, *found = _measured(setup, cases, PAYLOADS, ledger=ledger, **how)
+    with results(folder, "packbot_workspace", force=force) as place, pieces.kept(place):
+        healthy, *found = _measured(setup, cases, PAYLOADS, **how)
         for payload in PAYLOADS:
             some = [healthy, *(each for each in found if each.payload == payload)]
             files += [place / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]

@@ -8,11 +8,9 @@ arm with the other failure of the joint tells whether the two could be told apar
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +38,7 @@ TOLERANCE = 1e-6  # of the steps: rad, rad/s, far below the noise
 PAYLOADS = (0.0, 3.0)  # kg
 TURNING = 0.7  # part of the joints that turn in a motion
 BANDWIDTH = 10.0  # rad/s
+NO_ROWS = np.empty((0, 22))
 
 
 @dataclass(frozen=True)
@@ -189,33 +188,26 @@ def row_of(state: RobotState) -> Array:
     return np.concatenate([[state.time], state.q, state.qd, state.effort])
 
 
-def run_arm(seed: int, failures: int, nominal: float, folder: Path) -> Path:
-    """Measure one arm, and return the file of its trials; it is kept if it is there already.
+def run_arm(seed: int, failures: int, nominal: float) -> list[Trial]:
+    """Return the trials of one arm.
 
     Args:
         seed: of the arm.
         failures: to let happen, each in a motion of its own.
         nominal: time of motion without failure [s].
-        folder: to write in.
     """
-    path = folder / f"arm_{seed}_{failures}_{nominal:g}.npz"
-    if path.exists():
-        return path
     bench = Bench(seed)
-    trials = [*(bench.failure() for _ in range(failures)), bench.nominal(nominal)]
-    facts = [{name: fact for name, fact in vars(t).items() if name != "rows"} for t in trials]
-    unfinished = path.with_suffix(".part")
-    with unfinished.open("wb") as file:
-        np.savez_compressed(file, *(t.rows for t in trials), facts=json.dumps(facts))
-    unfinished.rename(path)
-    return path
+    return [*(bench.failure() for _ in range(failures)), bench.nominal(nominal)]
 
 
-def read_trials(path: Path) -> list[Trial]:
-    """Return the trials of a file of `run_arm`."""
-    with np.load(path) as data:
-        facts = json.loads(str(data["facts"]))
-        return [Trial(**fact, rows=data[f"arr_{i}"]) for i, fact in enumerate(facts)]
+def judge_arm(
+    seed: int, failures: int, nominal: float, thresholds: Sequence[float]
+) -> list[list[Outcome]]:
+    """Return the outcomes of one arm's trials at each threshold, without their rows."""
+    setup = Setup.of(load_scenario("packbot", "packbot", "reach"))
+    trials = run_arm(seed, failures, nominal)
+    found = [[judge_trial(setup, trial, threshold) for trial in trials] for threshold in thresholds]
+    return [[replace(o, trial=replace(o.trial, rows=NO_ROWS)) for o in each] for each in found]
 
 
 @dataclass(frozen=True)
@@ -256,12 +248,6 @@ def judge_trial(setup: Setup, trial: Trial, threshold: float) -> Outcome:
     seen = result in ("found", "undetermined")
     delay = right[0].time - trial.missed if seen else math.nan
     return Outcome(trial, result, delay, early, min(trial.failed, float(time[-1, 0])))
-
-
-def judge_file(path: Path, threshold: float) -> list[Outcome]:
-    """Return the outcomes of the trials of a file."""
-    setup = Setup.of(load_scenario("packbot", "packbot", "reach"))
-    return [judge_trial(setup, trial, threshold) for trial in read_trials(path)]
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:

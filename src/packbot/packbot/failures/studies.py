@@ -5,27 +5,24 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.numerics.parallel import in_processes
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.failures.controller import RecoveryController
-from packbot.failures.ledger import Ledger
 from packbot.failures.reaching import clear_start, drive, run_reach
 from packbot.failures.recovery import REASONS, Recoverer
 from packbot.failures.roadmap import Roadmap
 from packbot.model.kinematics import Kinematics
 from packbot.model.parameters import JOINTS
 
-CHUNK = 25  # targets that a process reaches for, one after the other
 PARTS = (0.25, 0.5, 0.75)  # of a joint's range, at which it is frozen
 PAIRS = (
     ("turret=loose", "wrist=frozen:0.5"),
@@ -89,16 +86,13 @@ def draw_targets(setup: Setup, count: int, seed: int) -> Array:
     return np.array(found)
 
 
-def _reach_for(
-    number: int, data: str, engine: str, indices: Sequence[int], targets: Array
-) -> tuple[int, list[Attempt]]:
-    case = _case(data, engine)
-    return number, [case.attempt(i, target) for i, target in zip(indices, targets, strict=True)]
+def _reach_for(data: str, engine: str, first: Array, index: int, target: Array) -> Attempt:
+    return _case(data, engine, tuple(first.tolist())).attempt(index, target)
 
 
 @lru_cache(maxsize=1)
-def _case(data: str, engine: str) -> Case:
-    return Case(Setup.of(make_scenario(json.loads(data))), engine)
+def _case(data: str, engine: str, first: tuple[float, ...]) -> Case:
+    return Case(Setup.of(make_scenario(json.loads(data))), engine, np.array(first))
 
 
 class Resting(RecoveryController):
@@ -115,17 +109,19 @@ class Case:
     Args:
         setup: robot, scenario and faults; its start is clear.
         engine: name.
+        first: target (3,) [m] for which the arm starts when a failure shows at once, so that it
+            rests alike whichever targets a process reaches for.
     """
 
-    def __init__(self, setup: Setup, engine: str) -> None:
-        self._setup, self._engine = setup, engine
+    def __init__(self, setup: Setup, engine: str, first: Array) -> None:
+        self._setup, self._engine, self._first = setup, engine, first
         self._later = any(fault.time > 0.0 for fault in setup.faults)
         self._planner: Recoverer | None = None
 
     def attempt(self, index: int, target: Array) -> Attempt:
         """Return what comes of a target (3,) [m]."""
         if self._planner is None or self._later:  # it depends on when an arm on its way fails
-            self._planner = self._rested(target)
+            self._planner = self._rested(target if self._later else self._first)
             if self._planner:
                 self._roadmap = Roadmap(self._planner.arm, self._planner.present)
         judged = refused = ""
@@ -170,10 +166,9 @@ def study(
     count: int,
     engine: str,
     seed: int,
-    folder: Path,
-    done: Callable[[int], None],
+    done: Callable[[Attempt], None],
 ) -> list[list[Attempt]]:
-    """Return the attempts at all targets of each setup's faults, made on all cores.
+    """Return the attempts at all targets of each setup's faults.
 
     A study with fewer targets is the beginning of one with more.
 
@@ -182,39 +177,18 @@ def study(
         count: of targets.
         engine: name.
         seed: of the targets and of the planner.
-        folder: that keeps attempts; those that it holds are not made again.
-        done: called with the number of attempts that are added.
+        done: told of each attempt.
     """
-    ledgers = [_ledger(setup, engine, seed, folder) for setup in setups]
-    found = [{row["index"]: Attempt(**row) for row in ledger.rows} for ledger in ledgers]
-    left = [[i for i in range(count) if i not in attempts] for attempts in found]
-    done(sum(count - len(indices) for indices in left))
-    for number, attempts in in_processes(
-        _reach_for, _calls(setups, left, engine, seed, count), ordered=False
-    ):
-        ledgers[number].add(map(asdict, attempts))
-        found[number] |= {attempt.index: attempt for attempt in attempts}
-        done(len(attempts))
-    return [[attempts[i] for i in range(count)] for attempts in found]
+    found = run_pieces(_reach_for, _calls(setups, engine, seed, count), done=done)
+    return [found[i : i + count] for i in range(0, len(found), count)]
 
 
 def _calls(
-    setups: Sequence[Setup], left: Sequence[list[int]], engine: str, seed: int, count: int
-) -> Iterator[tuple[int, str, str, list[int], Array]]:
-    """Yield the arguments of `_reach_for` for the targets that are left of each setup."""
-    for number, (setup, indices) in enumerate(zip(setups, left, strict=True)):
-        if not indices:
-            continue
+    setups: Sequence[Setup], engine: str, seed: int, count: int
+) -> Iterator[tuple[str, str, Array, int, Array]]:
+    """Yield the arguments of `_reach_for` for the targets of each setup."""
+    for setup in setups:
         start = clear_start(setup)
         targets = draw_targets(start, count, seed)
         data = json.dumps({**start.scenario.data(), "seed": seed}, sort_keys=True)
-        for i in range(0, len(indices), CHUNK):
-            chunk = indices[i : i + CHUNK]
-            yield number, data, engine, chunk, targets[chunk]
-
-
-def _ledger(setup: Setup, engine: str, seed: int, folder: Path) -> Ledger:
-    faults = [str(fault) for fault in setup.faults]
-    name = "_".join(faults).replace("=", "-").replace(":", "")
-    options = {"faults": faults, "engine": engine, "seed": seed}
-    return Ledger(folder / f"{name}.jsonl", options)
+        yield from ((data, engine, targets[0], i, target) for i, target in enumerate(targets))

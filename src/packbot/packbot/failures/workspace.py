@@ -8,19 +8,22 @@ missed: what is kept grows with the number of poses, to about 60,000.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
 import numpy as np
-from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array
+from roboaccord.run.pieces import run_pieces
+from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.failures.arm import FailedArm
-from packbot.failures.ledger import Ledger
 from packbot.model.parameters import JOINTS, PackbotParameters
 from packbot.planning.sight import Sight
 
@@ -49,17 +52,6 @@ class Kept:
     cells: Cells
     retained: float
     seen: float | None = None
-
-    def row(self) -> dict[str, Any]:
-        """Return it for a line of a study's file."""
-        faults, cells = list(map(str, self.faults)), sorted(self.cells)
-        return {**vars(self), "faults": faults, "cells": cells}
-
-    @classmethod
-    def of(cls, row: dict[str, Any]) -> Kept:
-        """Read a line of a study's file."""
-        faults, cells = tuple(map(parse_fault, row["faults"])), frozenset(map(tuple, row["cells"]))
-        return cls(**{**row, "faults": faults, "cells": cells})
 
 
 def tips(p: PackbotParameters, q: Array) -> Array:
@@ -144,9 +136,10 @@ def kept(
     poses: int = POSES,
     seed: int = 0,
     sight: bool = False,
-    ledger: Ledger | None = None,
-) -> Iterator[Kept]:
-    """Yield the workspace of the healthy arm, and then that of every case with every payload.
+    workers: int | None = None,
+    done: Callable[[Any], None] | None = None,
+) -> list[Kept]:
+    """Return the workspace of the healthy arm, and then that of every case with every payload.
 
     Args:
         setup: robot and scenario.
@@ -155,25 +148,34 @@ def kept(
         poses: drawn of each, and four times as many of the healthy arm.
         seed: of the poses.
         sight: whether what the camera sees is looked for.
-        ledger: of a study, which keeps what is measured; what it holds is not measured again.
+        workers: processes; as many as there are cores by default.
+        done: told of each that is measured.
     """
-    known = {
-        (each.faults, each.payload): each for each in map(Kept.of, ledger.rows if ledger else ())
-    }
-    clearance = Clearance.of(setup)
-    whole = FailedArm(setup, (), clearance=clearance)
-    healthy = workspace(whole, HEALTHY * poses, seed)
-    yield Kept((), 0.0, healthy, 1.0, seen(whole, seed) if sight else None)
-    for faults, payload in product(map(tuple, cases), payloads):
-        found = known.get((faults, payload))
-        if found is None:
-            arm = FailedArm(setup, faults, payload=payload, clearance=clearance)
-            cells = workspace(arm, poses, seed)
-            share = len(cells & healthy) / len(healthy)
-            found = Kept(faults, payload, cells, share, seen(arm, seed) if sight else None)
-            if ledger:
-                ledger.add([found.row()])
-        yield found
+    data = json.dumps(setup.scenario.data(), sort_keys=True)
+    arms = [(tuple[Fault, ...](), 0.0), *product(map(tuple, cases), payloads)]
+    drawn = [HEALTHY * poses, *[poses] * (len(arms) - 1)]
+    calls = ((data, *arm, count, seed, sight) for arm, count in zip(arms, drawn))
+    found = run_pieces(_measure, calls, workers=workers, done=done)
+    healthy = found[0][0]
+    return [
+        Kept(*arm, cells, len(cells & healthy) / len(healthy), sees)
+        for arm, (cells, sees) in zip(arms, found, strict=True)
+    ]
+
+
+def _measure(
+    data: str, faults: tuple[Fault, ...], payload: float, poses: int, seed: int, sight: bool
+) -> tuple[Cells, float | None]:
+    """Return the workspace of an arm, and what its camera sees if that is asked."""
+    setup, clearance = _bench(data)
+    arm = FailedArm(setup, faults, payload=payload, clearance=clearance)
+    return workspace(arm, poses, seed), seen(arm, seed) if sight else None
+
+
+@lru_cache(maxsize=1)
+def _bench(data: str) -> tuple[Setup, Clearance]:
+    setup = Setup.of(make_scenario(json.loads(data)))
+    return setup, Clearance.of(setup)
 
 
 @dataclass(frozen=True)

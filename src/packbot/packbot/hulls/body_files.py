@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import yaml
 from roboaccord.contract.errors import AccordError
-from roboaccord.description.meshes import mesh_path, read_mesh
+from roboaccord.contract.files import is_file, read_text
+from roboaccord.description.meshes import FORMATS, mesh_path, read_mesh
 from roboaccord.run.output import make_folder, plain, write_text
 
 from packbot.hulls.bodies import Body, fit
 from packbot.hulls.collisions import Shape, mesh_shape, read_collisions
 from packbot.hulls.solids import write_obj
 
-MESHES = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf", ".3mf")
 HEAD = """\
 # Convex hulls of links, made by `accord packbot hulls`: m, kg, kg m^2, in the links' frames.
 # Inertia is about the centre of mass; fit is the volume of a shape over its hull's.
@@ -30,15 +30,10 @@ def read_shapes(source: Path) -> list[Shape]:
         AccordError: if there is none, or one cannot be read.
     """
     if source.is_dir():
-        files = sorted(path for path in source.iterdir() if path.suffix.lower() in MESHES)
+        files = sorted(path for path in source.iterdir() if path.suffix.lower() in FORMATS)
         shapes = [mesh_shape(path.stem, path.stem, *read_mesh(path)) for path in files]
     else:
-        try:
-            text = source.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text"
-            raise AccordError(f"cannot read {source}: {reason}") from None
-        shapes = read_collisions(text, _finder(source), source.name)
+        shapes = read_collisions(read_text(source), _finder(source), source.name)
     if not shapes:
         raise AccordError(f"{source} has no {'mesh' if source.is_dir() else 'collision shape'}")
     return shapes
@@ -95,6 +90,6 @@ def _finder(urdf: Path) -> Callable[[str], Path]:
         beside = [urdf.parent / name.removeprefix("file://")]
         if name.startswith("package://"):
             beside = [folder / inside for folder in urdf.resolve().parents[:3]]
-        return next((path for path in beside if path.is_file()), None) or mesh_path(name)
+        return next((path for path in beside if is_file(path)), None) or mesh_path(name)
 
     return find

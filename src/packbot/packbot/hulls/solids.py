@@ -11,6 +11,7 @@ import scipy
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.run.output import write_text
 
 PARALLEL = 1e-6  # rad: faces whose normals differ by less are one
 
@@ -150,4 +151,4 @@ def write_obj(hull: Hull, path: Path, comment: str) -> None:
     lines = [f"# {comment}"]
     lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in hull.vertices.tolist()]
     lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in hull.faces]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(path, "\n".join(lines) + "\n")

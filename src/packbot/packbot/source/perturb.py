@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.parameters import parameter_file
-from roboaccord.numerics.parallel import in_processes
+from roboaccord.run.pieces import run_pieces
 
 from packbot.source.collapse import LINKS, Collapse, collapse_setup, run_collapse
 
@@ -40,14 +40,21 @@ def draw_changes(count: int, seed: int) -> list[list[str]]:
 
 
 def run_draws(
-    count: int, seed: int, *, engine: str, contact: str, duration: float, changes: Sequence[str]
-) -> Iterator[Draw]:
-    """Let the arm fall once with each draw, on all cores, in the order of the draws.
+    count: int,
+    seed: int,
+    *,
+    engine: str,
+    contact: str,
+    duration: float,
+    changes: Sequence[str],
+    done: Callable[[Draw], None],
+) -> list[Draw]:
+    """Let the arm fall once with each draw, in pieces; `done` is told of each.
 
     What `changes` set stays as they set it, whatever is drawn.
     """
     tasks = (([*drawn, *changes], engine, contact, duration) for drawn in draw_changes(count, seed))
-    yield from in_processes(_run, tasks)
+    return run_pieces(_run, tasks, done=done)
 
 
 def _run(changes: Sequence[str], engine: str, contact: str, duration: float) -> Draw:

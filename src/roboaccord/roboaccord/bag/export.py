@@ -10,6 +10,7 @@ import numpy as np
 
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_target, writing
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
 
@@ -69,7 +70,7 @@ def arrays(run: BagRun) -> dict[str, Any]:
 def export(
     bag: Path, *, csv: Path | None = None, npz: Path | None = None, mat: Path | None = None
 ) -> list[Path]:
-    """Write a bag to each file that is given, over an older one.
+    """Write a bag to each file that is given, over an older one of the same kind.
 
     Args:
         bag: folder or MCAP file, finished or not.
@@ -83,28 +84,27 @@ def export(
     Raises:
         AccordError: if nothing is asked for, it is no bag, or a file cannot be written.
     """
-    wanted = [path for path in (csv, npz, mat) if path is not None]
-    if not wanted:
+    wanted = ((_write_csv, csv, ".csv"), (_write_npz, npz, ".npz"), (_write_mat, mat, ".mat"))
+    targets = [(write, path, kind) for write, path, kind in wanted if path is not None]
+    if not targets:
         raise AccordError("say what to write: --csv FILE, --npz FILE or --mat FILE")
+    for _, path, kind in targets:
+        check_target(path, kind)
     run = read_run(bag)
-    for path in wanted:
-        try:
-            if path is csv:
-                _write_csv(path, run)
-            elif path is npz:
-                with path.open("wb") as stream:
-                    np.savez_compressed(stream, **arrays(run))
-            else:
-                _write_mat(path, run)
-        except OSError as error:
-            raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
-    return wanted
+    for write, path, kind in targets:
+        with writing(path, kind) as draft:
+            write(draft, run)
+    return [path for _, path, _ in targets]
 
 
 def _write_csv(path: Path, run: BagRun) -> None:
     header = ",".join(columns(run))
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         np.savetxt(stream, table(run), fmt="%.17g", delimiter=",", header=header, comments="")
+
+
+def _write_npz(path: Path, run: BagRun) -> None:
+    np.savez_compressed(path, **arrays(run))
 
 
 def _write_mat(path: Path, run: BagRun) -> None:

@@ -11,6 +11,7 @@ from roboaccord.bag.foreign import is_storage
 from roboaccord.bag.records import McapScan, load_yaml
 from roboaccord.bag.topics import LOST_EVENTS
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import is_file, read_text
 
 INFORMATION = "rosbag2_bagfile_information"
 
@@ -22,9 +23,9 @@ def bag_files(bag: Path) -> list[Path]:
         AccordError: if there is none, or one of several is missing.
     """
     bag = Path(bag)
-    if bag.is_file():
+    if is_file(bag):
         return [bag]
-    if not bag.exists():
+    if not bag.is_dir():
         raise AccordError(f"{bag} is no bag: it does not exist")
     names = read_metadata(bag).get("relative_file_paths")
     listed = [bag / Path(str(name)).name for name in names] if isinstance(names, list) else []
@@ -51,8 +52,8 @@ def _in_order(path: Path) -> list[tuple[int, str]]:
 def read_metadata(bag: Path) -> dict[str, Any]:
     """Return what metadata.yaml of a bag folder says, or nothing where there is none."""
     try:
-        text = (bag / "metadata.yaml").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = read_text(bag / "metadata.yaml")
+    except AccordError:
         return {}
     found = load_yaml(text).get(INFORMATION)
     return found if isinstance(found, dict) else {}

@@ -5,6 +5,7 @@ rosbag2 compresses whole files, whose names then end in .zstd, or each message b
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -14,11 +15,13 @@ from pathlib import Path
 from mcap.records import Channel, Schema
 from zstandard import ZstdDecompressor, ZstdError
 
-from roboaccord.bag.records import McapScan, Message
+from roboaccord.bag.records import McapScan, Message, unzstd
 from roboaccord.contract.errors import AccordError
 
 PACKED = ".zstd"
 SUFFIXES = (".mcap", ".db3")
+_LONGEST = 1 << 28  # bytes of a value of a database
+_SCHEMA = "SELECT type, sql FROM sqlite_master WHERE name = ?"
 _TOPICS = "SELECT id, name, type FROM topics"
 _MESSAGES = "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp, id"
 _MAGIC = b"\x28\xb5\x2f\xfd"  # of a frame of zstd [RFC 8878]; a message of CDR begins with 0
@@ -36,26 +39,28 @@ def scan_of(path: Path) -> McapScan:
     return kind(path)
 
 
-def unpacked(data: bytes) -> bytes:
+def unpacked(data: bytes, scan: McapScan) -> bytes:
     """Return the bytes of a message, which may have been compressed by itself.
 
     Raises:
-        AccordError: if it cannot be decompressed.
+        AccordError: if it cannot be decompressed, or unpacks to far too much.
     """
     if not data.startswith(_MAGIC):
         return data
     try:
-        return bytes(ZstdDecompressor().decompressobj().decompress(data))
+        found = unzstd(data, scan.room + 1)
     except ZstdError as error:
         raise AccordError(f"a message cannot be decompressed: {error}") from None
+    scan.spend(len(found))
+    return found
 
 
 @contextmanager
-def _plain(path: Path) -> Iterator[Path]:
+def _plain(path: Path, scan: McapScan) -> Iterator[Path]:
     """Yield the path of a file's decompressed content.
 
     Raises:
-        AccordError: if it cannot be decompressed.
+        AccordError: if it cannot be decompressed, or unpacks to far too much.
     """
     if path.suffix != PACKED:
         yield path
@@ -64,7 +69,9 @@ def _plain(path: Path) -> Iterator[Path]:
         target = Path(folder) / path.stem
         try:
             with path.open("rb") as packed, target.open("wb") as plain:
-                ZstdDecompressor().copy_stream(packed, plain)
+                for block in ZstdDecompressor().read_to_iter(packed):
+                    scan.spend(len(block))
+                    plain.write(block)
         except (OSError, ZstdError) as error:
             raise AccordError(f"{path} is no bag: {error}") from None
         yield target
@@ -76,7 +83,7 @@ class _PackedScan(McapScan):
     def messages(self) -> Iterator[Message]:
         """Yield every message that can be read and trusted."""
         packed = self.path
-        with _plain(packed) as self.path:
+        with _plain(packed, self) as self.path:
             try:
                 yield from super().messages()
             finally:
@@ -92,18 +99,39 @@ class _SqliteScan(McapScan):
         Raises:
             AccordError: if it is no such database, or is damaged.
         """
-        with _plain(self.path) as file:
+        with _plain(self.path, self) as file:
             try:
-                with closing(
-                    sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
-                ) as base:
+                with closing(_connect(file)) as base:
+                    self._check_tables(base)
                     for number, topic, kind in base.execute(_TOPICS):
+                        if not (isinstance(topic, str) and isinstance(kind, str)):
+                            raise AccordError(f"{self.path} is damaged: a topic has no name")
                         self.schemas[number] = Schema(number, b"", "", kind)
                         self.channels[number] = Channel(number, topic, "cdr", {}, number)
-                    for message in base.execute(_MESSAGES):
-                        self.counts[message[0]] += 1
+                    for channel, time_ns, data in base.execute(_MESSAGES):
+                        if channel not in self.channels or type(data) is not bytes:
+                            raise AccordError(f"{self.path} is damaged: a message is none")
+                        self.counts[channel] += 1
                         self.unchecked += 1
-                        yield Message(*message)
-            except sqlite3.Error as error:
+                        yield Message(channel, time_ns, data)
+            except (sqlite3.Error, OverflowError, UnicodeError) as error:
                 raise AccordError(f"{self.path} is no bag, or damaged: {error}") from None
         self.whole = self.complete = True
+
+    def _check_tables(self, base: sqlite3.Connection) -> None:
+        """Refuse views and computed columns in place of the tables: they can be of any size.
+
+        Raises:
+            AccordError: if one is there.
+        """
+        for table in ("topics", "messages"):
+            (kind, text) = base.execute(_SCHEMA, (table,)).fetchone() or ("", "")
+            if kind != "table" or re.search(r"\b(as|virtual)\b", text, re.IGNORECASE):
+                raise AccordError(f"{self.path} is no bag: it has no table {table} of rosbag2")
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    base = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+    base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    base.execute("PRAGMA trusted_schema = OFF")
+    return base

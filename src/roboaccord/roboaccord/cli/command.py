@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -21,6 +22,8 @@ from rich.text import Text
 from typer.models import OptionInfo
 
 from roboaccord.cli.console import Call, call, out
+from roboaccord.cli.pieces import Pieces
+from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.run.output import plain
 from roboaccord.scenario.setup import Setup
 
@@ -37,6 +40,9 @@ APART = (
     "npz",
     "mat",
 )  # options that change no figure
+UNLIMITED = ("timeout", "stay")  # options that may be infinite
+LARGEST = 1e12  # of a number of an option, in its unit
+MOST = 1_000_000  # of a count
 UNIT = re.compile(
     r"\b[Ii]n (rad/s|rad|s|Hz|N m|m/s|mm|m L\^2|m|kg/m\^3|voxels|r|degrees|deg)(?![\w/^])"
 )
@@ -72,14 +78,18 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     signature = inspect.signature(function, eval_str=True)
     robot = function.__module__.partition(".")[0].replace("_", "-")
     full = name if robot == "roboaccord" else f"{robot} {name}"
+    pieces: Pieces | None = getattr(function, "pieces", None)
 
     @functools.wraps(function)
     def command(**given: Any) -> None:
         quiet = given.pop("as_json", False)
+        check_numbers(signature, given)
         token = call.set(Call(full, quiet))
         try:
-            with redirect_stdout(sys.stderr):
-                result = function(**given)
+            work = pieces.running(full, given) if pieces else nullcontext()
+            with redirect_stdout(sys.stderr), work:
+                own = {name: given[name] for name in signature.parameters}
+                result = function(**own)
         finally:
             call.reset(token)
         if result is not None:
@@ -90,7 +100,7 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
             if not result.ok:
                 raise typer.Exit(1)
 
-    parameters = [*signature.parameters.values()]
+    parameters = [*signature.parameters.values(), *(pieces.parameters if pieces else ())]
     if signature.return_annotation is Result:
         kind = inspect.Parameter.KEYWORD_ONLY
         parameters.append(inspect.Parameter("as_json", kind, default=False, annotation=Json))
@@ -98,6 +108,36 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(name, cls=getattr(function, "command_class", None))(command)
+
+
+@contextmanager
+def until_interrupted() -> Iterator[None]:
+    """Do what lasts until Ctrl-C, which is its regular end; SIGTERM is not."""
+    try:
+        yield
+    except Terminated:
+        raise
+    except KeyboardInterrupt:
+        return
+
+
+def check_numbers(signature: inspect.Signature, given: Mapping[str, Any]) -> None:
+    """Refuse numbers that are not finite, or beyond what any quantity or count is.
+
+    Raises:
+        AccordError: naming the option.
+    """
+    for name, info in options(signature).items():
+        flag = f"--{_flag(name, info).replace('_', '-')}"
+        value = given.get(name)
+        for number in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(number, bool) or not isinstance(number, (int, float)):
+                continue
+            if math.isnan(number) or (math.isinf(number) and name not in UNLIMITED):
+                raise AccordError(f"{flag}: {number:g} is no number")
+            most = MOST if isinstance(number, int) and name != "seed" else LARGEST
+            if math.isfinite(number) and abs(number) > most:
+                raise AccordError(f"{flag}: {number:g} is out of range: {most:g} at most")
 
 
 def unwrapped(text: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from roboaccord.cli.console import call
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_text
 from roboaccord.contract.version import VERSION
 from roboaccord.run.output import fresh, make_folder, write_text
 
@@ -29,9 +30,9 @@ class Marker:
     def of(cls, folder: Path) -> Marker | None:
         """Read it; None where there is none."""
         try:
-            kept = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+            kept = json.loads(read_text(folder / MARKER))
             return cls(str(kept["command"]), tuple(map(str, kept["files"])))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (AccordError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def write(self, folder: Path) -> None:

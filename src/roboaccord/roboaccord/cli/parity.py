@@ -14,7 +14,9 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, make_table, note, progress
 from roboaccord.cli.options import Seed, complete_robot
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.files import check_target
 from roboaccord.crosscheck.parity.collection import (
     Options,
     counts,
@@ -28,7 +30,7 @@ from roboaccord.crosscheck.parity.robot import READERS, SETTINGS, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.gazebo.form import base_in_gazebo
-from roboaccord.report.parity import agree, group_causes, render_parity
+from roboaccord.report.parity import agree, apart_lines, group_causes, render_parity
 from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
@@ -38,6 +40,7 @@ COLOURS = {"same": "green", "differ": "red", "refused": "yellow"}
 NAMED = 3  # links or joints of a cause that the table names
 
 
+@in_pieces()
 def parity_command(
     what: Annotated[
         str,
@@ -104,6 +107,11 @@ def parity_command(
     options = Options(settings, root, seed)
     chosen = choose_readers(engines)
     files = files_of(what, packages, root)
+    for path, kind in ((page, ".html"), (report, ".xml")):
+        check_target(path, kind)
+    targets = targets_of(repair, files, Path(what)) if repair else []
+    for path in targets:
+        check_target(path, ".urdf")
     with progress() as bar:
         task = bar.add_task("reading", total=len(files) * len(chosen) * (4 if repair else 2))
 
@@ -112,7 +120,6 @@ def parity_command(
 
         robots = examine_all(files, chosen, options, done)
         if repair:
-            targets = targets_of(repair, files, Path(what))
             write_repaired(files, robots, targets, chosen, options, done)
     data = {
         "robots": robots,
@@ -123,9 +130,9 @@ def parity_command(
         "command": command_line(),
     }
     if page:
-        write_text(page, render_parity(data))
+        write_text(page, render_parity(data), ".html")
     if report:
-        write_text(report, junit(robots))
+        write_text(report, junit(robots), ".xml")
     shown = [*(shown_of(robots[0]) if len(robots) == 1 else fleet_of(data)), *repairs_of(robots)]
     written = [f"written: {path}" for path in (repair, page, report) if path]
     return Result(data, [*shown, *written], ok=data["verdict"] == "pass")
@@ -230,7 +237,7 @@ def shown_of(robot: Mapping[str, Any]) -> list[RenderableType]:
             number(worst.get("error")) if worst else "",
         )
     versions = ", ".join(f"{name} {e['version']}" for name, e in robot["engines"].items())
-    return [table, Text(versions), *causes_table(robot), *apart_lines(robot)]
+    return [table, Text(versions), *causes_table(robot), *map(Text, apart_lines(robot))]
 
 
 def causes_table(robot: Mapping[str, Any]) -> list[RenderableType]:
@@ -250,18 +257,6 @@ def causes_table(robot: Mapping[str, Any]) -> list[RenderableType]:
         return []
     fixes = {group["cause"]: group["fix"] for group in groups}
     return [table, *(Text.assemble((f"{cause}: ", "bold"), fix) for cause, fix in fixes.items())]
-
-
-def apart_lines(robot: Mapping[str, Any]) -> list[RenderableType]:
-    """Return a line for each engine that has what is kept apart otherwise than the file."""
-    return [
-        Text(f"apart from this, {name} has otherwise: " + ", ".join(
-            f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
-            for quantity, places in engine["apart"].items()
-        ))
-        for name, engine in robot["engines"].items()
-        if engine["apart"]
-    ]  # fmt: skip
 
 
 def more(places: Sequence[str]) -> str:

@@ -27,9 +27,10 @@ from roboaccord.cli.options import (
     load_setup,
 )
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.files import read_text
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
-from roboaccord.numerics.parallel import cores, in_processes
 from roboaccord.run.output import write_text
+from roboaccord.run.pieces import run_pieces
 from roboaccord.run.versions import versions
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.perturbation import KINDS
@@ -103,11 +104,13 @@ def find_all(
     calls = ((data, e, k, wheres[k], duration) for e, k in todo)
     with progress() as bar:
         task = bar.add_task("sensitivity", total=len(todo) + len(done), completed=len(done))
-        workers = min(cores(), max(len(todo), 1))
-        for found in in_processes(_find, calls, workers=workers, ordered=False):
+
+        def keep(found: Sensitivity) -> None:
             done[f"{found.engine} {found.kind}"] = asdict(found)
             write_done(file, setup, duration, done)
             bar.update(task, advance=1, description=f"{found.engine} {found.kind}")
+
+        run_pieces(_find, calls, done=keep)
     return done
 
 
@@ -137,12 +140,11 @@ def read_done(path: Path, setup: Setup, duration: float) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        kept = json.loads(read_text(path))
         same = (kept["scenario"], kept["duration"]) == (_plain(setup), duration)
         found = {key: asdict(Sensitivity(**row)) for key, row in kept["done"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no result of accord sensitivity"
-        raise AccordError(f"cannot read {path}: {reason}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise AccordError(f"cannot read {path}: it is no result of accord sensitivity") from None
     if not same:
         raise AccordError(
             f"{path} is of another scenario or duration; choose another --out, or --force"
@@ -158,9 +160,7 @@ def write_done(path: Path, setup: Setup, duration: float, done: dict[str, Any]) 
         "versions": versions(setup),
         "done": done,
     }
-    fresh = path.with_suffix(".part")
-    write_text(fresh, json.dumps(kept, indent=1))
-    fresh.replace(path)
+    write_text(path, json.dumps(kept, indent=1))
 
 
 def _plain(setup: Setup) -> Any:

@@ -25,16 +25,18 @@ from roboaccord.cli.options import (
     complete_engines,
     load_setup,
 )
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.report.sweep import render_sweep
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import UNITS
-from roboaccord.run.output import plain
+from roboaccord.run.output import plain, write_text
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.run.versions import versions
 from roboaccord.scenario.setup import Setup
 
 
+@in_pieces(grows=("seeds", "engines", "physics_steps"))
 def sweep_command(
     robot: RobotName,
     scenario: ScenarioName,
@@ -150,9 +152,9 @@ def cell_data(cell: Cell) -> dict[str, Any]:
 
 def write_result(result: dict[str, Any], place: Path) -> Path:
     """Write summary.json and report.html, and return the latter."""
-    (place / "summary.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
+    write_text(place / "summary.json", json.dumps(result, indent=1))
     report = place / "report.html"
-    report.write_text(render_sweep(result), encoding="utf-8")
+    write_text(report, render_sweep(result))
     return report
 
 

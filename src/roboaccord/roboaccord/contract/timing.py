@@ -7,6 +7,7 @@ import math
 from roboaccord.contract.errors import AccordError
 
 NANOSECONDS = 1_000_000_000
+MOST = 1_000_000_000  # steps: at 1 ms more than eleven days
 
 
 def count_steps(duration: float, step: float, what: str) -> int:
@@ -15,7 +16,7 @@ def count_steps(duration: float, step: float, what: str) -> int:
     Raises:
         AccordError: if it does not fit a whole number of times, at least once.
     """
-    if not (math.isfinite(duration) and step > 0):
+    if not (math.isfinite(duration) and step > 0 and duration <= MOST * step):
         raise AccordError(f"{what}: {duration:g} s over {step:g} s is no number of steps")
     count = round(duration / step)
     if count < 1 or abs(count * step - duration) > 1e-9 * max(duration, step):

@@ -17,10 +17,10 @@ from roboaccord.crosscheck.extrapolation import (
     remainder_over_time,
 )
 from roboaccord.description.tree import Tree
-from roboaccord.numerics.parallel import in_processes
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.perturbation import Perturbations
@@ -81,6 +81,7 @@ class ConvergenceCheck:
         since: when it first exceeds its bound, or exceeds it most [s].
         time: (k,) [s].
         distance: by dt, largest distance of any link at each time (k,) [m].
+        range: of the reference's coordinate that changes most [m or rad]; 0 where nothing moves.
     """
 
     dt: list[float]
@@ -94,6 +95,7 @@ class ConvergenceCheck:
     since: float | None
     time: Array
     distance: dict[str, Array]
+    range: float
 
     @property
     def remainder(self) -> bool | None:
@@ -121,11 +123,7 @@ def run_all(
     """
     data = {**setup.scenario.data(), "duration": duration}
     calls = ((data, job, tuple(perturbations)) for job in jobs)
-    found = {}
-    for job, trajectory in in_processes(run_job, calls, workers=workers, ordered=False):
-        found[job] = trajectory
-        done(job)
-    return found
+    return dict(run_pieces(run_job, calls, workers=workers, done=lambda run: done(run[0])))
 
 
 def run_job(
@@ -248,6 +246,7 @@ def check_convergence(
         since=float(truth.time[left.sample]) if left else None,
         time=truth.time,
         distance=distance,
+        range=float(np.ptp(target, axis=0).max()),
     )
 
 

@@ -22,8 +22,8 @@ from roboaccord.crosscheck.one_step import OneStepCheck, check_one_steps
 from roboaccord.crosscheck.runs import REFERENCE, Engines, Runs
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.description.tree import Tree
-from roboaccord.numerics.parallel import cores, in_processes
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.setup import Setup
 
 
@@ -40,8 +40,7 @@ def check_engines(
     steps: dict[str, OneStepCheck] = {}
     if floor is not None:
         calls = [(setup, engines.order(e), runs.of(e)) for e in engines.others]
-        workers = min(cores(), max(len(calls), 1))
-        found = in_processes(check_steps, calls, workers=workers)
+        found = run_pieces(check_steps, calls)
         steps = dict(zip(engines.others, found, strict=True))
     return [
         EngineChecks(

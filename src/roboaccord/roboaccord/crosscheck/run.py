@@ -14,7 +14,7 @@ from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
 from roboaccord.crosscheck.result import CrosscheckResult, energies, result_of
 from roboaccord.crosscheck.runs import floor_of, make_engines, run_jobs
 from roboaccord.report import write_report
-from roboaccord.run.output import fresh, make_folder, plain
+from roboaccord.run.output import fresh, make_folder, plain, write_text
 from roboaccord.scenario.perturbation import Perturbations, of_engine
 from roboaccord.scenario.setup import Setup
 
@@ -80,5 +80,5 @@ def run_crosscheck(
     trajectories = {engine: runs.shown(engine) for engine in simulators.names}
     report = out / "report.html"
     write_report(data, trajectories, report)
-    (out / "summary.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+    write_text(out / "summary.json", json.dumps(data, indent=1))
     return CrosscheckResult(data, report, trajectories)

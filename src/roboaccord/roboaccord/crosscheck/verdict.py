@@ -16,6 +16,7 @@ from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.scenario.scenario import ONE_STEP, Allowance, Tolerances
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
+STILL = "nothing moves: give it another start, --set initial.q.JOINT=0.5 say"
 SEEDS = "the motion is chaotic: statistics over seeds compare it in its place"
 Ask = Callable[[], Name]
 
@@ -155,6 +156,8 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
         name = ask()
         text = f"{reason}; {name.text}" if name.text else reason
         return outside("trajectory", engine, text, name.quantity, name.where or runs.where)
+    if runs.range <= runs.floor:
+        return Finding("trajectory", engine, "not_judged", STILL)
     if max(runs.error) <= runs.floor:
         return Finding("trajectory", engine, "within", BELOW)
     if runs.remainder is None:

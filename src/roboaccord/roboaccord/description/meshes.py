@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 from pathlib import Path
@@ -10,10 +11,12 @@ import numpy as np
 
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_file, is_file
 from roboaccord.contract.state import Array
 from roboaccord.description.resources import share
 
 PACKAGE, FILE = "package://", "file://"
+FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # none of them an archive
 
 
 def mesh_path(name: str) -> Path:
@@ -30,9 +33,9 @@ def mesh_path(name: str) -> Path:
         path = share(package) / inside
     else:
         path = Path(name.removeprefix(FILE))
-    if not path.is_file():
+    if not is_file(path):
         raise AccordError(f"no mesh {name}")
-    return path
+    return check_file(path)
 
 
 def read_mesh(path: Path) -> tuple[Array, Index]:
@@ -43,6 +46,9 @@ def read_mesh(path: Path) -> tuple[Array, Index]:
     Raises:
         AccordError: if it cannot be read, or has no triangles in it.
     """
+    if path.suffix.lower() not in FORMATS:
+        raise AccordError(f"cannot read {path}: a mesh is one of {', '.join(FORMATS)}")
+    check_file(path)
     try:
         vertices, faces = _read_obj(path) if path.suffix.lower() == ".obj" else _read_other(path)
     except AccordError:
@@ -65,6 +71,7 @@ def _read_other(path: Path) -> tuple[Array, Index]:
         import trimesh
     except ImportError as error:
         raise AccordError(f"{path.name} needs {error.name}; run: pip install trimesh") from None
+    logging.getLogger("trimesh").setLevel(logging.CRITICAL)  # it logs tracebacks
     mesh = trimesh.load_mesh(path, process=False)
     return np.array(mesh.vertices, float), np.array(mesh.faces, np.int64)
 

@@ -6,6 +6,8 @@ import importlib.util
 import os
 import sys
 import sysconfig
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
@@ -21,6 +23,8 @@ def share(package: str) -> Path:
     Raises:
         AccordError: if the package is installed in none of them.
     """
+    if not package.isidentifier():
+        raise AccordError(f"{package[:80]!r} is no name of a package")
     spec = importlib.util.find_spec(package)
     if spec and spec.origin:
         source = Path(spec.origin).resolve().parents[1]
@@ -33,3 +37,13 @@ def share(package: str) -> Path:
         if (folder / "package.xml").is_file():
             return folder
     raise AccordError(f"package {package} is not installed: no share/{package} in any prefix")
+
+
+def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> Iterator[Path]:
+    """Yield where a package that a file names may be: as said, above the file, or as installed."""
+    if package in packages:
+        yield packages[package]
+    for start in dict.fromkeys((path, path.resolve())):
+        yield from (above / package for above in start.parents)
+    with suppress(AccordError):
+        yield share(package)

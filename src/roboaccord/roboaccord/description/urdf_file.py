@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import is_file, read_bytes
 from roboaccord.description.meshes import FILE, PACKAGE
-from roboaccord.description.resources import share
-from roboaccord.description.xacro_file import expand_xacro
+from roboaccord.description.resources import package_folders
+from roboaccord.description.xacro_file import expand_apart
 
 LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million
 MOST_LINKS = 2000
@@ -21,6 +22,7 @@ NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
 ROOT = "base_link"
 RESERVED = (ROOT, "world")  # links that mean something to the engines
 GEOMETRY = ("visual", "collision")
+PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")
 BESIDE = ("transmission", "gazebo", "material")
 
 
@@ -91,10 +93,10 @@ class UrdfFile:
         """Return the file of a mesh that the URDF names, None where there is none."""
         if not mesh.startswith(PACKAGE):
             path = self.path.parent / mesh.removeprefix(FILE)
-            return path if path.is_file() else None
+            return path if is_file(path) else None
         package, _, inside = mesh.removeprefix(PACKAGE).partition("/")
-        folders = _folders(package, self.path, self.packages)
-        return next((f / inside for f in folders if (f / inside).is_file()), None)
+        folders = package_folders(package, self.path, self.packages)
+        return next((f / inside for f in folders if is_file(f / inside)), None)
 
 
 def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFile:
@@ -114,7 +116,9 @@ def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFil
             raise AccordError(f"--package {name}: {folder} is no folder")
     path = path.absolute()
     data = _read(path)
-    text = _expand(path, packages) if path.suffix == ".xacro" else _decode(data)
+    text = expand_apart(path, packages) if path.suffix == ".xacro" else _decode(data)
+    if len(text) > LARGEST:
+        raise AccordError(f"{path.name} is larger than {LARGEST // 1_000_000} MB")
     try:
         top = ET.fromstring(text)
         ET.tostring(top)  # elements too deep in each other end in a recursion
@@ -126,14 +130,22 @@ def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFil
         raise AccordError(f"{path.name} holds a robot without links")
     if len(top.findall("link")) > MOST_LINKS:
         raise AccordError(f"{path.name} holds more than {MOST_LINKS} links")
+    keep_prefixes(text)
     found = {name: folder.absolute() for name, folder in packages.items()}
     return UrdfFile(path, top.get("name") or path.name.partition(".")[0], text, found)
 
 
-def strip(urdf: str) -> str:
-    """Return a URDF without geometry, materials, transmissions and what is for Gazebo."""
+def keep_prefixes(urdf: str) -> None:
+    """Let the prefixes of a text, `drake:` say, stay when it is parsed and written again."""
+    for prefix, space in PREFIX.findall(urdf):
+        with suppress(ValueError):  # ns0 and its like are taken
+            ET.register_namespace(prefix, space)
+
+
+def strip(urdf: str, beside: Collection[str] = BESIDE) -> str:
+    """Return a URDF without geometry, and what is beside links and joints: all of it, or some."""
     top = ET.fromstring(urdf)
-    for parent, tags in ((top, BESIDE), *((link, GEOMETRY) for link in top.findall("link"))):
+    for parent, tags in ((top, beside), *((link, GEOMETRY) for link in top.findall("link"))):
         for child in [child for child in parent if child.tag in tags]:
             parent.remove(child)
     return ET.tostring(top, encoding="unicode")
@@ -185,34 +197,8 @@ def _link_names(top: ET.Element) -> Iterator[tuple[ET.Element, str]]:
         yield link, "name"
 
 
-def _folders(package: str, path: Path, packages: Mapping[str, Path]) -> Iterator[Path]:
-    """Yield where a package may be: as said, in a folder above the file, or as installed."""
-    if package in packages:
-        yield packages[package]
-    for start in dict.fromkeys((path, path.resolve())):
-        yield from (above / package for above in start.parents)
-    if package.isidentifier():
-        with suppress(AccordError):
-            yield share(package)
-
-
-def _expand(path: Path, packages: Mapping[str, Path]) -> str:
-    def find(package: str) -> str:
-        for folder in _folders(package, path, packages):
-            if folder.is_dir():
-                return str(folder)
-        raise AccordError(f"package {package} is not found: --package {package}=DIR")
-
-    return expand_xacro(path, {}, find)
-
-
 def _read(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > LARGEST:
-            raise AccordError(f"{path.name} is larger than {LARGEST // 1_000_000} MB")
-        return path.read_bytes()
-    except OSError as error:
-        raise AccordError(f"cannot read {path}: {error.strerror}") from None
+    return read_bytes(path, LARGEST)
 
 
 def _decode(data: bytes) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 
 import yaml
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_xml
 from roboaccord.description.tree import MOVING
+from roboaccord.description.yaml_files import parse_yaml
 from roboaccord.gazebo.schema import VERSION, schema_folder, unknown_elements
 from roboaccord.gazebo.systems import (
     BRIDGE_KEYS,
@@ -34,11 +35,7 @@ def check_file(path: Path, models: Sequence[Path]) -> list[str]:
     Raises:
         AccordError: if the file cannot be read or is no XML.
     """
-    try:
-        root = ET.parse(path).getroot()
-    except (OSError, ET.ParseError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise AccordError(f"cannot read {path}: {reason}") from None
+    root = read_xml(path)
     if root.tag == "robot":
         return [*_check_systems(root), *_check_config(path)]
     problems = []
@@ -105,7 +102,7 @@ def _check_config(path: Path) -> Iterator[str]:
     if not config.is_file():
         yield "model.config is missing beside it"
         return
-    entry = ET.parse(config).getroot().find("sdf")
+    entry = read_xml(config).find("sdf")
     if entry is None or entry.text != path.name or entry.get("version") != VERSION:
         yield f"model.config does not name {path.name} with version {VERSION}"
 
@@ -134,7 +131,7 @@ def _check_systems(root: ET.Element) -> Iterator[str]:
 
 def _holding(world: Path, robot: str) -> list[ET.Element]:
     """Return the systems of a world that tie a robot to something."""
-    plugins = ET.parse(world).getroot().iter("plugin")
+    plugins = read_xml(world).iter("plugin")
     return [plugin for plugin in plugins if plugin.findtext("child_model") == robot]
 
 
@@ -147,7 +144,7 @@ def _topics(plugins: Iterable[ET.Element]) -> Iterator[tuple[str, tuple[str, str
 
 def _check_bridge(text: str, topics: dict[str, tuple[str, str]]) -> Iterator[str]:
     try:
-        entries: list[dict[str, Any]] = yaml.safe_load(text)
+        entries: list[dict[str, Any]] = parse_yaml(text)
         bridged = {entry["gz_topic_name"]: entry for entry in entries}
     except (yaml.YAMLError, TypeError, KeyError) as error:
         yield f"bridge: it is no list of topics: {str(error).splitlines()[0]}"

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_xml
 from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.timing import NANOSECONDS
 from roboaccord.description.meshes import FILE
@@ -196,10 +197,7 @@ def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
 
 def _read(path: Path) -> tuple[ET.Element, ET.Element]:
     """Return the root of an SDF file, and its world."""
-    try:
-        root = ET.parse(path).getroot()
-    except (OSError, ET.ParseError) as error:
-        raise AccordError(f"{path.name} is no world: {error}") from None
+    root = read_xml(path)
     world = root.find("world")
     if world is None or "name" not in world.attrib:
         raise AccordError(f"{path.name} is no world: it has no element world with a name")

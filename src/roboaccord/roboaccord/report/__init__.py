@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.contract.outcome import describe_verdict
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.report.curves import colour_of
@@ -35,10 +35,8 @@ def write_report(
         AccordError: if it cannot be written.
     """
     page = render_report(result, trajectories)
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    with writing(path, ".html") as draft:
+        draft.write_text(page, encoding="utf-8")
 
 
 def render_report(result: Mapping[str, Any], trajectories: Mapping[str, Trajectory]) -> str:

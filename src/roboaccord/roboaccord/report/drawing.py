@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import EMPTY, INK, PAGE, RULE, SOFT
 
@@ -72,10 +73,8 @@ def save(figure: Figure, path: Path) -> None:
     if path.suffix not in (".svg", ".png"):
         raise AccordError(f"{path.name} must end in .svg or .png")
     dated = {"Date": None, "Creator": None} if path.suffix == ".svg" else {}
-    try:
-        figure.savefig(path, metadata=dated)
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    with writing(path) as draft:
+        figure.savefig(draft, metadata=dated)
 
 
 def legend(axes: Axes, columns: int = 4) -> None:

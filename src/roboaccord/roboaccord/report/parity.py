@@ -20,6 +20,7 @@ def render_parity(result: Mapping[str, Any]) -> str:
         result=result,
         engines=engines,
         groups={robot["file"]: group_causes(robot) for robot in robots},
+        apart={robot["file"]: apart_lines(robot) for robot in robots},
     )
 
 
@@ -34,6 +35,26 @@ def group_causes(robot: Mapping[str, Any]) -> list[dict[str, Any]]:
     for engine, seen in robot["engines"].items():
         for cause in seen["causes"]:
             key = engine, cause["cause"], cause["before"], cause["after"]
-            entry = {"engine": engine, "status": seen["status"], **cause, "where": []}
+            # What mimic does changes no status: an engine that reads the rest alike refuses that.
+            status = "refused" if seen["status"] == "same" else seen["status"]
+            entry = {"engine": engine, "status": status, **cause, "where": []}
             found.setdefault(key, entry)["where"].append(cause["where"])
     return list(found.values())
+
+
+def apart_lines(robot: Mapping[str, Any]) -> list[str]:
+    """Return a line for each engine that has what is kept apart otherwise than the file."""
+    lines = list[str]()
+    for name, engine in robot["engines"].items():
+        found = [
+            f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
+            for quantity, places in engine["apart"].items()
+            if quantity not in ("geometry", "refused")
+        ]
+        for kind, (said, have) in engine["apart"].get("geometry", {}).items():
+            found.append(f"{have} collision shapes of kind {kind} for {said}")
+        if "refused" in engine["apart"]:
+            found.append(f"with mimic and transmissions: {engine['apart']['refused']}")
+        if found:
+            lines.append(f"apart from this, {name} has otherwise: {', '.join(found)}")
+    return lines

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.contract.state import Array
 
 
@@ -27,8 +28,9 @@ def make_folder(path: Path) -> Path:
         probe.unlink()
     except FileExistsError:
         raise AccordError(f"{path} is a file, not a folder") from None
-    except OSError as error:
-        raise AccordError(f"cannot write in {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise AccordError(f"cannot write in {path}: {reason}") from None
     return path
 
 
@@ -52,31 +54,27 @@ def plain(value: Any) -> Any:
     return value
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file.
+def write_text(path: Path, text: str, kind: str = "") -> None:
+    """Write a file, whole or not at all.
+
+    Args:
+        path: of the file.
+        text: of it.
+        kind: ending of such files; that of `path` if left out.
 
     Raises:
-        AccordError: if it cannot be written.
+        AccordError: if it cannot be written, or there is a file of another kind.
     """
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    with writing(path, kind) as draft:
+        draft.write_text(text, encoding="utf-8")
 
 
 def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a table as CSV.
-
-    Raises:
-        AccordError: if it cannot be written.
-    """
-    try:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(head)
-            writer.writerows(rows)
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
+    """Write a table as CSV; errors as of `write_text`."""
+    with writing(path, ".csv") as draft, draft.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(head)
+        writer.writerows(rows)
 
 
 def write_columns(path: Path, table: Mapping[str, Array]) -> None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from roboaccord.contract.errors import AccordError, DivergedError, did_you_mean
-from roboaccord.numerics.parallel import cores, in_processes
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.run.metrics import metrics_of
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.perturbation import Perturbations
@@ -86,11 +86,13 @@ def sweep(
     data = setup.scenario.data()
     jobs = [_Job(e, dt, seed) for e in engines for dt in steps for seed in range(seeds)]
     calls = ((data, job, figure, tuple(perturbations)) for job in jobs)
-    found: dict[_Job, tuple[float, str]] = {}
-    count = min(workers or cores(), len(jobs))
-    for job, value, reason in in_processes(_run, calls, workers=count, ordered=False):
-        found[job] = value, reason
-        done(job.engine, job.physics_step, job.seed)
+    runs = run_pieces(
+        _run,
+        calls,
+        workers=workers,
+        done=lambda run: done(run[0].engine, run[0].physics_step, run[0].seed),
+    )
+    found = {job: (value, reason) for job, value, reason in runs}
     return [_cell(engine, step, found) for engine in engines for step in steps]
 
 

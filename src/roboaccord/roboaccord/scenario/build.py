@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,6 +26,8 @@ def check_keys(factory: Callable[..., Any], spec: Mapping[str, Any], key: str) -
         number = isinstance(default, (int, float)) and not isinstance(default, bool)
         if number and (isinstance(spec[name], bool) or not isinstance(spec[name], (int, float))):
             raise AccordError(f"{key}.{name}: {spec[name]!r} is no number")
+        if number and not math.isfinite(spec[name]):
+            raise AccordError(f"{key}.{name}: {spec[name]} is no number")
 
 
 def build(factory: Callable[..., Any], setup: Any, spec: Mapping[str, Any], key: str) -> Any:

@@ -16,6 +16,9 @@ from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
 from roboaccord.scenario.scenario import ONE_STEP, Scenario, Tolerances
 
+LARGEST = 1e12  # of a number of a scenario, in SI units
+LONGEST = 100  # bytes of a name: folders are called by it
+
 
 def _place(loc: Sequence[Any]) -> list[str]:
     return [str(part) for part in loc if part not in ("float", "int", "Allowance")]
@@ -51,6 +54,7 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     Raises:
         AccordError: one line that names the first wrong key.
     """
+    _check_numbers(data)
     try:
         scenario = Scenario(**data)
     except ValidationError as error:
@@ -64,10 +68,35 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
         if "extra" in first["type"]:
             raise AccordError(f"unknown key {key}{did_you_mean(key, data_keys())}") from None
         raise AccordError(f"{key}: {first['msg'].lower()}") from None
+    if "/" in scenario.name or not scenario.name.isprintable() or len(scenario.name) > LONGEST:
+        raise AccordError(f"name: {scenario.name[:LONGEST]!r} is no name of a scenario")
+    for section, word in (("controller", "name"), ("friction", "law")):
+        if not isinstance(value := getattr(scenario, section).get(word, ""), str):
+            raise AccordError(f"{section}.{word}: {value!r} is no name")
     _check_tolerances(scenario.crosscheck.tolerances)
     count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
     count_steps(scenario.duration, scenario.control_period, "duration over control_period")
     return scenario
+
+
+def _check_numbers(data: Any, key: str = "") -> None:
+    """Refuse numbers that are not finite, or beyond what any quantity in SI units is.
+
+    Raises:
+        AccordError: naming the key.
+    """
+    if isinstance(data, Mapping):
+        for name, value in data.items():
+            if not isinstance(name, str):
+                raise AccordError(f"{key or 'the scenario'}: {name!r} is no key")
+            _check_numbers(value, f"{key}.{name}" if key else str(name))
+    elif isinstance(data, (list, tuple)):
+        for value in data:
+            _check_numbers(value, key)
+    elif isinstance(data, float) and not math.isfinite(data):
+        raise AccordError(f"{key}: {data:g} is no number")
+    elif isinstance(data, (int, float)) and abs(data) > LARGEST and key != "seed":
+        raise AccordError(f"{key}: {data:g} is out of range: {LARGEST:g} at most")
 
 
 def _check_tolerances(tolerances: Tolerances) -> None:
@@ -115,8 +144,10 @@ def apply_change(data: dict[str, Any], change: str) -> None:
             raise AccordError(f"unknown key {key}: {parent} has no keys below it")
     try:
         place[last] = parse_yaml(text)
-    except yaml.YAMLError:
-        raise AccordError(f"--set {key}: {text!r} is no YAML value") from None
+    except yaml.YAMLError as error:
+        said = text if len(text) < LONGEST else f"{text[:LONGEST]}..."
+        reason = str(error).splitlines()[0]
+        raise AccordError(f"--set {key}: {said!r} is no YAML value: {reason}") from None
 
 
 def _shipped(package: str, robot: str, name: str) -> Path:

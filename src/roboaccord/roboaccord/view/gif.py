@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 from roboaccord.view.film import Film, Progress
@@ -35,9 +36,9 @@ def write_gif(film: Film, path: Path, progress: Progress | None = None) -> None:
         raise AccordError(f"fps is {film.fps:g}; a GIF shows {FASTEST} pictures a second at most")
     ends = np.round(100.0 * np.arange(len(film) + 1) / film.fps)
     frames = _indexed(film, progress)
-    try:
+    with writing(path, ".gif") as draft:
         next(frames).save(
-            path,
+            draft,
             format="GIF",
             save_all=True,
             append_images=frames,
@@ -45,8 +46,6 @@ def write_gif(film: Film, path: Path, progress: Progress | None = None) -> None:
             loop=0,
             optimize=False,
         )
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def _indexed(film: Film, progress: Progress | None) -> Iterator[Image.Image]:

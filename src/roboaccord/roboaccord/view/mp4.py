@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.view.film import Film, Progress
 
 INSTALL = "--mp4 needs ffmpeg, which is not on PATH; run: apt-get install ffmpeg"
@@ -42,8 +44,13 @@ def write_mp4(film: Film, path: Path, progress: Progress | None = None) -> None:
     command += ["-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-video_size", f"{width}x{height}", "-framerate", f"{film.fps:g}", "-i", "pipe:0"]
     command += ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+    with writing(path, ".mp4") as draft:
+        _encode([*command, "-f", "mp4", f"file:{draft}"], film, progress, path)
+
+
+def _encode(command: Sequence[str], film: Film, progress: Progress | None, path: Path) -> None:
     pipe = subprocess.PIPE
-    with subprocess.Popen([*command, "-f", "mp4", f"file:{path}"], stdin=pipe, stderr=pipe) as done:
+    with subprocess.Popen(command, stdin=pipe, stderr=pipe) as done:
         assert done.stdin and done.stderr
         try:
             for picture in film.pictures(progress):

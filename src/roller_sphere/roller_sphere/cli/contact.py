@@ -11,14 +11,15 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.gathering import numbers
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.parallel import cores
 
 from roller_sphere.source.contact_check import ContactFinding, cases, check, data_of
 
 ENGINES = ("reference", "dart", "mujoco")
 
 
+@in_pieces()
 def contact_command(
     engines: Annotated[str, typer.Option(help="Comma-separated.")] = "dart,mujoco",
     alphas: Annotated[
@@ -44,7 +45,7 @@ def contact_command(
     chosen = cases(names, numbers(alphas, "--alpha-deg"))
     with progress() as bar:
         task = bar.add_task("12 headings each", total=len(chosen))
-        found = check(chosen, lambda: bar.update(task, advance=1), workers=cores())
+        found = check(chosen, lambda finding: bar.advance(task))
     failed = any(finding.passed is False for finding in found)
     return Result({"findings": data_of(found)}, shown_of(found), ok=not failed)
 

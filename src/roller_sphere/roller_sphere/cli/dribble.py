@@ -12,12 +12,14 @@ from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.cli.gathering import numbers
 from roboaccord.cli.options import Changes, Engine, load_setup
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 
 from roller_sphere.dribbling.limits import largest_gain, largest_turn_rate
 from roller_sphere.dribbling.map import Cell, coefficients, run_map
 
 
+@in_pieces()
 def dribble_command(
     speeds: Annotated[
         str, typer.Option("--speeds", metavar='"V ..."', help="Of the carrier, in m/s.")
@@ -51,12 +53,12 @@ def dribble_command(
     if setup.contact is None:
         raise AccordError("friction.law must be contact: the limits are those of its coefficients")
     mu, ground = coefficients(setup.contact)
-    cells = []
     with progress() as bar:
         task = bar.add_task(COMPILING, total=len(v) * len(w))
-        for cell in run_map(setup, engine, v, w):
-            cells.append(cell)
-            bar.update(task, advance=1, description="dribbling")
+        cells = run_map(
+            setup, engine, v, w,
+            lambda cell: bar.update(task, advance=1, description="dribbling"),
+        )  # fmt: skip
     limits = {
         "acceleration": largest_gain(setup.parameters, mu, ground),
         "braking": largest_gain(setup.parameters, mu, ground, -1.0),

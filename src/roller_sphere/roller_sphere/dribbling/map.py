@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from roboaccord.contract.contact import Contact
-from roboaccord.numerics.parallel import in_processes
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
@@ -99,9 +99,9 @@ def run_map(
     engine: str,
     speeds: Sequence[float],
     turn_rates: Sequence[float],
-    jobs: int | None = None,
-) -> Iterator[Cell]:
-    """Run every speed at every turn rate, side by side, and yield the cells in that order."""
+    done: Callable[[Cell], None] | None = None,
+) -> list[Cell]:
+    """Run every speed at every turn rate, side by side, and return the cells in that order."""
     data = setup.scenario.data()
     cells = ((data, engine, speed, rate) for speed in speeds for rate in turn_rates)
-    yield from in_processes(run_cell, cells, workers=jobs)
+    return run_pieces(run_cell, cells, done=done)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.numerics.parallel import in_processes
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -91,21 +91,9 @@ def cases(engines: Sequence[str], alphas: Sequence[float]) -> list[Case]:
     return found
 
 
-def check(
-    chosen: Sequence[Case], done: Callable[[], None], *, workers: int = 2
-) -> list[ContactFinding]:
-    """Run cases side by side.
-
-    Args:
-        chosen: what to run.
-        done: told of each that ends.
-        workers: processes.
-    """
-    found = []
-    for finding in in_processes(run_case, ((case,) for case in chosen), workers=workers):
-        found.append(finding)
-        done()
-    return found
+def check(chosen: Sequence[Case], done: Callable[[ContactFinding], None]) -> list[ContactFinding]:
+    """Run cases side by side; `done` is told of each."""
+    return run_pieces(run_case, ((case,) for case in chosen), done=done)
 
 
 def run_case(case: Case) -> ContactFinding:

@@ -13,6 +13,7 @@ from roboaccord.cli.console import COMPILING, command_line, figure_lines, log, p
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_target
 from roboaccord.run.output import make_folder
 from roboaccord.run.versions import made_with
 
@@ -136,6 +137,7 @@ def check_file(file: Path | None) -> None:
         raise AccordError(f"{file}: the path is written as .csv or .npz, or into a folder")
     if not is_folder(file):
         make_folder(file.parent)
+        check_target(file)
 
 
 def place_for(file: Path | None, force: bool) -> AbstractContextManager[Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from roboaccord.contract.files import writing
 from roboaccord.contract.state import Array
 
 from voxel_sphere.rolling.montana import coordinates
@@ -91,14 +92,12 @@ class RolledPath:
             "orientation": self.orientation, "omega": self.omega, "montana": montana,
             "chart": chart,
         }  # fmt: skip
-        draft = file.with_name(f".{file.name}.draft")
-        if file.suffix == ".npz":
-            with draft.open("wb") as target:
-                np.savez_compressed(target, radius=self.radius, status=self.status, **columns)
-        else:
-            table = np.column_stack(list(columns.values()))
-            np.savetxt(draft, table, delimiter=",", header=HEADING, comments="", fmt="%.10g")
-        draft.replace(file)
+        with writing(file) as draft:
+            if file.suffix == ".npz":
+                np.savez_compressed(draft, radius=self.radius, status=self.status, **columns)
+            else:
+                table = np.column_stack(list(columns.values()))
+                np.savetxt(draft, table, delimiter=",", header=HEADING, comments="", fmt="%.10g")
 
 
 HEADING = (

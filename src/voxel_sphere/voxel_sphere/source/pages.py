@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from roboaccord.contract.errors import AccordError
 from roboaccord.report.plots import Plot, render_plots
+from roboaccord.run.output import write_text
 
 from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.path_figures import charts, surface_figure
@@ -34,11 +34,8 @@ def write_run(
     """
     files = [folder / name for name in ("path.csv", "path.svg", "index.html")]
     page = render_run(path, terrain, command=command, versions=versions)
-    try:
-        path.save(files[0])
-        files[2].write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise AccordError(f"cannot write in {folder}: {error.strerror or error}") from None
+    path.save(files[0])
+    write_text(files[2], page)
     write_plan(path, terrain, files[1])
     return files
 

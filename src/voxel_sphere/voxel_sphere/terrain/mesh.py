@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
+from roboaccord.run.output import make_folder
 
 from voxel_sphere.terrain.slices import SOLID
 from voxel_sphere.terrain.workspace import Terrain
@@ -152,20 +154,14 @@ def check_ending(path: Path, endings: Sequence[str]) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file beside its place, then rename it.
+    """Write a file, whole or not at all, and its folder where there is none.
 
     Raises:
-        AccordError: if it cannot be written.
+        AccordError: if it cannot be written, or there is a file of another kind.
     """
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
+    with writing(path) as draft:
         draft.write_bytes(data)
-        draft.replace(path)
-    except OSError as error:
-        if draft.is_file():
-            draft.unlink()
-        raise AccordError(f"cannot write {path}: {error.strerror}") from None
 
 
 def load(module: str, package: str) -> Any:

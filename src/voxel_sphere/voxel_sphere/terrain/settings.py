@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.yaml_files import read_yaml
+from roboaccord.run.output import write_text
 
 FILE = "workspace.yaml"
 SIZE_WORKSPACE = 10.0  # n / r, where nothing else is said
@@ -71,6 +72,4 @@ def write_settings(folder: Path, settings: Settings) -> None:
     }
     if settings.size_workspace is None:
         del data["size_workspace"]
-    draft = folder / f".{FILE}.draft"
-    draft.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
-    draft.replace(folder / FILE)
+    write_text(folder / FILE, yaml.safe_dump(data, sort_keys=False))

@@ -19,9 +19,11 @@ from roboaccord.crosscheck.parity.robot import (
     not_loaded,
     repair,
 )
-from roboaccord.crosscheck.parity.traps import find_traps
+from roboaccord.crosscheck.parity.traps import MIMIC, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
-from roboaccord.numerics.isolation import Crash, isolated
+from roboaccord.numerics.isolation import Crash
+from roboaccord.run.output import make_folder, write_text
+from roboaccord.run.pieces import run_isolated
 
 TIMEOUT = 60.0  # s, of one robot in one engine
 PATTERNS = ("*.urdf", "*.urdf.xacro")
@@ -89,7 +91,7 @@ def examine_all(
     ]
     _compile(files[0], options)
     found = dict[tuple[int, str, bool], Any]()
-    for job, result in isolated(examine_one, jobs, timeout=TIMEOUT):
+    for job, result in run_isolated(examine_one, jobs, timeout=TIMEOUT):
         _, engine, _, shipped = jobs[job]
         i = job // (2 * len(engines))
         if isinstance(result, Crash):
@@ -98,9 +100,11 @@ def examine_all(
         found[i, engine, shipped] = result
         done(robots[i]["name"])
     for i, robot in enumerate(robots):
-        robot["engines"] = {
-            name: found[i, name, False] | {"shipped": found[i, name, True]} for name in engines
-        }
+        for name in engines:
+            robot["engines"][name] = found[i, name, False]
+            shipped = robot["engines"][name]["shipped"] = found[i, name, True]
+            if geometry := shipped.pop("geometry"):
+                robot["engines"][name]["apart"]["geometry"] = geometry
     return robots
 
 
@@ -131,7 +135,7 @@ def _about(file: UrdfFile, options: Options) -> dict[str, Any]:
         "mass": sum(link.mass for link in tree.links),
         "traps": [
             {"cause": trap.cause, "where": list(trap.where), "fix": trap.fix}
-            for trap in find_traps(bench.text)
+            for trap in find_traps(file.stripped())
         ],
         "engines": {},
     }
@@ -167,8 +171,8 @@ def write_repaired(
         again = []
         for i in open_:
             text, traps = repair(Bench(files[i], options.base, options.seed), wanted[i])
-            targets[i].parent.mkdir(parents=True, exist_ok=True)
-            targets[i].write_text(text, encoding="utf-8")
+            make_folder(targets[i].parent)
+            write_text(targets[i], text, ".urdf")
             robots[i]["repairs"] = [
                 {"cause": t.cause, "where": list(t.where), "fix": t.fix} for t in traps
             ]
@@ -190,6 +194,7 @@ def causes_of(robot: Mapping[str, Any]) -> set[str]:
         for engine in robot["engines"].values()
         if engine["status"] != "same"
         for cause in engine["causes"]
+        if cause["cause"] != MIMIC
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,9 +13,14 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.parity.reading import GRAVITY, Hinge, Question, Reading
 from roboaccord.engines.dart.base import BASES
+from roboaccord.engines.dart.said import listen, pass_on, reason
 from roboaccord.engines.properties import LinkProperties
 
 VERSION = str(dartpy.__version__)
+KINDS = {
+    "BoxShape": "box", "SphereShape": "sphere", "CylinderShape": "cylinder", "MeshShape": "mesh",
+    "CapsuleShape": "capsule",
+}  # fmt: skip
 MIMIC = dartpy.dynamics.ActuatorType.MIMIC
 
 
@@ -43,9 +49,11 @@ class DartReading(Reading):
         loader.setOptions(options)
         for name, folder in packages.items():
             loader.addPackageDirectory(name, str(folder))
-        self._skeleton = skeleton = loader.parseSkeletonString(urdf, "")
+        with listen() as said:
+            self._skeleton = skeleton = loader.parseSkeletonString(urdf, "")
         if skeleton is None:
-            raise AccordError("DART refuses it")
+            raise AccordError(f"DART refuses it{reason(said)}")
+        pass_on(said)
         skeleton.disableSelfCollisionCheck()
         skeleton.setGravity(np.array([0.0, 0.0, -GRAVITY]))
         self._base = BASES[question.base](skeleton.getRootBodyNode(), np.eye(3), 1.0)
@@ -69,6 +77,12 @@ class DartReading(Reading):
             "effort": {j.getName(): j.getForceUpperLimit(0) for j in moving},
             "mimic": {j.getName(): 1.0 for j in moving if j.getActuatorType() == MIMIC},
         }
+        shapes = [shape for node in nodes for shape in node.getShapeNodes()]
+        self.shapes = Counter(
+            KINDS.get(s.getShape().getType(), s.getShape().getType())
+            for s in shapes
+            if s.getCollisionAspect() is not None
+        )
         for joint in moving:
             joint.setDampingCoefficient(0, 0.0)
             joint.setCoulombFriction(0, 0.0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant
-from pydrake.multibody.tree import RigidBody
+from pydrake.multibody.tree import BodyIndex, RigidBody
 from pydrake.systems.framework import DiagramBuilder
 
 from roboaccord.contract.errors import AccordError
@@ -47,10 +48,10 @@ class DrakeReading(Reading):
         self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]
     ) -> None:
         builder = DiagramBuilder()
-        if "<mesh" in urdf:  # without a scene graph no geometry is read
-            plant, _ = AddMultibodyPlantSceneGraph(builder, 0.0)
+        if "<geometry" in urdf:  # without a scene graph no geometry is read
+            plant, scene = AddMultibodyPlantSceneGraph(builder, 0.0)
         else:
-            plant = MultibodyPlant(0.0)
+            plant, scene = MultibodyPlant(0.0), None
         parser = Parser(plant)
         for name, folder in packages.items():
             parser.package_map().Add(name, folder)
@@ -76,12 +77,15 @@ class DrakeReading(Reading):
         self.links = {body.name(): self._link(body) for body in bodies}
         home = plant.GetFrameByName(root) if root != "world" else plant.world_frame()
         self.hinges = {joint.name(): self._hinge(joint, home) for joint in moving}
+        actuators = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
         self.apart = {
             "damping": damping,
             "friction": dict.fromkeys(self.joints, 0.0),
-            "effort": {},
+            "effort": {a.joint().name(): a.effort_limit() for a in actuators},
+            "armature": {a.joint().name(): a.default_reflected_inertia() for a in actuators},
             "mimic": {},
         }
+        self.shapes = Counter(_kinds(plant, scene)) if scene else Counter()
         self._acceleration = plant.get_generalized_acceleration_output_port()
         plant.get_actuation_input_port().FixValue(self._context, np.zeros(plant.num_actuators()))
 
@@ -131,3 +135,11 @@ class DrakeReading(Reading):
         rows, plant = self._place(state, joints), self._plant
         mass = plant.CalcMassMatrix(self._context)[np.ix_(rows, rows)]
         return mass, -plant.CalcGravityGeneralizedForces(self._context)[rows]
+
+
+def _kinds(plant: MultibodyPlant, scene: Any) -> Iterator[str]:
+    """Yield the kind of each collision shape, as URDF names it."""
+    inspector = scene.model_inspector()
+    for body in (plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())):
+        for shape in plant.GetCollisionGeometriesForBody(body):
+            yield type(inspector.GetShape(shape)).__name__.lower()

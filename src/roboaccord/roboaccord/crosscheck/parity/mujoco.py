@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -85,8 +86,13 @@ class MujocoReading(Reading):
             "damping": {name: float(model.dof_damping[i]) for name, i in dofs.items()},
             "friction": {name: float(model.dof_frictionloss[i]) for name, i in dofs.items()},
             "effort": {name: float(model.jnt_actfrcrange[i, 1]) for name, i in limited.items()},
+            "armature": {name: float(model.dof_armature[i]) for name, i in dofs.items()},
             "mimic": {model.joint(i).name: 1.0 for i in followers},
         }
+        kinds = model.geom_type[model.geom_contype > 0]
+        self.shapes = Counter(
+            mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower() for kind in kinds
+        )
         model.dof_damping[:] = 0.0
         model.dof_frictionloss[:] = 0.0
 

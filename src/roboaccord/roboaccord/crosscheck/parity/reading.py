@@ -65,8 +65,9 @@ class Reading(ABC):
         mass: of the whole robot [kg].
         links: properties of the links that it keeps, by name.
         hinges: of the joints that move, by name.
-        apart: what no comparison of dynamics holds: damping, friction and effort limit of each
-            joint by name, and the joints that mimic.
+        apart: what no comparison of dynamics holds: damping, friction, effort limit and armature
+            of each joint by name, and the joints that mimic.
+        shapes: how many collision shapes there are of each kind, as URDF names them.
     """
 
     joints: tuple[str, ...]
@@ -74,6 +75,7 @@ class Reading(ABC):
     links: Mapping[str, LinkProperties]
     hinges: Mapping[str, Hinge]
     apart: Mapping[str, Mapping[str, float]]
+    shapes: Counter[str]
 
     @abstractmethod
     def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
@@ -104,7 +106,7 @@ class TreeReading(Reading):
     def __post_init__(self) -> None:
         tree = self.tree
         self.joints = tuple(joint.name for joint in tree.moving)
-        self.mass = float(sum(link.mass for link in tree.links))
+        self.mass, self.shapes = float(sum(link.mass for link in tree.links)), Counter()
         self.links = {k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in tree.links}
         at_zero = np.zeros(len(self.joints)), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
         origins, rotations = tree.forward(self.joints, *at_zero)

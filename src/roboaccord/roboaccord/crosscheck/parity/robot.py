@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -13,19 +14,25 @@ from typing import Any
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.parity.causes import Cause, Outcome, ablate, by_property
-from roboaccord.crosscheck.parity.compare import SAME, Difference, Reference, compare
+from roboaccord.crosscheck.parity.compare import SAME, Difference, Reference, accelerations, compare
 from roboaccord.crosscheck.parity.reading import (
     Base,
     Question,
-    Reading,
     base_of,
     draw_question,
     read_tree,
 )
-from roboaccord.crosscheck.parity.traps import Trap, duplicates, find_traps, large_meshes, mended
+from roboaccord.crosscheck.parity.traps import (
+    MIMIC,
+    Trap,
+    duplicates,
+    find_traps,
+    large_meshes,
+    mended,
+)
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
-from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.description.urdf_file import UrdfFile, keep_prefixes, strip
 from roboaccord.engines.factory import unavailable
 
 READERS = {
@@ -41,7 +48,8 @@ APART = {
     "damping": ("dynamics", "damping"),
     "friction": ("dynamics", "friction"),
     "effort": ("limit", "effort"),
-    "mimic": ("mimic", ""),
+    "armature": ("armature", "value"),  # for which URDF has no word
+    MIMIC: (MIMIC, ""),
 }
 """What no comparison mixes in: element and attribute of a joint."""
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
@@ -86,7 +94,8 @@ class Bench:
     planted: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.text = self.file.stripped()
+        keep_prefixes(self.file.text)
+        self.text = without_mimic(self.file.stripped())
         self._references = dict[tuple[str, bool], Reference]()
 
     @cached_property
@@ -153,11 +162,13 @@ class Bench:
         question = reference.question if reference else self.question
         try:
             reading = self.read(engine, settings, urdf, question)
-            found = compare(reference, reading) if reference else []
+            if reference is None:
+                if set(question.joints) == set(reading.joints):
+                    accelerations(reading, question)  # which the engine may refuse
+                return Outcome((_unknown(unknown, self.tree),), reading, unknown)
+            found = compare(reference, reading)
         except AccordError as error:
             return Outcome((), None, str(error))
-        if reference is None:
-            return Outcome((_unknown(unknown, self.tree),), reading, unknown)
         return Outcome(tuple(found), reading, "", reference)
 
 
@@ -172,11 +183,14 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, A
     """Return status, version, mass, order, worst difference and causes of one engine.
 
     Beside it: what is kept apart, the status with our settings, and the error of accelerations.
+    The status is that of the robot whose joints mimic none; what mimic changes is a cause of its
+    own, which changes no status.
 
     Raises:
         AccordError: if the engine is not installed.
     """
-    urdf = bench.planted.get(engine, bench.text)
+    given = bench.planted.get(engine, bench.file.stripped())
+    urdf = without_mimic(given)
     asked = dict[str, Outcome]()
 
     def ask(text: str) -> Outcome:
@@ -185,14 +199,14 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, A
         return asked[text]
 
     version = version_of(engine)
-    outcome, traps = ask(urdf), find_traps(urdf)
-    causes = []
+    outcome, traps = ask(urdf), find_traps(given)
+    causes = ablate(given, [t for t in traps if outcome.status != "same" or t.cause == MIMIC], ask)
     if outcome.status != "same":
-        causes = ablate(urdf, traps, ask)
         named = {(cause.cause, cause.where) for cause in causes}
         found = by_property(_without(urdf, traps, causes, ask), traps)
         causes += [cause for cause in found if (cause.cause, cause.where) not in named]
-        causes = causes or [_unexplained(outcome)]
+        if all(cause.cause == MIMIC for cause in causes):
+            causes.append(_unexplained(outcome))
     names = {cause.cause for cause in causes}
     remarks = [*_remarks(bench, outcome, engine), *_of_the_file(bench, traps)]
     causes += [cause for cause in remarks if cause.cause not in names]
@@ -206,10 +220,16 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, A
         "order": list(reading.joints) if reading else None,
         "worst": _worst(outcome),
         "causes": [each for cause in causes for each in _rows(cause)],
-        "apart": _apart(bench.text, reading) if reading else {},
+        "apart": _apart(bench, engine, settings) if reading else {},
         "accord": ours.status,
         "acceleration": _error(outcome, "acceleration"),
     }
+
+
+def without_mimic(urdf: str) -> str:
+    """Return a text in which no joint mimics another."""
+    found = [trap for trap in find_traps(urdf) if trap.cause == MIMIC]
+    return mended(urdf, found) if found else urdf
 
 
 def _without(urdf: str, traps: list[Trap], causes: list[Cause], ask: Any) -> Outcome:
@@ -271,10 +291,18 @@ def _error(outcome: Outcome, quantity: str) -> float | None:
     return errors[0] if errors and math.isfinite(errors[0]) else None
 
 
-def _apart(urdf: str, reading: Reading) -> dict[str, Any]:
-    """Return what is never mixed into the comparison, where the reading has it otherwise."""
+def _apart(bench: Bench, engine: str, settings: str) -> dict[str, Any]:
+    """Return what is never mixed into the comparison, where an engine has it otherwise.
+
+    Read with mimic, and with the transmissions, for Drake limits no other effort.
+    """
+    text = strip(bench.planted.get(engine, bench.file.text), ("gazebo", "material"))
+    try:
+        reading = bench.read(engine, settings, text)
+    except AccordError as error:
+        return {"refused": str(error)}
     said: dict[str, dict[str, float]] = {key: {} for key in APART}
-    for joint in ET.fromstring(urdf).findall("joint"):
+    for joint in ET.fromstring(bench.file.text).findall("joint"):
         name = joint.get("name", "")
         for key, (tag, attribute) in APART.items():
             element = joint.find(tag)
@@ -285,7 +313,7 @@ def _apart(urdf: str, reading: Reading) -> dict[str, Any]:
         have = reading.apart.get(key, {})
         names = [n for n in reading.joints if not _alike(values.get(n, 0.0), have.get(n, 0.0))]
         if names:
-            found[key] = {n: [values.get(n, 0.0), have.get(n)] for n in names}
+            found[key] = {n: [values.get(n, 0.0), have.get(n, 0.0)] for n in names}
     return found
 
 
@@ -293,23 +321,33 @@ def _alike(a: float, b: float) -> bool:
     return a == b or math.isclose(a, b, rel_tol=SAME)
 
 
-def load_shipped(bench: Bench, engine: str, settings: str) -> dict[str, str]:
+def load_shipped(bench: Bench, engine: str, settings: str) -> dict[str, Any]:
     """Return whether an engine loads the file with its meshes, and what it says if it does not.
 
-    By default each engine gets the paths as they are written; with our settings, where they lead.
+    Beside it: the numbers of collision shapes in the file and in the engine, where they differ. By
+    default each engine gets the paths as they are written; with our settings, where they lead.
     """
     urdf = bench.file.resolved() if settings == "accord" else bench.file.text
-    if "<mesh" in urdf and engine != "sdformat":
+    said = shapes_of(urdf)
+    have = said
+    if said or "<mesh" in urdf:
         try:
-            bench.read(engine, settings, urdf)
+            have = bench.read(engine, settings, urdf).shapes
         except AccordError as error:
             return not_loaded(str(error))
-    return {"status": "loaded", "cause": "", "said": ""}
+    kinds = [kind for kind in sorted({*said, *have}) if said[kind] != have[kind]]
+    geometry = {kind: [said[kind], have[kind]] for kind in kinds}
+    return {"status": "loaded", "cause": "", "said": "", "geometry": geometry}
 
 
-def not_loaded(said: str) -> dict[str, str]:
+def not_loaded(said: str) -> dict[str, Any]:
     """Return what stands for a file that an engine does not load as shipped."""
-    return {"status": "refused", "cause": "mesh", "said": said}
+    return {"status": "refused", "cause": "mesh", "said": said, "geometry": {}}
+
+
+def shapes_of(urdf: str) -> Counter[str]:
+    """Return how many collision shapes of each kind a text has."""
+    return Counter(shape.tag for shape in ET.fromstring(urdf).iterfind("link/collision/geometry/*"))
 
 
 def repair(bench: Bench, causes: set[str]) -> tuple[str, list[Trap]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -79,6 +80,7 @@ class SdfReading(TreeReading):
             if (axis := axes[n]) is not None and axis.find("mimic") is not None
         }
         super().__init__(tree, question, apart)
+        self.shapes = Counter(e.tag for e in model.iterfind("link/collision/geometry/*"))
         written = [e.get("name", "") for e in model.findall("joint")]
         self.joints = tuple(sorted(self.joints, key=written.index))
 

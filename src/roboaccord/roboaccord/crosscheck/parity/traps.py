@@ -22,6 +22,7 @@ from roboaccord.description.urdf_file import UrdfFile
 
 MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2: SDFormat takes masses below 1e-6 kg for 0
 POSITIVE, LEAST = 1e-9, 1e-12  # of the largest principal moment, kg m^2: no moment below is written
+MIMIC = "mimic"  # a cause, and the element and its kind
 AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 TURN = (4 * np.pi, 720.0)  # bounds beyond which, and up to which, a limit is taken for degrees
 STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
@@ -100,7 +101,7 @@ def _shared(top: ET.Element) -> Iterator[Trap]:
 
 def _rename(top: ET.Element, places: Collection[str]) -> None:
     for joint in top.findall("joint"):
-        mimic = joint.find("mimic")
+        mimic = joint.find(MIMIC)
         for element, key in ((joint, "name"), *(((mimic, "joint"),) if mimic is not None else ())):
             if element.get(key) in places:
                 element.set(key, f"{element.get(key)}_joint")
@@ -239,15 +240,15 @@ def _end(joint: ET.Element, tag: str) -> str:
 
 
 def _mimic(top: ET.Element) -> Iterator[Trap]:
-    names = tuple(e.get("name", "") for e in top.findall("joint") if e.find("mimic") is not None)
+    names = tuple(e.get("name", "") for e in top.findall("joint") if e.find(MIMIC) is not None)
     fix = "state the constraint in each engine's own model; no two readers take <mimic> alike"
 
     def mend(top: ET.Element, places: Collection[str]) -> None:
         for joint, _ in _each(top, "joint", places):
-            for element in joint.findall("mimic"):
+            for element in joint.findall(MIMIC):
                 joint.remove(element)
 
-    yield Trap("mimic", names, fix, mend, keeps=False)
+    yield Trap(MIMIC, names, fix, mend, keeps=False)
 
 
 def _limits(top: ET.Element) -> Iterator[Trap]:

@@ -12,6 +12,7 @@ from roboaccord.contract.state import Array
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.engines.ball import Ball, split_ball
+from roboaccord.engines.dart.said import listen, pass_on, reason
 from roboaccord.engines.dart.units import scale_description
 from roboaccord.engines.model import BASE_LINK, EngineModel
 
@@ -29,15 +30,17 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> Any:
     """
     loader, options = dartpy.utils.DartLoader(), dartpy.utils.DartLoaderOptions()
     if any(link.mass == 0.0 for link in tree.links if link.name != "world"):
-        # DART would give a link without an inertial 1 kg; that 0 kg is right it warns of each time.
+        # DART would give a link without an inertial 1 kg; 0 kg is right.
         options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     if ball:
         options.mDefaultRootJointType = dartpy.utils.DartLoaderRootJointType.FIXED
     loader.setOptions(options)
-    skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
+    with listen() as said:
+        skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
     if skeleton is None:
-        raise AccordError("DART cannot read the description")
+        raise AccordError(f"DART cannot read the description{reason(said)}")
+    pass_on(said)
     if ball:
         _add_ball(skeleton, ball, model.base, scale)
     return skeleton
@@ -69,6 +72,13 @@ def let_joints_be(skeleton: Any) -> None:
             # Friction of joints is the model's, by the same law in every engine.
             joint.setDampingCoefficient(i, 0.0)
             joint.setCoulombFriction(i, 0.0)
+
+
+def remove_shapes(skeleton: Any) -> None:
+    """Take the shapes of a skeleton that touches nothing from DART's search for contacts."""
+    for body in skeleton.getBodyNodes():
+        for i in range(body.getNumShapeNodes()):
+            body.getShapeNode(i).removeCollisionAspect()
 
 
 def turn_joint(joint: Any, turn: Array) -> None:

@@ -1,0 +1,101 @@
+"""Options of commands whose work is done in pieces: `--cluster` and `--resume`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.run.pieces import kept_in, on_cluster
+from roboaccord.run.results_file import ResultsFile
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Cluster = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Work on a Dask cluster with this scheduler, tcp://HOST:PORT; default: on the cores "
+        "of this machine.",
+    ),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep each finished piece in FILE, and go on from those that it holds.",
+    ),
+]
+FILE = "study.jsonl"
+NO_FIGURE = {
+    "cluster", "resume", "out", "folder", "force", "page", "report", "plot", "torques", "repair"
+}  # fmt: skip
+
+_study: ContextVar[tuple[str, dict[str, Any]]] = ContextVar("study")
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Say how a command's work may be cut.
+
+    Args:
+        own: whether it keeps pieces in its own folder, by `kept`; if not, it takes --resume.
+        grows: parameters of which a larger value goes on from a smaller one's pieces.
+    """
+
+    own: bool = False
+    grows: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """The options, to be added to the command's."""
+        kind = inspect.Parameter.KEYWORD_ONLY
+        found = [inspect.Parameter("cluster", kind, default="", annotation=Cluster)]
+        if not self.own:
+            found.append(inspect.Parameter("resume", kind, default=None, annotation=Resume))
+        return found
+
+    @contextmanager
+    def running(self, command: str, given: Mapping[str, Any]) -> Iterator[None]:
+        """Do the work of a command that was given these values as its options say."""
+        parameters = {
+            name: str(value) if isinstance(value, Path) else value
+            for name, value in given.items()
+            if name not in {*NO_FIGURE, *self.grows}
+        }
+        with ExitStack() as stack:
+            token = _study.set((f"accord {command}", parameters))
+            stack.callback(_study.reset, token)
+            if given["cluster"]:
+                stack.enter_context(on_cluster(given["cluster"]))
+            if path := given.get("resume"):
+                if path.parent != Path() and not path.parent.is_dir():
+                    raise AccordError(f"cannot use {path}: there is no folder {path.parent}")
+                stack.enter_context(_kept(path))
+            yield
+
+
+def in_pieces(*, own: bool = False, grows: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Mark the function of a command whose work is done by `run_pieces`."""
+
+    def mark(function: F) -> F:
+        function.__dict__["pieces"] = Pieces(own, grows)
+        return function
+
+    return mark
+
+
+def kept(folder: Path) -> AbstractContextManager[None]:
+    """Keep the pieces of the command that runs in its folder, and go on from those there."""
+    return _kept(folder / FILE)
+
+
+def _kept(path: Path) -> AbstractContextManager[None]:
+    return kept_in(ResultsFile(path, *_study.get()))

@@ -1,0 +1,217 @@
+"""Files at the border of the project: bounded where they are read, whole where they are written.
+
+What is read is a regular file of bounded size. What is written takes a name of its own first and is
+then renamed, so that a file is there whole or not at all, and only over a file of its own kind.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from zipfile import ZipFile
+
+from roboaccord.contract.errors import AccordError
+
+LARGEST = 256_000_000  # bytes of a file that is read as a whole
+LARGEST_TEXT = 10_000_000  # bytes of a file that a person wrote
+HEAD = 512  # bytes that tell the kind of a file
+STL_HEAD, STL_TRIANGLE = 84, 50  # bytes
+
+
+def read_bytes(path: Path, most: int = LARGEST) -> bytes:
+    """Return the content of a regular file.
+
+    Args:
+        path: of the file.
+        most: size from which on it is refused [bytes].
+
+    Raises:
+        AccordError: if it cannot be read, is no regular file or is too large.
+    """
+    try:
+        # Opening a FIFO waits for somebody who writes, but for this flag.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise AccordError(f"cannot read {path}: it is no regular file")
+            data = file.read(most + 1)
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
+        raise AccordError(f"cannot read {path}: {_reason(error)}") from None
+    if len(data) > most:
+        raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
+    return data
+
+
+def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
+    """Return the text of a regular file, UTF-8; arguments and errors as of `read_bytes`."""
+    try:
+        return read_bytes(path, most).decode("utf-8")
+    except UnicodeDecodeError:
+        raise AccordError(f"cannot read {path}: it is no UTF-8 text") from None
+
+
+def read_xml(path: Path) -> ET.Element:
+    """Return the top element of an XML file; arguments and errors as of `read_bytes`."""
+    data = read_bytes(path, LARGEST_TEXT)
+    try:
+        top = ET.fromstring(data)
+        ET.tostring(top)  # elements too deep in each other end in a recursion
+    except (ET.ParseError, ValueError, LookupError, RecursionError) as error:
+        raise AccordError(f"cannot read {path}: it is no XML: {error}") from None
+    return top
+
+
+def check_file(path: Path, most: int = LARGEST) -> Path:
+    """Return the path of a file that a library is to open; arguments and errors as above."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as error:
+        raise AccordError(f"cannot read {path}: {_reason(error)}") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise AccordError(f"cannot read {path}: it is no regular file")
+    if found.st_size > most:
+        raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
+    return path
+
+
+def check_archive(path: Path, most: int = LARGEST) -> Path:
+    """Return the path of a zip archive, .npz say, that unpacks to a bounded size.
+
+    Raises:
+        AccordError: as of `read_bytes`, and for a larger one.
+        zipfile.BadZipFile: if it is none.
+    """
+    with ZipFile(check_file(path, most)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > most:
+            raise AccordError(f"cannot read {path}: it unpacks to more than {most // 1_000_000} MB")
+    return path
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a path is that of a regular file; a name that no file can have is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def writing(path: Path, kind: str = "") -> Iterator[Path]:
+    """Give the name of a draft to write, and put that in place of a file when it is done.
+
+    Args:
+        path: of the file.
+        kind: ending that files of this kind have, `.csv` say; the ending of `path` if left out.
+
+    Raises:
+        AccordError: if there is something else than a file of this kind, or the file cannot be
+            written; then whatever was there is still there.
+    """
+    kind = kind or path.suffix
+    check_target(path, kind)
+    draft = path.with_name(f".{secrets.token_hex(8)}{kind}")
+    try:
+        yield draft
+        draft.replace(path)
+    except OSError as error:
+        raise AccordError(f"cannot write {path}: {_reason(error)}") from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def check_target(path: Path | None, kind: str = "") -> None:
+    """Refuse the name of a file to write over anything but a file of its kind.
+
+    An empty file may be replaced, whatever its name. Arguments are those of `writing`; no path is
+    no output.
+
+    Raises:
+        AccordError: naming what is there.
+    """
+    if path is None:
+        return
+    kind = kind or path.suffix
+    try:
+        there = path.lstat()
+        if stat.S_ISDIR(there.st_mode) or not path.name:
+            raise AccordError(f"cannot write {path}: it is a folder")
+        if stat.S_ISLNK(there.st_mode):
+            raise AccordError(f"cannot write {path}: it is a symbolic link; name what it leads to")
+        if not stat.S_ISREG(there.st_mode):
+            raise AccordError(f"cannot write {path}: it is no regular file")
+        if not os.access(path, os.W_OK):
+            raise AccordError(f"cannot write {path}: Permission denied")
+        if there.st_size and not _is_of_kind(path, kind.lower(), there.st_size):
+            what = f"no {kind} file of this command" if kind else "of another kind"
+            raise AccordError(f"cannot write {path}: it is there already, and is {what}")
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        raise AccordError(f"cannot write {path}: {_reason(error)}") from None
+
+
+def check_folder(path: Path, endings: Sequence[str]) -> None:
+    """Refuse to replace a folder that holds, at any depth, anything but files of some endings.
+
+    Raises:
+        AccordError: naming the first other thing.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise AccordError(f"cannot write {path}: it is no folder")
+    for each in sorted(path.rglob("*")):
+        if each.is_symlink() or not (each.is_dir() or each.suffix.lower() in endings):
+            raise AccordError(f"cannot replace {path}: it holds {each.name}")
+
+
+def _is_of_kind(path: Path, kind: str, size: int) -> bool:
+    if path.suffix.lower() != kind or kind not in _KINDS:
+        return False
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    if kind == ".stl":
+        count = int.from_bytes(head[STL_HEAD - 4 : STL_HEAD], "little")
+        return head.startswith(b"solid") or size == STL_HEAD + STL_TRIANGLE * count
+    return _KINDS[kind](head.removeprefix(b"\xef\xbb\xbf").lstrip())
+
+
+def _begins(*words: bytes) -> Callable[[bytes], bool]:
+    return lambda head: head.lower().startswith(words)
+
+
+def _is_text(head: bytes) -> bool:
+    return b"\0" not in head
+
+
+_XML = _begins(b"<")
+_KINDS: Mapping[str, Callable[[bytes], bool]] = {
+    ".csv": lambda head: _is_text(head) and b"," in head.partition(b"\n")[0],
+    ".gif": _begins(b"gif8"),
+    ".glb": _begins(b"gltf"),
+    ".html": _begins(b"<!doctype html", b"<html"),
+    ".json": _begins(b"{", b"["),
+    ".jsonl": _begins(b"{"),
+    ".mat": _begins(b"matlab"),
+    ".mp4": lambda head: head[4:8] == b"ftyp",
+    ".npy": _begins(b"\x93numpy"),
+    ".npz": _begins(b"pk\x03\x04"),
+    ".obj": _is_text,
+    ".ply": _begins(b"ply"),
+    ".png": _begins(b"\x89png"),
+    ".sdf": _XML,
+    ".stl": _is_text,  # in part; see above
+    ".svg": _XML,
+    ".urdf": _XML,
+    ".xacro": _XML,
+    ".xml": _XML,
+    ".yaml": _is_text,
+    ".yml": _is_text,
+}
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)

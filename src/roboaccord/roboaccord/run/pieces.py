@@ -1,0 +1,220 @@
+"""Pieces of work side by side: on the cores of this machine, or on the workers of a Dask cluster.
+
+Dask is asked by its own client: joblib's backend spreads large arguments over the workers, and
+what lies on one that dies is lost, while a task that brings its arguments is done again elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from multiprocessing import current_process
+from typing import Any, TypeVar
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.numerics.isolation import isolated
+from roboaccord.numerics.parallel import cores
+from roboaccord.run.results_file import ResultsFile
+from roboaccord.run.software import software
+
+T = TypeVar("T")
+Arguments = tuple[Any, ...]
+
+CONNECTING = 10.0  # s, to a scheduler
+
+_client: ContextVar[Any] = ContextVar("client", default=None)
+_file: ContextVar[ResultsFile | None] = ContextVar("file", default=None)
+_one = threading.Lock()  # engines are not made for threads, of which a worker may have several
+
+
+def run_pieces(
+    function: Callable[..., T],
+    arguments: Iterable[Sequence[Any]],
+    *,
+    threads: bool = False,
+    workers: int | None = None,
+    done: Callable[[T], None] | None = None,
+) -> list[T]:
+    """Return what a function returns for each set of arguments, in their order.
+
+    The result does not depend on where the pieces run: on this machine, or inside `on_cluster` on
+    its workers. Inside `kept_in`, what the file holds is not run again.
+
+    Args:
+        function: of a module, as are its arguments' types: both go to other processes.
+        arguments: one sequence for each piece.
+        threads: run them here in threads, as kernels do that let go of the interpreter, and not in
+            processes.
+        workers: threads or processes here; as many as there are cores by default.
+        done: told of each result as it comes, first of those that a file holds.
+
+    Raises:
+        AccordError: as `function` raises it, or if a worker dies.
+    """
+
+    def run(left: Mapping[int, Arguments]) -> Iterator[tuple[int, T]]:
+        if client := _client.get():
+            return _on_dask(client, function, left, threads)
+        return _here(function, left, threads, min(workers or cores(), len(left)))
+
+    calls, found = [tuple(given) for given in arguments], dict[int, T]()
+    for i, result in _each(function, calls, run):
+        found[i] = result
+        if done:
+            done(result)
+    return [found[i] for i in range(len(calls))]
+
+
+def run_isolated(
+    function: Callable[..., Any], arguments: Iterable[Sequence[Any]], *, timeout: float
+) -> Iterator[tuple[int, Any]]:
+    """Yield number and result of pieces as they are done, each in a process that may crash.
+
+    Args:
+        function, arguments: as of `run_pieces`.
+        timeout: after which a piece is ended [s].
+    """
+
+    def run(left: Mapping[int, Arguments]) -> Iterator[tuple[int, Any]]:
+        if client := _client.get():
+            yield from _on_dask(client, partial(_isolate, function, timeout), left, False)
+            return
+        numbers = [*left]
+        for i, result in isolated(function, [*left.values()], timeout=timeout):
+            yield numbers[i], result
+
+    yield from _each(function, [tuple(given) for given in arguments], run)
+
+
+def _each(
+    function: Callable[..., Any],
+    calls: Sequence[Arguments],
+    run: Callable[[Mapping[int, Arguments]], Iterator[tuple[int, T]]],
+) -> Iterator[tuple[int, T]]:
+    """Yield number and result of calls: first what the file holds, then what is run and kept."""
+    file = _file.get()
+    keys = [file.key(function, call) for call in calls] if file else []
+    left = dict(enumerate(calls))
+    for i, key in enumerate(keys):
+        if file and key in file:
+            del left[i]
+            yield i, file[key]
+    for i, result in run(left) if left else ():
+        if file:
+            file.add(keys[i], result)
+        yield i, result
+
+
+def _isolate(function: Callable[..., Any], timeout: float, *arguments: Any) -> Any:
+    """Do a piece in a process of its own, which Dask's workers by default must not have."""
+    current_process().daemon = False
+    ((_, result),) = isolated(function, [arguments], timeout=timeout, workers=1)
+    return result
+
+
+def held() -> int:
+    """Return how many pieces the file held from which the work goes on."""
+    file = _file.get()
+    return file.held if file else 0
+
+
+@contextmanager
+def kept_in(file: ResultsFile) -> Iterator[None]:
+    """Keep what `run_pieces` finishes in a file, and go on from what it holds."""
+    with file:
+        token = _file.set(file)
+        try:
+            yield
+        finally:
+            _file.reset(token)
+
+
+@contextmanager
+def on_cluster(address: str) -> Iterator[None]:
+    """Let `run_pieces` use the workers of a Dask cluster.
+
+    Args:
+        address: of its scheduler, such as tcp://10.0.0.1:8786.
+
+    Raises:
+        AccordError: if Dask is not installed, or there is no scheduler.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise AccordError("a cluster needs Dask; run: pip install 'roboaccord[cluster]'") from None
+    try:
+        client = Client(address, timeout=CONNECTING, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise AccordError(f"no Dask scheduler at {address}: {reason}") from None
+    token = _client.set(client)
+    try:
+        yield
+    finally:
+        _client.reset(token)
+        client.close()
+
+
+def _here(
+    function: Callable[..., T], calls: Mapping[int, Arguments], threads: bool, workers: int
+) -> Iterator[tuple[int, T]]:
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    backend = "threading" if threads else "loky"
+    run = Parallel(n_jobs=workers, backend=backend, return_as="generator_unordered")
+    try:
+        yield from run(delayed(_numbered)(i, function, call) for i, call in calls.items())
+    except TerminatedWorkerError:
+        raise AccordError("a worker process was killed; was there memory enough?") from None
+
+
+def _numbered(i: int, function: Callable[..., T], call: Arguments) -> tuple[int, T]:
+    return i, function(*call)
+
+
+def _on_dask(
+    client: Any, function: Callable[..., T], calls: Mapping[int, Arguments], threads: bool
+) -> Iterator[tuple[int, T]]:
+    from cloudpickle import dumps
+    from distributed import as_completed
+
+    def submit(call: Arguments) -> Any:  # pickled here, for Dask looks for its own in arguments
+        return client.submit(_remote, dumps((function, call)), software(), threads, pure=False)
+
+    futures = {submit(call): i for i, call in calls.items()}
+    try:
+        for future in as_completed(futures, loop=client.loop):
+            yield futures[future], future.result()
+    except AccordError:
+        raise
+    except ImportError as error:
+        raise AccordError(f"a worker of the cluster lacks something: {error}") from None
+    except Exception as error:
+        if not type(error).__module__.startswith(("distributed", "concurrent.futures")):
+            raise
+        raise AccordError(f"the cluster failed: {type(error).__name__}: {error}") from None
+    finally:
+        client.cancel([*futures])
+
+
+def _remote(call: bytes, asked: Mapping[str, str], threads: bool) -> Any:
+    """Do a piece on a worker, if it has the same software."""
+    from cloudpickle import loads
+
+    here = software()
+    for name in [*asked, *here]:
+        if asked.get(name) != here.get(name):
+            raise AccordError(
+                f"worker {os.uname().nodename} has {name} {here.get(name)}, not {asked.get(name)}"
+            )
+    function, arguments = loads(call)
+    if threads:
+        return function(*arguments)
+    with _one:
+        return function(*arguments)

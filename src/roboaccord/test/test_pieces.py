@@ -1,0 +1,148 @@
+"""Studies in pieces: a file that goes on where one was ended, whoever does the work."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault
+from roboaccord.run.exact_json import decode, encode
+from roboaccord.run.pieces import held, kept_in, run_pieces
+from roboaccord.run.results_file import ResultsFile
+from roboaccord.run.software import packages
+
+CALLS = [(i,) for i in range(6)]
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A class of no package of the workspace."""
+
+    x: float
+
+
+def work(i: int, path: Path | None = None) -> tuple[int, float]:
+    """Take longer for the first pieces, so that they are finished in another order."""
+    if path:
+        path.joinpath(str(i)).touch()
+    time.sleep(0.01 * (6 - i) if i % 2 == 0 else 0.0)
+    return i, math.sqrt(i) if i else math.nan
+
+
+def study(path: Path, workers: int = 1, **parameters: object) -> list[tuple[int, float]]:
+    with kept_in(ResultsFile(path, "accord study", parameters)):
+        return run_pieces(work, CALLS, threads=True, workers=workers)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, -0.0, 1e-310, "", "name", [1, [2.5]], (1, (2, "x")), {"a": 1, (0, 1): 2.0},
+        frozenset({(1, 2), (0, 3)}), np.arange(6.0).reshape(2, 3), np.array([1 + 2j]),
+        np.float32(0.1), np.zeros((0, 4)), Fault("pan", "frozen", 0.25),
+    ],
+)  # fmt: skip
+def test_json_loses_nothing(value):
+    """Value and type come back, through the text."""
+    again = decode(json.loads(json.dumps(encode(value))), packages())
+    assert type(again) is type(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        assert (again.dtype, again.tobytes()) == (value.dtype, value.tobytes())
+        assert again.shape == value.shape
+    else:
+        assert again == value and repr(again) == repr(value)
+
+
+def test_a_file_names_no_code_of_others():
+    for data in (
+        {"name": "os:system"},
+        {"name": "roboaccord.run.output:csv"},  # what a module has imported
+        {"object": ["roboaccord.numerics.parallel:cores", {}]},
+        encode(Elsewhere(1.0)),
+    ):
+        with pytest.raises(ValueError, match=r"another package|elsewhere|no dataclass"):
+            decode(data, packages())
+    with pytest.raises(TypeError, match="no JSON of"):
+        encode(partial(work, lambda: None))
+
+
+def test_a_file_is_the_same_whoever_was_faster(tmp_path):
+    one, many = tmp_path / "one.jsonl", tmp_path / "many.jsonl"
+    found = study(one)
+    assert repr(study(many, workers=4)) == repr(found)
+    assert many.read_bytes() == one.read_bytes()
+    assert len(one.read_text().splitlines()) == 1 + len(CALLS)
+
+
+def test_a_study_goes_on_where_it_was_killed(tmp_path):
+    """Of four lines the last is cut; only what is missing is done again."""
+    path, done = tmp_path / "study.jsonl", tmp_path / "done"
+    calls = [(i, done) for i in range(6)]
+    done.mkdir()
+
+    def run() -> list[tuple[int, float]]:
+        with kept_in(ResultsFile(path, "accord study", {})):
+            return run_pieces(work, calls, threads=True)
+
+    found, whole = run(), path.read_bytes()
+    path.write_bytes(b"\n".join(whole.splitlines()[:5])[:-20])
+    for file in done.iterdir():
+        file.unlink()
+    seen: list[tuple[int, float]] = []
+    with kept_in(ResultsFile(path, "accord study", {})):
+        assert held() == 3
+        again = run_pieces(work, calls, threads=True, done=seen.append)
+    assert repr(again) == repr(found) and sorted(i for i, _ in seen) == [*range(6)]
+    assert sorted(file.name for file in done.iterdir()) == ["3", "4", "5"]
+    assert path.read_bytes() == whole
+
+
+def change(head: Callable[[dict[str, dict[str, str]]], None], path: Path) -> None:
+    first, _, rest = path.read_text().partition("\n")
+    data = json.loads(first)
+    head(data)
+    path.write_text(f"{json.dumps(data)}\n{rest}")
+
+
+def test_a_file_of_another_study_is_refused_and_kept(tmp_path):
+    path = tmp_path / "study.jsonl"
+    study(path, seed=0)
+    before = path.read_bytes()
+    with pytest.raises(AccordError, match="with seed 0 and not 1: choose another file"):
+        study(path, seed=1)
+    with pytest.raises(AccordError, match="of another study, accord study: choose"):
+        ResultsFile(path, "accord other", {"seed": 0})
+    assert path.read_bytes() == before
+    change(lambda head: head["software"].update(code="0"), path)
+    with pytest.raises(AccordError, match=r"with code 0 and not \w{16}: choose"):
+        study(path, seed=0)
+    other = tmp_path / "letter"
+    other.write_text("Dear Sir,\n")
+    with pytest.raises(AccordError, match="no file of a study"):
+        study(other)
+    assert other.read_text() == "Dear Sir,\n"
+    for place in (Path("/dev/zero"), tmp_path):
+        with pytest.raises(AccordError, match="no regular file"):
+            study(place)
+
+
+def test_a_damaged_line_and_a_second_user_are_named(tmp_path):
+    path = tmp_path / "study.jsonl"
+    with (
+        kept_in(ResultsFile(path, "accord study", {})),
+        pytest.raises(AccordError, match="in use by another"),
+    ):
+        ResultsFile(path, "accord study", {})
+    study(path)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:3], "damaged", *lines[3:]]) + "\n")
+    with pytest.raises(AccordError, match="damaged in line 4"):
+        study(path)

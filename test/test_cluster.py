@@ -1,0 +1,124 @@
+"""A study on Dask workers, of which one is killed and one is added, against one core."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ACCORD = [sys.executable, "-m", "roboaccord.cli.main"]
+SWEEP = (
+    "sweep snake serpenoid --engines reference,mujoco --set initial.spread_q=0.01 "
+    "--set duration=2 --seeds 8 --json"
+).split()
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start processes, which are ended with the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin(*words: str) -> subprocess.Popen[bytes]:
+        log = (tmp_path / f"log_{len(started)}").open("wb")
+        started.append(subprocess.Popen(words, cwd=tmp_path, stdout=log, stderr=log))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def dask(start: Start) -> Start:
+    """Start `dask` commands."""
+    pytest.importorskip("distributed")
+    return lambda *words: start(sys.executable, "-m", "dask", *words, "--no-dashboard")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def wait_for(path: Path, count: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until a file has so many lines."""
+    for _ in range(1200):
+        if lines(path) >= count:
+            return
+        assert process.poll() is None, "ended too soon"
+        time.sleep(0.1)
+    raise AssertionError("nothing comes")
+
+
+def accord(*words: str, cwd: Path) -> str:
+    done = subprocess.run([*ACCORD, *words], cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def worker(dask: Start, address: str) -> subprocess.Popen[bytes]:
+    return dask("worker", address, "--nthreads", "1", "--no-nanny")
+
+
+def test_a_study_on_a_cluster_has_the_bytes_of_one_core(
+    dask: Start, start: Start, tmp_path: Path
+) -> None:
+    """One of two workers is killed when a quarter is done, and another one is added."""
+    address = f"tcp://127.0.0.1:{free_port()}"
+    dask("scheduler", "--host", address)
+    first, _ = worker(dask, address), worker(dask, address)
+    file = tmp_path / "cluster.jsonl"
+    study = start(*ACCORD, *SWEEP, "--cluster", address, "--resume", file.name)
+    wait_for(file, 5, study)
+    first.send_signal(signal.SIGKILL)
+    worker(dask, address)
+    assert study.wait(300) == 0
+    one = tmp_path / "one.jsonl"
+    core = str(min(os.sched_getaffinity(0)))
+    alone = ["taskset", "--cpu-list", core, *ACCORD, *SWEEP, "--resume", one.name]
+    subprocess.run(alone, cwd=tmp_path, check=True, capture_output=True)
+    assert lines(one) == 1 + 16
+    assert file.read_bytes() == one.read_bytes()
+
+
+def test_a_study_that_was_killed_goes_on_to_the_same_bytes(start: Start, tmp_path: Path) -> None:
+    """By SIGKILL, on this machine's cores."""
+    whole, file = tmp_path / "whole.jsonl", tmp_path / "study.jsonl"
+    first = accord(*SWEEP, "--resume", whole.name, cwd=tmp_path)
+    killed = start(*ACCORD, *SWEEP, "--resume", file.name)
+    wait_for(file, 6, killed)
+    killed.kill()
+    killed.wait()
+    assert lines(file) < lines(whole)
+    again = accord(*SWEEP, "--resume", file.name, cwd=tmp_path)
+    assert file.read_bytes() == whole.read_bytes()
+    assert first.partition('"scenario_data"')[0] == again.partition('"scenario_data"')[0]
+
+
+def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    address = f"tcp://127.0.0.1:{free_port()}"
+    done = subprocess.run(
+        [*ACCORD, *SWEEP, "--cluster", address],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(f"accord: no Dask scheduler at {address}: ")
+    assert "Traceback" not in done.stderr
