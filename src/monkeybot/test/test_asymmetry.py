@@ -1,4 +1,4 @@
-"""Symmetry of gaits about the vertical: what reversibility says of them, and the search for others."""
+"""Symmetry of gaits about the vertical: what reversibility says, and the search for others."""
 
 from __future__ import annotations
 
