@@ -90,7 +90,7 @@ def parameter_file(package: str) -> dict[str, Any]:
     for name, entry in entries.items():
         value = entry.get("value") if isinstance(entry, dict) else None
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not math.isfinite(value):
+        if not number or not math.isfinite(float(value or 0.0)):
             raise AccordError(f"{path}: {name} has no value that is a number")
     return entries
 
