@@ -14,6 +14,7 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, make_table, note, progress
 from roboaccord.cli.options import Seed, complete_robot
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
 from roboaccord.crosscheck.parity.collection import (
@@ -39,6 +40,7 @@ COLOURS = {"same": "green", "differ": "red", "refused": "yellow"}
 NAMED = 3  # links or joints of a cause that the table names
 
 
+@in_pieces()
 def parity_command(
     what: Annotated[
         str,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import math
 import threading
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich import filesize
 
+from roboaccord.cli.command import until_interrupted
 from roboaccord.cli.console import log, progress
 from roboaccord.cli.options import (
     Base,
@@ -204,7 +204,7 @@ def view_run(
     stage = Stage(described(run, path), port, host, around(run))
     player = Player(stage, run.trajectory, speed, read_arrows(run.contacts), second)
     tell(stage.url, host, stay)
-    with contextlib.suppress(KeyboardInterrupt):
+    with until_interrupted():
         player.play(stay)
     stage.close()
 
@@ -225,7 +225,7 @@ def simulate_in_view(
     simulator, controller = make_simulator(setup, engine), make_controller(setup)
     stage = open_stage(setup, port, host)
     tell(stage.url, host, stay)
-    with contextlib.suppress(KeyboardInterrupt):
+    with until_interrupted():
         stage.wait_for_page(stay)
         live = LiveView(setup, stage, speed)
         trajectory = simulate(
@@ -261,7 +261,7 @@ def show_robot(
         setup = Setup.of(make_scenario({"robot": robot.key}))
     stage = view_robot(setup, port, host)
     tell(stage.url, host, stay)
-    with contextlib.suppress(KeyboardInterrupt):
+    with until_interrupted():
         threading.Event().wait(None if math.isinf(stay) else stay)
     stage.close()
 

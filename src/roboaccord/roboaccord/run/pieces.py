@@ -11,9 +11,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
+from multiprocessing import current_process
 from typing import Any, TypeVar
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.numerics.isolation import isolated
 from roboaccord.numerics.parallel import cores
 from roboaccord.run.results_file import ResultsFile
 from roboaccord.run.software import software
@@ -52,20 +55,65 @@ def run_pieces(
     Raises:
         AccordError: as `function` raises it, or if a worker dies.
     """
-    calls, file = [tuple(given) for given in arguments], _file.get()
-    keys = [file.key(function, call) for call in calls] if file else []
-    found = {i: file[key] for i, key in enumerate(keys) if file and key in file}
-    if done:
-        for result in found.values():
-            done(result)
-    left = {i: call for i, call in enumerate(calls) if i not in found}
-    for i, result in _run(function, left, threads, min(workers or cores(), len(left))):
+
+    def run(left: Mapping[int, Arguments]) -> Iterator[tuple[int, T]]:
+        if client := _client.get():
+            return _on_dask(client, function, left, threads)
+        return _here(function, left, threads, min(workers or cores(), len(left)))
+
+    calls, found = [tuple(given) for given in arguments], dict[int, T]()
+    for i, result in _each(function, calls, run):
         found[i] = result
-        if file:
-            file.add(keys[i], result)
         if done:
             done(result)
     return [found[i] for i in range(len(calls))]
+
+
+def run_isolated(
+    function: Callable[..., Any], arguments: Iterable[Sequence[Any]], *, timeout: float
+) -> Iterator[tuple[int, Any]]:
+    """Yield number and result of pieces as they are done, each in a process that may crash.
+
+    Args:
+        function, arguments: as of `run_pieces`.
+        timeout: after which a piece is ended [s].
+    """
+
+    def run(left: Mapping[int, Arguments]) -> Iterator[tuple[int, Any]]:
+        if client := _client.get():
+            yield from _on_dask(client, partial(_isolate, function, timeout), left, False)
+            return
+        numbers = [*left]
+        for i, result in isolated(function, [*left.values()], timeout=timeout):
+            yield numbers[i], result
+
+    yield from _each(function, [tuple(given) for given in arguments], run)
+
+
+def _each(
+    function: Callable[..., Any],
+    calls: Sequence[Arguments],
+    run: Callable[[Mapping[int, Arguments]], Iterator[tuple[int, T]]],
+) -> Iterator[tuple[int, T]]:
+    """Yield number and result of calls: first what the file holds, then what is run and kept."""
+    file = _file.get()
+    keys = [file.key(function, call) for call in calls] if file else []
+    left = dict(enumerate(calls))
+    for i, key in enumerate(keys):
+        if file and key in file:
+            del left[i]
+            yield i, file[key]
+    for i, result in run(left) if left else ():
+        if file:
+            file.add(keys[i], result)
+        yield i, result
+
+
+def _isolate(function: Callable[..., Any], timeout: float, *arguments: Any) -> Any:
+    """Do a piece in a process of its own, which Dask's workers by default must not have."""
+    current_process().daemon = False
+    ((_, result),) = isolated(function, [arguments], timeout=timeout, workers=1)
+    return result
 
 
 def held() -> int:
@@ -110,18 +158,6 @@ def on_cluster(address: str) -> Iterator[None]:
     finally:
         _client.reset(token)
         client.close()
-
-
-def _run(
-    function: Callable[..., T], calls: Mapping[int, Arguments], threads: bool, workers: int
-) -> Iterator[tuple[int, T]]:
-    """Yield the number and the result of each call as it ends."""
-    client = _client.get()
-    if not calls:
-        return iter(())
-    return _on_dask(client, function, calls, threads) if client else _here(
-        function, calls, threads, workers
-    )  # fmt: skip
 
 
 def _here(

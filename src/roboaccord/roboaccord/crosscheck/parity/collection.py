@@ -21,8 +21,9 @@ from roboaccord.crosscheck.parity.robot import (
 )
 from roboaccord.crosscheck.parity.traps import MIMIC, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
-from roboaccord.numerics.isolation import Crash, isolated
+from roboaccord.numerics.isolation import Crash
 from roboaccord.run.output import make_folder, write_text
+from roboaccord.run.pieces import run_isolated
 
 TIMEOUT = 60.0  # s, of one robot in one engine
 PATTERNS = ("*.urdf", "*.urdf.xacro")
@@ -90,7 +91,7 @@ def examine_all(
     ]
     _compile(files[0], options)
     found = dict[tuple[int, str, bool], Any]()
-    for job, result in isolated(examine_one, jobs, timeout=TIMEOUT):
+    for job, result in run_isolated(examine_one, jobs, timeout=TIMEOUT):
         _, engine, _, shipped = jobs[job]
         i = job // (2 * len(engines))
         if isinstance(result, Crash):

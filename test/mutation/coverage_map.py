@@ -1,0 +1,91 @@
+"""Plugin of pytest: which lines each test runs, and which kernels it calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+OUT = "ACCORD_COVERAGE_MAP"  # environment variable: the file to write
+
+
+class Recorder:
+    """Record tests with their time, whether they pass, lines by file, and kernels.
+
+    Lines of compiled kernels are not seen, so a call of one counts for it and all that it calls.
+    """
+
+    def __init__(self, root: Path) -> None:
+        import coverage
+
+        self.root, self.test = root, ""
+        self.tests = dict[str, dict[str, Any]]()
+        self._closures = dict[Any, set[str]]()
+        self._coverage = coverage.Coverage(
+            data_file=None, config_file=False, include=[f"{root}/src/*"], omit=["*/test/*"]
+        )
+        self._coverage.start()
+        self._watch_kernels()
+
+    def _watch_kernels(self) -> None:
+        from roboaccord.numerics.jit import Kernel
+
+        plain = Kernel.__call__
+
+        def called(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.test:
+                self.tests[self.test]["kernels"] |= self._closure(kernel)
+            return plain(kernel, *args, **kwargs)
+
+        Kernel.__call__ = called  # type: ignore[method-assign]
+
+    def _closure(self, kernel: Any) -> set[str]:
+        """Return a kernel and those that it calls, as file and name."""
+        if kernel not in self._closures:
+            found = self._closures[kernel] = {self._name(kernel.function)}
+            scope = kernel.function.__globals__
+            for name in kernel.function.__code__.co_names:
+                inner = scope.get(name)
+                if getattr(inner, "is_kernel", False) and inner is not kernel:
+                    found |= self._closure(inner)
+        return self._closures[kernel]
+
+    def _name(self, function: Any) -> str:
+        file = Path(function.__code__.co_filename)
+        path = file.relative_to(self.root) if file.is_relative_to(self.root) else file
+        return f"{path}:{function.__qualname__}"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self.test = item.nodeid
+        self.tests[self.test] = {"passed": True, "kernels": set()}
+        self._coverage.switch_context(item.nodeid)
+        before = time.process_time()
+        found = yield
+        self.tests[self.test]["time"] = time.process_time() - before
+        return found
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.outcome != "passed" and report.nodeid in self.tests:
+            self.tests[report.nodeid]["passed"] = False
+
+    def pytest_sessionfinish(self) -> None:
+        self._coverage.stop()
+        data, lines = self._coverage.get_data(), dict[str, dict[str, list[str]]]()
+        for file in data.measured_files():
+            path = str(Path(file).relative_to(self.root))
+            contexts = data.contexts_by_lineno(file)
+            lines[path] = {str(n): sorted(set(names) - {""}) for n, names in contexts.items()}
+        tests = {n: t | {"kernels": sorted(t["kernels"])} for n, t in self.tests.items()}
+        Path(os.environ[OUT]).write_text(json.dumps({"tests": tests, "lines": lines}))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record where the environment names a file."""
+    if os.environ.get(OUT):
+        config.pluginmanager.register(Recorder(config.rootpath))
