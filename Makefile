@@ -10,6 +10,7 @@ ROS_VENV := .venv_ros
 ACCORD := $(VENV)/bin/accord
 PACKAGES := $(patsubst %/setup.py,%,$(wildcard src/*/setup.py))
 DESCRIPTIONS := $(wildcard src/*/setup.py src/*/setup.cfg)
+CORE := 1
 PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11
 PIP := -m pip --disable-pip-version-check --quiet
 # PyPI has strangers of the same names, so the local packages are installed by path, without looking
@@ -71,9 +72,25 @@ format: $(VENV)/.dev ## format the code, and mend what can be mended
 	$(VENV)/bin/ruff check --fix-only --quiet
 	$(VENV)/bin/ruff format
 
-.PHONY: bench
-bench: $(VENV)/.dev ## measure speed
-	$(VENV)/bin/python -m pytest benchmarks --benchmark-only
+.PHONY: speed
+speed: $(VENV)/.speed ## measure speed beside peers on one core: SPEED="--only gait", --json, --page FILE
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 taskset -c $(CORE) \
+	    $(VENV)/bin/python -m benchmarks.speed $(SPEED)
+
+.PHONY: kills
+kills: $(VENV)/.dev ## kill runs at random moments, and look at what is left: SEED=0 COUNT=100
+	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100)
+
+# The same seed gives the same inputs; ONLY=NUMBER repeats one of them.
+SEED := 0
+SECONDS := 600
+PROCESSES := 500
+ONLY :=
+
+.PHONY: fuzz
+fuzz: $(VENV)/.dev ## give malformed inputs to all commands, unprivileged: SEED, SECONDS, PROCESSES, ONLY
+	$(VENV)/bin/python test/fuzz --seed $(SEED) --seconds $(SECONDS) --processes $(PROCESSES) \
+	    $(if $(ONLY),--only $(ONLY))
 
 .PHONY: mutation
 mutation: $(VENV)/.dev ## put errors into the code that tests must notice: PACKAGE= CHANGE= COUNT= SEED= SECONDS=
@@ -152,6 +169,11 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.demo
 $(VENV)/.fleet: requirements/fleet.txt | $(VENV)/.dev
 	@echo "installing the robots of requirements/fleet.txt (once, 131 MB)"
 	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/fleet.txt
+	@touch $@
+
+$(VENV)/.speed: requirements/speed.txt | $(VENV)/.fleet
+	@echo "installing what make speed compiles its peers with (once, 19 MB)"
+	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/speed.txt
 	@touch $@
 
 $(ROS_VENV)/.ros: requirements/ros.txt

@@ -2,6 +2,7 @@
 
     python benchmarks/lockstep.py                 in one process
     python benchmarks/lockstep.py --processes     simulator, controller and recorder apart
+    python benchmarks/lockstep.py --direct        the same without ROS
 
 The simulator does nothing and the controller is `none`, so that only messages are measured: 21
 joints, and for each tick clock, odometry and joint states out, efforts back, all but the clock
@@ -14,12 +15,13 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.run.runner import RunRequest
+from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.nodes.simulator import main as simulate
@@ -48,7 +50,10 @@ class Still:
         return self._state
 
     def step(self, command: Command, duration: float) -> RobotState:
-        """Do nothing."""
+        """Let time go on."""
+        state = self._state
+        time = round(state.time + duration, 9)
+        self._state = RobotState(time, state.q, state.qd, command.effort)
         return self._state
 
     def take_events(self) -> Sequence[Event]:
@@ -67,14 +72,19 @@ class Still:
 def main() -> None:
     """Run and print one line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--processes", action="store_true", help="three processes instead of one")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--processes", action="store_true", help="three processes instead of one")
+    kinds.add_argument("--direct", action="store_true", help="the direct loop, without ROS")
     parser.add_argument("--ticks", type=int, default=10000)
     options = parser.parse_args()
     changes = [f"duration={options.ticks / 1000}", "controller={name: none}"]
     setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
     with tempfile.TemporaryDirectory() as folder:
         request = RunRequest(setup=setup, engine="still", bag=Path(folder) / "bag")
-        if options.processes:
+        if options.direct:
+            request = replace(request, engine="reference", wrap=lambda _: Still(setup))
+            result = run_direct(request)
+        elif options.processes:
             commands = {
                 name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES
             }

@@ -137,7 +137,7 @@ def test_unknown_words(words: str, said: str, complaint_here: Complain) -> None:
         ("duration.foo=1", "unknown key duration.foo: duration has no keys below it"),
         ("controller.bandwidth=abc", "controller.bandwidth: 'abc' is no number"),
         ("parameters.joints=abc", "parameters.joints: "),
-        ("initial.q.joint_01=.nan", "initial.q.joint_01: nan is no angle or rate"),
+        ("initial.q.joint_01=.nan", "initial.q.joint_01: nan is no number"),
         ("duration=.inf", "duration"),
         ("controller.name=foo", "unknown controller foo"),
         ("friction.law=foo", "unknown friction law foo"),

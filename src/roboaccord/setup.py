@@ -47,7 +47,7 @@ setup(
         "view": ["viser>=1.0"],
     },
     entry_points={
-        "console_scripts": ["accord = roboaccord.cli.main:main"],
+        "console_scripts": ["accord = roboaccord.cli.start:main"],
         "roboaccord.runners": ["direct = roboaccord.run.runner:run_direct"],
     },
     zip_safe=True,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.interfaces import Simulator, Tally
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.solids import Faces, box
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
@@ -24,7 +21,7 @@ from monkeybot.controllers import (
 from monkeybot.model import dynamics
 from monkeybot.model.coordinates import MAGNET_A, MAGNET_B, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.simulators.metrics import metrics
+from monkeybot.simulators.metrics import MotionFigures
 from monkeybot.simulators.reference import MonkeyBotReference
 
 DRAWN = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
@@ -123,8 +120,8 @@ class MonkeyBot(Robot):
         vertices, faces = box(np.array([0.02, 12.0, 4.0]))
         return vertices + np.array([-0.05, 0.0, 0.0]), faces
 
-    def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-        return metrics(setup, trajectory)
+    def tally(self, setup: Setup, ticks: int) -> Tally:
+        return MotionFigures(setup)
 
 
 def _stop_hand_b(parameters: MonkeyBotParameters, u: Array) -> None:

@@ -6,7 +6,6 @@ import pytest
 from monkeybot.model.coordinates import Mode, pack
 from monkeybot.model.events import VERTICAL, energy_restored, level, linear
 from monkeybot.model.motion import Motion
-from monkeybot.simulators.metrics import metrics
 from monkeybots import REPORT, ROUGH, UNLIKE, oracle
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
 from scipy.integrate import solve_ivp
@@ -70,7 +69,7 @@ def test_travel_and_rise_are_a_ballistic_centre_of_masss():
     )  # fmt: skip
     x, v = oracle(pack(setup.initial))
     right, up = (lagrangian.mass_matrix(UNLIKE, x) @ v)[:2] / (UNLIKE.mass_a + UNLIKE.mass_b)
-    figures = metrics(setup, found)
+    figures = setup.robot.metrics(setup, found)
     assert figures["travel"] == pytest.approx(0.4 * right, abs=1e-9)
     assert figures["rise"] == pytest.approx(0.4 * up - 0.5 * UNLIKE.gravity * 0.4**2, abs=1e-9)
     assert figures["grips"] == figures["largest_impulse"] == 0.0
@@ -91,7 +90,7 @@ def test_grips_and_the_largest_impulse_are_those_of_the_magnets_that_come_on():
         x, v = lagrangian.move(REPORT, x, v, 0.0, held, duration)
         v, impulse = lagrangian.impact(REPORT, x, v, other)
         impulses.append(np.hypot(*impulse))
-    figures = metrics(setup, found)
+    figures = setup.robot.metrics(setup, found)
     assert figures["grips"] == 2.0
     assert figures["largest_impulse"] == pytest.approx(max(impulses), rel=1e-6)
 

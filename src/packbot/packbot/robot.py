@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.interfaces import Simulator, Tally
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.solids import Faces
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
@@ -24,7 +23,7 @@ from packbot.hulls.environment import make_environment, stand_around
 from packbot.model.libraries import compiled
 from packbot.model.parameters import JOINTS, PackbotParameters
 from packbot.simulators.engines import make_engine_simulator
-from packbot.simulators.metrics import metrics
+from packbot.simulators.metrics import ArmFigures
 from packbot.simulators.world_file import make_world
 
 
@@ -114,8 +113,8 @@ class Packbot(Robot):
         effort = 0.01 * rng.uniform(-1.0, 1.0, len(q)) * setup.effort_limits
         return RobotState(0.0, q, qd, np.zeros(len(q))), effort
 
-    def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-        return metrics(setup, trajectory)
+    def tally(self, setup: Setup, ticks: int) -> Tally:
+        return ArmFigures(setup, ticks)
 
 
 ROBOT = Packbot()

@@ -15,6 +15,7 @@ from packbot.contact.proximity import Proximity
 from packbot.contact.sliding import Sliding
 from packbot.model.arm import Arm
 from packbot.simulators.reference import PackbotReference
+from packbot.simulators.stiff import take_stiff_step
 from packbot.source import collapse
 from packbot.source.collapse import collapse_setup
 from roboaccord.contract.contact import ContactPoint, Touching
@@ -24,6 +25,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 pytestmark = pytest.mark.thorough
 
@@ -424,3 +426,48 @@ def test_wrong_starts_and_options_are_refused(change: str, said: str) -> None:
         make_simulator(collapse_setup("normal", 0.1, [change]))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_arm_that_its_friction_holds_creeps_as_the_law_says_in_real_time() -> None:
+    """The load t = b w + k w / sqrt(w^2 + e^2) of gravity; explicit steps took 480 a tick."""
+    dry = {"turret": 20, "shoulder": 150, "elbow1": 60, "elbow2": 30, "tilt": 2, "pan": 1}
+    dry["wrist"] = 1
+    setup = collapse_setup("normal", 0.3, [f"parameters.coulomb_{k}={v}" for k, v in dry.items()])
+    simulator = make_simulator(setup, "reference")
+    assert isinstance(simulator, PackbotReference)
+    for _ in range(30):
+        before = simulator.steps
+        state = simulator.step(Command(np.zeros(7)), 0.01)
+    assert simulator.steps - before <= 4
+    load = -Arm.of(setup).bias(state.q, np.zeros(7))
+    speed, viscous = setup.parameters.friction_speed, setup.parameters.of_joints("viscous")
+
+    def excess(w: float, k: float, b: float, t: float) -> float:
+        return float(b * w + k * w / np.hypot(w, speed) - t)
+
+    for rate, k, b, t in zip(state.qd, map(float, dry.values()), viscous, load, strict=True):
+        assert abs(t) < k
+        creep = brentq(excess, -1.0, 1.0, args=(k, b, t), xtol=1e-15)
+        # What it creeps turns the load: accelerations of 1e-5 rad/s^2, 1e-5 of it.
+        assert rate == pytest.approx(creep, rel=1e-4, abs=1e-9)
+
+
+def test_linearly_implicit_steps_are_of_order_3_with_any_matrix_and_damp_what_is_stiff() -> None:
+    def slope(x: Array) -> Array:
+        return np.array([x[1], -np.sin(x[0]) - 0.3 * x[1] ** 3, x[0] * x[3], np.cos(x[1]) - x[2]])
+
+    start = np.array([0.5, 0.2, -0.3, 0.4])
+    true = solve_ivp(
+        lambda _, x: slope(x), (0.0, 1.0), start, method="DOP853", rtol=1e-13, atol=1e-13
+    ).y[:, -1]
+    for jacobian in (np.zeros((4, 4)), np.random.default_rng(0).normal(size=(4, 4))):
+        errors = []
+        for count in (40, 80):
+            x = start
+            for _ in range(count):
+                x = take_stiff_step(slope, x, slope(x), jacobian, 1.0 / count, 1e-8).end
+            errors.append(np.abs(x - true).max())
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(3.0, abs=0.1)
+    stiff = -1e6 * np.eye(4)
+    step = take_stiff_step(lambda x: stiff @ x, start, stiff @ start, stiff, 0.1, 1e-8)
+    assert np.abs(step.end).max() < 1e-4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from roboaccord.bag.compare import compare
 from roboaccord.bag.export import export
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.recover import recover
+from roboaccord.cdr import JointStateCodec
 from roboaccord.contract.errors import AccordError
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
@@ -146,3 +148,30 @@ def test_a_damaged_database_is_refused_in_one_line(own: Path, tmp_path: Path, mo
             with pytest.raises(AccordError, match="is no bag") as caught:
                 use(bag)
             assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("field", ["q", "qd", "effort"])
+def test_motion_that_is_not_finite_is_refused(own: Path, tmp_path: Path, field: str) -> None:
+    """Efforts of a foreign bag apart: ros2_control publishes NaN where nothing is measured."""
+    codec = JointStateCodec(read_run(own).trajectory.joints)
+
+    def spoilt(message: tuple[str, str, int, bytes]) -> tuple[str, str, int, bytes]:
+        topic, kind, time_ns, data = message
+        if kind == "sensor_msgs/msg/JointState":
+            time, *found = codec.decode(data)
+            columns = dict(zip(("q", "qd", "effort"), found, strict=True))
+            columns[field][0] = np.nan if time > 0 else columns[field][0]
+            data = codec.encode(SimpleNamespace(time=time, **columns))
+        return topic, kind, time_ns, data
+
+    messages = [spoilt(message) for message in messages_of(own)]
+    bag = write(tmp_path / "own_nan", messages)
+    with pytest.raises(AccordError, match="are not finite at t = "):
+        read_run(bag)
+    foreign = [message for message in messages if not message[0].endswith("/scenario")]
+    bag = write(tmp_path / "foreign_nan", foreign)
+    if field == "effort":
+        assert (read_run(bag).trajectory.effort[1:, 0] == 0.0).all()
+    else:
+        with pytest.raises(AccordError, match="are not finite at t = "):
+            read_run(bag)

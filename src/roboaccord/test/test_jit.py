@@ -151,3 +151,41 @@ def test_a_value_whose_change_would_go_unseen_is_refused(warm: Path) -> None:
     outer = load(warm, {**SOURCES, "limits": limits})
     with pytest.raises(TypeError, match=r"outer reads limits\.LIMITS: .* change of a list"):
         outer(2.0)
+
+
+def test_of_processes_that_start_together_one_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each waits for the word, with numba imported; what the first compiles the others load."""
+    monkeypatch.syspath_prepend(tmp_path)
+    load(tmp_path, SOURCES)
+    code = (
+        "import numba; from toy_package.inner import inner; from toy_package.outer import outer; "
+        "print('ready', flush=True); input(); outer(2.0); "
+        "print(*(sum(k.dispatcher.stats.cache_misses.values()) for k in (outer, inner)))"
+    )
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+    }
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        for _ in range(3)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    said = [process.communicate()[0].split() for process in processes]
+    assert [sum(map(int, misses)) for misses in zip(*said, strict=True)] == [1, 1]
+    assert not list((tmp_path / "cache").rglob("*.lock"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.motion import KeptMotion
 from roboaccord.run.runner import RunRequest
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -50,7 +51,9 @@ class Graph:
 
         given = SimulatorOptions(engine="reference", **options)
         simulator = make_simulator(setup)
-        return SimulatorShell(self.node("simulator"), setup, simulator, self.run, given)
+        self.motion = KeptMotion(setup.joints)
+        node, seen = self.node("simulator"), (self.motion,)
+        return SimulatorShell(node, setup, simulator, self.run, given, seen)
 
     def controller(self, setup: Setup, custom: str = "") -> Any:
         """Make the controller node."""

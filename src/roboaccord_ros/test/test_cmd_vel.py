@@ -32,7 +32,7 @@ def test_a_twist_turns_the_snake_to_its_side(graph, setup_for):
     graph.spin()
     assert sent
     assert sent[0] < 2.0
-    _, heading = body_motion(setup, shell.stepper.trajectory)
+    _, heading = body_motion(setup, graph.motion.trajectory)
     assert abs(heading[500:1500].mean()) < 0.1
     # 0.5 rad/s over at least 1.5 s, when the rise of the offset and half a period are left out.
     assert np.mean(heading[-1000:]) < -0.5 * 1.5

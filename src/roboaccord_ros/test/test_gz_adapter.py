@@ -19,6 +19,7 @@ from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.contract.state import RobotState
 from roboaccord.gazebo.form import LEVEL
 from roboaccord.numerics.rotations import quaternion_matrix, yaw_quaternion
+from roboaccord.run.motion import KeptMotion
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo import switches as gz_switches
@@ -85,7 +86,7 @@ def test_the_world_that_ships_is_found_with_its_name_and_step():
     [
         ("<sdf><world name='w'/></sdf>", "no physics/max_step_size"),
         ("<sdf/>", "is no world"),
-        ("no XML", "is no world"),
+        ("no XML", "is no XML"),
     ],
 )
 def test_a_file_that_is_no_world_gives_one_line(text, said, tmp_path):
@@ -193,9 +194,11 @@ def test_angles_are_those_of_the_robot_though_gazebo_counts_from_the_start(graph
     node, world = graph.node("simulator"), World.find("flat")  # as the controller knows it
     link = StandIn(graph.node("gazebo"), setup)
     shell = GazeboShell(node, setup, world, link, graph.run)
+    motion = KeptMotion(setup.joints)
+    shell._markers.append(motion)
     graph.controller(setup)
     graph.spin()
-    path = shell.trajectory
+    path = motion.trajectory
     assert len(path) == 21
     start = np.zeros(21)
     start[[2, 6]] = 0.3, -0.2

@@ -181,7 +181,7 @@ def test_a_drive_by_topics_is_repeated_from_its_bag(drive, graph, request_for, t
     person.create_timer(0.001, act)
     graph.spin()
     recorder.close()
-    driven = shell.stepper.trajectory
+    driven = graph.motion.trajectory
     assert not to_come
     assert f"/{name}/{topic}" in Content.of(bag).kinds
     targets = read_targets(Content.of(bag), setup.joints)

@@ -83,7 +83,7 @@ def test_a_person_grips_with_the_other_hand_and_all_motion_stops(graph):
     client.create_timer(0.001, call_once)
     graph.spin()
     assert answers[0].result().success
-    motion = shell.stepper.trajectory
+    motion = graph.motion.trajectory
     (event,) = motion.events
     assert (event.kind, event.subject) == ("magnet_on", "magnet_b")
     after = motion.time > event.time + 1e-9
@@ -106,7 +106,7 @@ def test_in_real_time_a_person_lets_go_and_the_robot_falls(graph):
 
     client.create_timer(0.005, call_once)
     graph.spin()
-    motion = shell.stepper.trajectory
+    motion = graph.motion.trajectory
     (event,) = motion.events
     assert (event.kind, event.subject) == ("magnet_off", "magnet_a")
     assert np.abs(motion.position[motion.time <= event.time + 1e-9]).max() < 1e-12
@@ -125,7 +125,7 @@ def test_a_person_drives_the_elbow(graph):
 
     person.create_timer(0.005, send)
     graph.spin()
-    effort = shell.stepper.trajectory.effort[:, 0]
+    effort = graph.motion.trajectory.effort[:, 0]
     assert set(effort) == {0.0, 1.5}
     assert np.abs(effort[:100]).max() == 0.0
     assert effort[-1] == 1.5
@@ -159,7 +159,7 @@ def test_a_run_that_was_reset_starts_with_the_first_switches(graph):
     client.create_timer(0.001, reset_once)
     graph.spin()
     assert asked
-    motion = shell.stepper.trajectory
+    motion = graph.motion.trajectory
     assert [(e.kind, round(e.time, 6)) for e in motion.events] == [
         ("magnet_off", CHANGE),
         ("magnet_on", CHANGE),

@@ -63,7 +63,7 @@ def test_a_twist_message_drives_the_kinematic_ball(graph):
 
     teleop.create_timer(0.001, command)
     graph.spin()
-    path = shell.stepper.trajectory
+    path = graph.motion.trajectory
     moved = path.position[-1] - path.position[0]
     # 0.1 m/s along x, then along -y, 1 s in all.
     assert moved[0] - moved[1] == pytest.approx(0.1, abs=1e-9)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.interfaces import Simulator, Tally
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 
@@ -25,7 +23,7 @@ from roller_sphere.model.friction_laws import coulomb, pressed, viscous
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 from roller_sphere.simulators.engines import make_engine_simulator
-from roller_sphere.simulators.metrics import metrics
+from roller_sphere.simulators.metrics import BallFigures
 from roller_sphere.simulators.reference import RollerSphereReference
 
 ROLLERS = ("roller_1", "roller_2")
@@ -114,8 +112,8 @@ class RollerSphere(Robot):
         odometry = self.odometry(setup)
         return odometry.reset(state) if odometry else state
 
-    def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-        return metrics(setup, trajectory)
+    def tally(self, setup: Setup, ticks: int) -> Tally:
+        return BallFigures(setup)
 
 
 ROBOT = RollerSphere()

@@ -227,7 +227,7 @@ def test_free_speeds_that_do_not_slip_are_the_least():
 
 
 def test_a_million_solutions_a_second():
-    """`benchmarks/rollers.py` has the figure; here five times less, as a machine may be busy."""
+    """`make speed` has the figure; here five times less, as a machine may be busy."""
     kinematics, headings = paper(10.0), np.linspace(0.0, 7.0, 200_000)
     best = np.inf
     for _ in range(5):

@@ -21,7 +21,7 @@ from snake.search.confirm import run, setup_of
 from snake.search.ideal import Gait, IdealModel
 from snake.search.optimise import DEFAULT_GAIT, Task, bounds_of, gait_of, optimise
 from snake.simulators.metrics import body_motion
-from snake.steering.metrics import BAND, mean_headings
+from snake.steering.metrics import BAND, MeanHeading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -199,7 +199,7 @@ def _draw_heading(axes: Axes, setup: Setup, trajectory: Trajectory) -> None:
     _, heading = body_motion(setup, trajectory)
     goal = np.where(time < spec["turn_time"], 0.0, spec["heading"])
     axes.plot(time, np.degrees(heading), color=BLUE, lw=0.6, alpha=0.7, label="of the links")
-    axes.plot(time, np.degrees(mean_headings(setup, trajectory)), color=RED, lw=2.0,
+    axes.plot(time, np.degrees(MeanHeading(setup).of(trajectory)), color=RED, lw=2.0,
               label="mean of a period")  # fmt: skip
     axes.plot(time, np.degrees(goal), color=GREEN, ls="--", lw=1.2, label="wanted")
     top = np.degrees(spec["heading"])

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 
 import numpy as np
-from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.interfaces import Simulator, Tally
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.scenario.setup import Robot, Setup
 
 from snake.controllers.serpenoid import SerpenoidController
 from snake.model.friction import ellipse, pyramid
 from snake.model.parameters import SnakeParameters
 from snake.search.adaptive import AdaptiveController
-from snake.simulators.metrics import metrics
+from snake.simulators.metrics import GaitFigures
 from snake.simulators.reference import SnakeReference
 from snake.source.post import AsCoded, AsDescribed
 from snake.steering.controller import SteeringController
@@ -63,8 +61,8 @@ class Snake(Robot):
         height = 0.5 * setup.parameters.link_height
         return dataclasses.replace(state, position=np.array([x, y, height]))
 
-    def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-        return metrics(setup, trajectory)
+    def tally(self, setup: Setup, ticks: int) -> Tally:
+        return GaitFigures(setup)
 
 
 ROBOT = Snake()

@@ -13,7 +13,7 @@ from roboaccord.run.metrics import metrics_of
 from snake.simulators.metrics import body_motion
 from snake.steering.guidance import FollowTwist, FollowWaypoints, HoldHeading, SteadyMotion
 from snake.steering.heading import PeriodMean
-from snake.steering.metrics import gait_phase, mean_headings, settling_time, waypoint_figures
+from snake.steering.metrics import MeanHeading, Settling, WaypointFigures, gait_phase
 
 pytestmark = pytest.mark.thorough
 
@@ -68,7 +68,7 @@ def test_a_quarter_turn(engine, seed):
 def test_the_turn_goes_the_shorter_way_round():
     """From 0 to 200 degrees is to the right, 160 degrees."""
     setup, trajectory = run("steer", f"controller.heading={math.radians(200)}", "duration=10")
-    assert mean_headings(setup, trajectory)[-1] == pytest.approx(math.radians(-160), abs=0.3)
+    assert MeanHeading(setup).of(trajectory)[-1] == pytest.approx(math.radians(-160), abs=0.3)
 
 
 @pytest.mark.parametrize(("speed", "rate"), [(0.5, 0.2), (0.5, -0.2), (-0.5, 0.2), (0.6, 0.0)])
@@ -308,14 +308,22 @@ def test_a_target_after_silence_begins_at_the_heading():
     assert steered(left, (4.0, (0.5, 0.0))).gait.offset > 0.01
 
 
-def test_settling_time_of_a_known_curve():
+@pytest.mark.parametrize("cut", [1, 2000, 9999])
+def test_settling_time_of_a_known_curve(cut):
     """exp(-t) rad is within 5 degrees from ln(1 / 0.0873) = 2.438 s on; a late excursion counts."""
     time = np.arange(0, 10, 1e-3)
+
+    def settled(error):
+        settling = Settling()
+        settling.add(time[:cut], error[:cut])
+        settling.add(time[cut:], error[cut:])
+        return settling.time
+
     error = np.exp(-time)
-    assert settling_time(time, error) == pytest.approx(-math.log(FIVE_DEGREES), abs=1e-3)
+    assert settled(error) == pytest.approx(-math.log(FIVE_DEGREES), abs=1e-3)
     error[-1] = 0.1
-    assert settling_time(time, error) == math.inf
-    assert settling_time(time, 0 * time) == 0.0
+    assert settled(error) == math.inf
+    assert settled(0 * time) == 0.0
 
 
 def test_waypoints_count_in_order_only():
@@ -323,10 +331,16 @@ def test_waypoints_count_in_order_only():
     setup = Setup.of(load_scenario("snake", "snake", "waypoints",
                                    ["controller.waypoints=[[2, 0], [1, 0]]"]))  # fmt: skip
     time = np.arange(0, 3, 1e-3)
+
+    def found(centre):
+        figures = WaypointFigures(setup)
+        for part in (slice(0, 1500), slice(1499, 3000)):
+            figures.add(type("Times", (), {"time": time[part]})(), centre[part])
+        return figures.figures()
+
     centre = np.column_stack([time, 0 * time])
-    trajectory = type("Times", (), {"time": time})()
-    assert waypoint_figures(setup, trajectory, centre) == {"waypoints_reached": 1.0}
-    back = waypoint_figures(setup, trajectory, centre[::-1])
+    assert found(centre) == {"waypoints_reached": 1.0}
+    back = found(centre[::-1])
     assert back["waypoints_reached"] == 2.0
     assert back["waypoints_time"] == pytest.approx(3.0 - 1.3, abs=2e-3)
 

@@ -252,7 +252,7 @@ def no_bitmaps(folder):
         (other_size, "20 x 21 pixels, and not 20 x 20"),
         (huge, "300000 x 300000 pixels, and not 20 x 20"),
         (huge_text, "cannot read"),
-        (huge_file, "are no slice of 20 x 20"),
+        (huge_file, "it is larger than 1 MB"),
         (cut_off, "cannot read"),
         (no_png, "this is no PNG"),
         (coloured, "it has colours"),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.interfaces import Simulator, Tally
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.solids import Faces
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.perturbation import Perturbations
@@ -21,7 +19,7 @@ from voxel_sphere.model.contact import is_kinematic, rolling, touching
 from voxel_sphere.model.parameters import VoxelSphereParameters
 from voxel_sphere.simulators.engines import make_engine_simulator
 from voxel_sphere.simulators.heavy_reference import HeavyReference
-from voxel_sphere.simulators.metrics import metrics
+from voxel_sphere.simulators.metrics import BallFigures
 from voxel_sphere.simulators.reference import RollingReference
 from voxel_sphere.simulators.scene import Scene, make_scene
 from voxel_sphere.simulators.terrain_files import draw_relief, make_world
@@ -91,8 +89,8 @@ class VoxelSphere(Robot):
         twist = np.concatenate([speed @ rotation, state.twist[3:]])
         return replace(state, position=centre * scene.voxel, twist=twist)
 
-    def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-        return metrics(setup, trajectory)
+    def tally(self, setup: Setup, ticks: int) -> Tally:
+        return BallFigures()
 
 
 ROBOT = VoxelSphere()

@@ -13,6 +13,7 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_target
 from roboaccord.run.output import write_rows
 
 from monkeybot.cli.kinds import Controls, Rise, controls_of, kind_of, orbit_row
@@ -65,6 +66,7 @@ def continue_command(
     """
     if not 0.0 < largest <= 1.0:
         raise AccordError(f"--step is {largest:g}, and must be above 0, and 1 at most")
+    check_target(file, ".csv")
     parameters = robot_parameters(changes)
     orbit, rise = _begin(parameters, gait, kind, controls, start, rise)
     family = Family(orbit.kind, parameters, orbit.controls, along, low, high, rise)

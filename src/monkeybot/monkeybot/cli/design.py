@@ -39,6 +39,15 @@ def design_command(
     inertia: Annotated[
         Span, typer.Option(metavar="A B N", help="About the centre of gravity, in m L^2.")
     ] = (0.004, 0.076, 25),
+    largest: Annotated[
+        float,
+        typer.Option(
+            "--largest-radius",
+            min=0.0,
+            max=1.0,
+            help="Spectral radius up to which a gait counts as stable, in the ranges of periods.",
+        ),
+    ] = 0.98,
     folder: Out = None,
     force: Force = False,
     changes: Changes = None,
@@ -61,11 +70,11 @@ def design_command(
     with results(folder, "monkeybot_design", force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=len(centres) * len(inertias))
         field = design_map(
-            parameters, centres, inertias,
+            parameters, centres, inertias, largest=largest,
             done=lambda n: bar.update(task, advance=n, description="following"),
         )  # fmt: skip
         bar.update(task, description="searching")
-        robots = {"this robot": shipped_robot(parameters)}
+        robots = {"this robot": shipped_robot(parameters, largest)}
         robots |= {f"best {margin}": better_robot(field, margin) for margin in MARGINS}
         files = [place / "design.npz"]
         save_map(field.arrays, files[0], parameters, made_with("roboaccord-monkeybot", "numba"))

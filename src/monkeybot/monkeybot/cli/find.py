@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from roboaccord.cli.pieces import in_pieces
 
 from monkeybot.cli.kinds import Controls, KindName, Rise, controls_of, kind_of, orbit_row
 from monkeybot.cli.options import Changes, robot_parameters
+from monkeybot.gaits.asymmetry import Asymmetry, asymmetry
 from monkeybot.gaits.find import find_gaits
 from monkeybot.gaits.orbits import Orbit
 
@@ -26,6 +28,14 @@ def find_command(
     rise: Rise = 0.0,
     samples: Annotated[int, typer.Option(min=1, help="Random starts.")] = 1000,
     seed: Seed = 0,
+    anywhere: Annotated[
+        bool,
+        typer.Option(
+            "--anywhere",
+            help="Starts with the elbow on either side and rates up to 10 rad/s: also gaits that "
+            "do not pass through the vertical.",
+        ),
+    ] = False,
     changes: Changes = None,
 ) -> Result:
     """Find gaits of a kind that repeat, by Newton's method from random starts.
@@ -39,6 +49,8 @@ def find_command(
       accord monkeybot find --kind clocked --period 0.935 --samples 1000 --seed 1
 
       accord monkeybot find --kind flying --at flight=0.012 --samples 500 --json
+
+      accord monkeybot find --kind passive --at period=0.9 --anywhere
     """
     which = kind_of(kind)
     given = [*([f"period={period!r}"] if period is not None else []), *(controls or ())]
@@ -50,24 +62,36 @@ def find_command(
             bar.update(task, advance=count, description="random starts")
 
         found = find_gaits(
-            which, parameters, values, samples=samples, seed=seed, rise=rise, done=done
-        )
-    rows = [orbit_row(orbit) for orbit in found]
+            which, parameters, values, samples=samples, seed=seed, rise=rise, anywhere=anywhere,
+            done=done,
+        )  # fmt: skip
+    from_symmetry = [asymmetry(orbit, parameters) for orbit in found]
+    rows = [
+        {
+            **orbit_row(orbit),
+            "asymmetry": apart and apart.mirror,
+            "straight": apart and apart.straight,
+        }
+        for orbit, apart in zip(found, from_symmetry, strict=True)
+    ]
     return Result(
         {"kind": kind, "samples": samples, "seed": seed, "gaits": rows},
-        [f"{len(found)} gaits from {samples} starts", *_tables(found)],
+        [f"{len(found)} gaits from {samples} starts", *_tables(found, from_symmetry)],
         used={"at": [f"{name}={value:g}" for name, value in values.items()], "period": None},
     )
 
 
-def _tables(found: list[Orbit]) -> list[RenderableType]:
+def _tables(found: list[Orbit], from_symmetry: Sequence[Asymmetry | None]) -> list[RenderableType]:
     """Return the gaits in two tables that fit 80 columns: their figures, and their states."""
     if not found:
         return []
     controls = list(found[0].controls)
     figures = make_table("gait", "radius", *controls, "stride\n[m]", "drop\n[mm]", "work\n[J]")
-    states = make_table("gait", "th1\n[rad]", "th2\n[rad]", "w1\n[rad/s]", "w2\n[rad/s]")
-    for number, orbit in enumerate(found, 1):
+    states = make_table(
+        "gait", "th1\n[rad]", "th2\n[rad]", "w1\n[rad/s]", "w2\n[rad/s]",
+        "asymmetry\n[rad]", "straight\n[rad]",
+    )  # fmt: skip
+    for number, (orbit, apart) in enumerate(zip(found, from_symmetry, strict=True), 1):
         figures.add_row(
             str(number),
             f"{orbit.spectral_radius:.5g}",
@@ -76,9 +100,16 @@ def _tables(found: list[Orbit]) -> list[RenderableType]:
             f"{round(1e3 * orbit.drop, 3) + 0.0:.3f}",
             f"{orbit.work:.3f}",
         )
-        states.add_row(str(number), *(f"{value:.5f}" for value in orbit.start))
+        sizes = (apart.mirror, apart.straight) if apart else ()
+        states.add_row(
+            str(number),
+            *(f"{value:.5f}" for value in orbit.start),
+            *(f"{size:.2g}" for size in sizes),
+        )
     explained = (
         "radius: spectral radius of the multipliers, stable below 1; stride, drop and work: of a "
-        "cycle; times in s, torques in N m; below the state just after the change of hands"
+        "cycle; times in s, torques in N m; below the state just after the change of hands; asymmetry: "
+        "how far a swing is from its mirror image in time; straight: how near it comes to hanging "
+        "straight"
     )
     return [figures, Text(explained), states]

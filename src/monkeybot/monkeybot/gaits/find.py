@@ -23,6 +23,8 @@ NEAR = 1e-3  # what a residual must be below to be refined
 SAME = 1e-6  # largest difference of starts and controls of one gait
 STANDS = 1e-3  # m: a gait of a shorter stride goes nowhere
 TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))  # rad; rad/s
+# Where starts are looked for anywhere: the free hand level, the elbow on either side, and fast.
+FASTEST = 10.0  # rad/s
 BLOCK = 10  # starts that a worker takes at once
 
 Done = Callable[[int], None]
@@ -36,6 +38,7 @@ def find_gaits(
     samples: int,
     seed: int = 0,
     rise: float = 0.0,
+    anywhere: bool = False,
     done: Done | None = None,
 ) -> list[Orbit]:
     """Find gaits of a kind from random starts; the most stable one is first.
@@ -49,6 +52,7 @@ def find_gaits(
         samples: random starts.
         seed: of the random numbers.
         rise: wanted of a cycle [m], where the kind has a control to meet it.
+        anywhere: as of `random_starts`.
         done: called with the number of starts that a block has added.
 
     Raises:
@@ -57,7 +61,7 @@ def find_gaits(
     gait_of(kind, controls)
     if samples < 1:
         raise AccordError(f"samples is {samples}, and must be 1 at least")
-    guesses = random_starts(kind, controls, samples, seed)
+    guesses = random_starts(kind, controls, samples, seed, anywhere=anywhere)
     blocks = np.array_split(guesses, math.ceil(samples / BLOCK))
     found: list[Orbit] = []
     calls = ((kind, parameters, controls, block, rise) for block in blocks)
@@ -68,15 +72,26 @@ def find_gaits(
     return sorted(found, key=lambda orbit: (orbit.spectral_radius, *orbit.start))
 
 
-def random_starts(kind: Kind, controls: Mapping[str, float], samples: int, seed: int) -> Array:
+def random_starts(
+    kind: Kind, controls: Mapping[str, float], samples: int, seed: int, *, anywhere: bool = False
+) -> Array:
     """Return random starts and controls to solve for (samples, 4 + solved).
 
     The free hand is behind, about level with the held one: th1 + th2 / 2 is near -pi / 2.
+
+    Args:
+        kind: of the gaits.
+        controls: all of the kind's.
+        samples: number of starts.
+        seed: of the random numbers.
+        anywhere: draw th1 from the full circle and rates up to `FASTEST`, and not near the gaits
+            that are known.
     """
     rng = np.random.default_rng(seed)
-    th1 = rng.uniform(-0.5 * math.pi, 0.0, samples)
+    th1 = rng.uniform(*((-math.pi, math.pi) if anywhere else (-0.5 * math.pi, 0.0)), samples)
     th2 = -math.pi - 2.0 * th1 + rng.uniform(-TILT, TILT, samples)
-    rates = [rng.uniform(*span, samples) for span in RATES]
+    spans = ((-FASTEST, FASTEST),) * 2 if anywhere else RATES
+    rates = [rng.uniform(*span, samples) for span in spans]
     solved = [controls[name] * rng.uniform(0.5, 1.5, samples) for name in kind.solved]
     return np.column_stack([th1, th2, *rates, *solved])
 

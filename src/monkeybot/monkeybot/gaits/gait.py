@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.numerics.jit import HAS_NUMBA
 
-from monkeybot.model.events import NO_EVENT, VERTICAL, StateEvent, energy_restored, level
+from monkeybot.model.events import LEVEL, NO_EVENT, VERTICAL, StateEvent, energy_restored, level
 from monkeybot.model.hybrid import LIMIT, TOLERANCE, Phase, Then, run_many
 from monkeybot.model.parameters import MonkeyBotParameters
 
+ENSEMBLE = 64  # starts from which on eight are run side by side
 Errors = Callable[[Array, Array], Array]
 
 
@@ -91,7 +93,15 @@ def evaluate(
     k, n = len(full), len(gait.phases)
     phases = np.array([phase.row for phase in gait.phases])
     times, finals, counts = np.empty((k, n)), np.empty((k, 8)), np.empty(k, dtype=np.int64)
-    run_many(parameters.rows, full, phases, gait.stop.row, tolerance, times, finals, counts)
+    if k >= ENSEMBLE and has_series(gait, parameters):
+        from monkeybot.model.ensemble import run_ensemble  # imports numba
+
+        run_ensemble(
+            parameters.rows, full, np.zeros(k, dtype=np.int64), phases[None], gait.stop.row,
+            tolerance, times, finals, counts,
+        )  # fmt: skip
+    else:
+        run_many(parameters.rows, full, phases, gait.stop.row, tolerance, times, finals, counts)
     changes = [i for i, phase in enumerate(gait.phases) if phase.then is not Then.NOTHING]
     driven = [i for i, phase in enumerate(gait.phases) if phase.torque]
     return Evaluation(
@@ -101,6 +111,20 @@ def evaluate(
         travel=finals[:, 4:6] - full[:, 4:6],
         switch_time=times[:, : changes[0] + 1].sum(axis=1) if changes else np.full(k, np.nan),
         motor_time=times[:, driven].sum(axis=1),
+    )
+
+
+def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:
+    """Return whether `ensemble` has the gait's motion: held, frictionless, its events linear."""
+    events = [gait.stop, *(phase.until for phase in gait.phases)]
+    return (
+        HAS_NUMBA
+        and parameters.frictionless
+        and all(phase.then in (Then.NOTHING, Then.CHANGE) for phase in gait.phases)
+        and (
+            parameters.length_a == parameters.length_b
+            or all(event.row[0] != LEVEL for event in events)
+        )
     )
 
 

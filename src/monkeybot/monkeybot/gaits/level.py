@@ -21,9 +21,11 @@ class Level:
 
     Args:
         steps: the gaits, by rising period.
+        largest: spectral radius up to which they count as stable, at most 1.
     """
 
     steps: tuple[Step, ...]
+    largest: float = 1.0
 
     @property
     def best(self) -> Step:
@@ -32,15 +34,18 @@ class Level:
 
     @property
     def stable(self) -> tuple[float, float]:
-        """First and last period of the stable gaits about the best; NaN without any [s]."""
-        radii = [step.radius for step in self.steps]
-        if min(radii) >= 1.0:
+        """First and last period of the stable gaits about the best; NaN without any [s].
+
+        None between them has a spectral radius beyond `largest`.
+        """
+        radii, largest = [step.radius for step in self.steps], self.largest
+        if min(radii) >= largest:
             return math.nan, math.nan
         at = int(np.argmin(radii))
         low = high = at
-        while low > 0 and radii[low - 1] < 1.0:
+        while low > 0 and radii[low - 1] < largest:
             low -= 1
-        while high < len(radii) - 1 and radii[high + 1] < 1.0:
+        while high < len(radii) - 1 and radii[high + 1] < largest:
             high += 1
         return self._edge(low, low - 1), self._edge(high, high + 1)
 
@@ -51,24 +56,30 @@ class Level:
         return 0.0 if math.isnan(low) else 2.0 * (high - low) / (high + low)
 
     def _edge(self, inside: int, outside: int) -> float:
-        """Return the period between two gaits where the radius is 1, or that of the last one."""
+        """Return the period between two gaits where the radius is `largest`, or of the last one."""
         here = self.steps[inside]
         if not 0 <= outside < len(self.steps):
             return here.period
         there = self.steps[outside]
-        part = (1.0 - here.radius) / (there.radius - here.radius)
+        part = (self.largest - here.radius) / (there.radius - here.radius)
         return here.period + part * (there.period - here.period)
 
 
-def level_gaits(parameters: MonkeyBotParameters, step: Step) -> Level:
-    """Return the horizontal gaits of a robot, followed over the period both ways from one."""
+def level_gaits(parameters: MonkeyBotParameters, step: Step, largest: float = 1.0) -> Level:
+    """Return the horizontal gaits of a robot, followed over the period both ways from one.
+
+    Args:
+        parameters: of the robot.
+        step: a gait of it.
+        largest: spectral radius up to which they count as stable.
+    """
     down, up = (_walk(parameters, step, sign * PERIOD_STEP * step.period) for sign in (-1, 1))
-    return Level((*reversed(down), step, *up))
+    return Level((*reversed(down), step, *up), largest)
 
 
-def shipped_level(parameters: MonkeyBotParameters) -> Level:
-    """Return the horizontal gaits about the shipped one."""
-    return level_gaits(parameters, shipped_step(parameters))
+def shipped_level(parameters: MonkeyBotParameters, largest: float = 1.0) -> Level:
+    """Return the horizontal gaits about the shipped one; arguments as of `level_gaits`."""
+    return level_gaits(parameters, shipped_step(parameters), largest)
 
 
 def _walk(parameters: MonkeyBotParameters, step: Step, by: float) -> list[Step]:

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
 from monkeybot.model.parameters import MonkeyBotParameters
 
 
-def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-    """Return travel to the right and rise [m], the number of grips, and the largest impulse [N s].
+class MotionFigures(Tally):
+    """Measure travel to the right and rise [m], the number of grips, and the largest impulse [N s].
 
     Travel and rise are those of the centre of mass, from the first sample to the last.
     """
-    centre = centre_of_mass(setup.parameters, trajectory)
-    grips = [event for event in trajectory.events if event.kind == "magnet_on"]
-    return {
-        "travel": float(centre[-1, 0] - centre[0, 0]),
-        "rise": float(centre[-1, 1] - centre[0, 1]),
-        "grips": float(len(grips)),
-        "largest_impulse": max((event.impulse for event in grips), default=0.0),
-    }
+
+    def __init__(self, setup: Setup) -> None:
+        self._parameters = setup.parameters
+        self._start: Array | None = None
+
+    def add(self, part: Trajectory) -> None:
+        """Take a part of the motion."""
+        centre = centre_of_mass(self._parameters, part)
+        if self._start is None:
+            self._start = centre[0]
+        self._moved = centre[-1] - self._start
+
+    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
+        """Return the figures."""
+        grips = [event for event in events if event.kind == "magnet_on"]
+        return {
+            "travel": float(self._moved[0]),
+            "rise": float(self._moved[1]),
+            "grips": float(len(grips)),
+            "largest_impulse": max((event.impulse for event in grips), default=0.0),
+        }
 
 
 def centre_of_mass(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:

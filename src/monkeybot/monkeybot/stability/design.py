@@ -151,9 +151,14 @@ def scaled(
     )  # fmt: skip
 
 
-def shipped_robot(parameters: MonkeyBotParameters) -> Robot:
-    """Return a robot as it is, with the gaits about the shipped one."""
-    return Robot(shape_of(parameters), parameters, shipped_level(parameters))
+def shipped_robot(parameters: MonkeyBotParameters, largest: float = 1.0) -> Robot:
+    """Return a robot as it is, with the gaits about the shipped one.
+
+    Args:
+        parameters: of the robot.
+        largest: spectral radius up to which a gait counts as stable.
+    """
+    return Robot(shape_of(parameters), parameters, shipped_level(parameters, largest))
 
 
 def reshape(robot: Robot, after: Shape) -> Robot | None:
@@ -169,7 +174,7 @@ def reshape(robot: Robot, after: Shape) -> Robot | None:
         step = _moved(robot, steps[k], after) if 0 <= k < len(steps) else None
         if step is not None:
             parameters = shaped(robot.parameters, after)
-            return Robot(after, parameters, level_gaits(parameters, step))
+            return Robot(after, parameters, level_gaits(parameters, step, robot.level.largest))
     return None
 
 
@@ -190,6 +195,7 @@ def design_map(
     centre: Array,
     inertia: Array,
     *,
+    largest: float = 1.0,
     threads: int | None = None,
     done: Done | None = None,
 ) -> DesignMap:
@@ -200,13 +206,14 @@ def design_map(
     Args:
         parameters: of the robot where it starts; links alike, no friction.
         centre, inertia: of the grid (n,), (m,), as in `Shape`.
+        largest: spectral radius up to which a gait counts as stable, in the ranges of periods.
         threads: as many as there are cores by default.
         done: called with the number of robots that were finished.
 
     Raises:
         AccordError: if no shape of the grid can be reached.
     """
-    robot = shipped_robot(parameters)
+    robot = shipped_robot(parameters, largest)
     own = robot.shape
     cell = int(np.abs(centre - own.centre).argmin()), int(np.abs(inertia - own.inertia).argmin())
     first = _reshaped(centre, inertia, robot, cell)

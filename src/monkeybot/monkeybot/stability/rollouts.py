@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 
-from monkeybot.gaits.gait import full_starts, wrap
+from monkeybot.gaits.gait import ENSEMBLE, full_starts, has_series, wrap
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.hybrid import LIMIT, TOLERANCE, run
 from monkeybot.model.integrator import SCRATCH
 from monkeybot.model.parameters import MonkeyBotParameters
 
-BLOCK = 50  # walks that a thread takes at once: some 0.1 s of work with 100 steps
+BLOCK = 256  # walks that a thread takes at once: some 0.1 s of work with 100 steps
 NEAR = np.array([0.2, 0.2, 1.0, 1.0])  # rad, rad/s: how far from the orbit a walk may end
 
 T = TypeVar("T")
@@ -80,6 +80,40 @@ def walk_block(
             hand = int(marks[count - 1, 0])
             cycles[i] = j + 1
         finals[i] = u
+
+
+def walk_together(
+    both: tuple[tuple[float, ...], ...], starts: Array, phases: Array, stop: tuple[float, ...],
+    target: Array, gains: Array, sample: float, jitter: Array, factors: Array, forwards: float,
+    tolerance: float, cycles: NDArray[np.int64], finals: Array,
+) -> None:  # fmt: skip
+    """Do what `walk_block` does, cycle by cycle with all walks that go on, as an ensemble.
+
+    A walk that misses an event ends where the cycle began.
+    """
+    from monkeybot.model.ensemble import run_ensemble  # imports numba
+
+    finals[:], cycles[:] = starts, 0
+    alive, hands = np.arange(len(starts)), np.zeros(len(starts), dtype=np.int64)
+    timed = phases[:, 2] != 0.0
+    for j in range(jitter.shape[1]):
+        u, k = finals[alive], len(alive)
+        now = np.broadcast_to(phases, (k, *phases.shape)).copy()
+        now[:, :, 0] *= factors[alive, None]
+        late = phases[:, 1] + (u[:, :4] - target) @ gains.T
+        if sample > 0.0:
+            late = sample * np.floor(late / sample + 0.5)
+        now[:, timed, 1] = np.clip(late + jitter[alive, j], 0.0, LIMIT)[:, timed]
+        ends, counts, side = np.empty((k, 8)), np.empty(k, dtype=np.int64), hands[alive]
+        run_ensemble(both, u, side, now, stop, tolerance, np.empty(now.shape[:2]), ends, counts)
+        ran = counts >= 0
+        finals[alive[ran]], hands[alive] = ends[ran], side
+        on = ran & (np.abs(ends[:, 1] - target[1]) <= math.pi)
+        on &= (ends[:, 4] - u[:, 4]) * forwards > 0.0
+        alive = alive[on]
+        cycles[alive] = j + 1
+        if not len(alive):
+            return
 
 
 @dataclass(frozen=True)
@@ -140,7 +174,8 @@ def walk(
     k, n = len(full), len(phases)
     law = feedback or Feedback(np.zeros((n, 4)))
     walked, finals = np.zeros(k, dtype=np.int64), np.empty((k, 8))
-    walk_block(
+    together = k >= ENSEMBLE and has_series(orbit.gait, parameters)
+    (walk_together if together else walk_block)(
         parameters.rows, full, phases, orbit.gait.stop.row, orbit.start, law.gains, law.sample,
         np.zeros((k, cycles, n)) if jitter is None else jitter,
         np.ones(k) if factors is None else factors,

@@ -10,6 +10,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import log
 from roboaccord.cli.options import Changes, Faults, Seed, load_setup
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_target
 
 from packbot.failures.pictures import draw_equilibria
 
@@ -39,6 +40,7 @@ def equilibria_command(
     from packbot.failures.equilibria import KINDS, find_equilibria
 
     setup = load_setup("packbot", "reach", changes, faults)
+    check_target(plot)
     arm = FailedArm(setup, setup.faults)
     if not len(arm.loose):
         raise AccordError("equilibria takes a --fault JOINT=loose")

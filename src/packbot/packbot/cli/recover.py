@@ -14,6 +14,7 @@ from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, load_setup
 from roboaccord.cli.pieces import in_pieces, kept
+from roboaccord.contract.files import check_target
 
 from packbot.failures.pictures import draw_recovery
 from packbot.model.libraries import compiled
@@ -53,6 +54,7 @@ def recover_command(
     with compiled("accord packbot recover"):
         from packbot.failures.studies import all_cases, counts, study
 
+    check_target(plot)
     setups = [load_setup("packbot", "reach", changes, faults)]
     if not faults:
         cases = all_cases(setups[0])

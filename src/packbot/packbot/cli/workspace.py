@@ -18,6 +18,7 @@ from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Force, Out, Seed, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.contract.files import check_target
 from roboaccord.scenario.setup import Setup
 
 from packbot.failures.arm import FailedArm
@@ -106,6 +107,10 @@ def workspace_command(
     given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)
     cases = _cases(setup, given, angles)
+    if keep is not None and (len(given) != 1 or len(cases) < 2):
+        raise AccordError("--keep takes one --fault JOINT=frozen")
+    for picture in (plot, torques):
+        check_target(picture)
     found = _measured(setup, cases, [payload], workers=1, **how)  # of some seconds in all
     if plot:
         (draw_workspace if given else draw_kept)(found, plot)
@@ -115,8 +120,6 @@ def workspace_command(
         draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(failed), torques)
     data = figures_of(found)
     if keep is not None:
-        if len(given) != 1 or len(cases) < 2:
-            raise AccordError("--keep takes one --fault JOINT=frozen")
         data["guard"] = asdict(guard(setup, given[0].joint, found, keep, poses))
     return Result(data, shown_of(data))
 

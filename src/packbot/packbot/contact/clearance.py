@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import coal
 import numpy as np
@@ -27,6 +28,7 @@ from packbot.model.arm import Arm
 TOLERANCE = 1e-8
 # m: closer than this the normal is made sure of; 1 of 70 is wrong within 1e-7, none above 1e-6.
 CLOSE = 1e-5
+_min_distance = attrgetter("min_distance")
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class Clearance:
         """Return the signed distances of all pairs (p,) [m] at the angles q (7,) [rad]."""
         pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._found, q)
         pin.computeDistances(self._geometry, self._found)
-        return np.array([result.min_distance for result in self._results])
+        return np.fromiter(map(_min_distance, self._results), float, len(self._results))
 
     def near(self, q: Array, reach: float) -> Index:
         """Return the pairs closer than `reach` [m] (k,), in order.

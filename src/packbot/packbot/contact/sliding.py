@@ -109,6 +109,17 @@ class Sliding:
         share = self._coefficients(features) / np.sqrt((slip**2).sum(axis=1) + self._slip_speed**2)
         return np.asarray(jacobian - np.einsum("m,md,mdn->mn", share, slip, tangential))
 
+    def damping(
+        self, features: Index, q: Array, v: Array, witnesses: Array, forces: Array
+    ) -> Array:  # fmt: skip
+        """Return how the friction of features under normal forces falls with the rates (n, n)."""
+        tangential = self._across(features, q, witnesses)
+        slip = tangential @ v
+        square = (slip**2).sum(axis=1) + self._slip_speed**2
+        across = np.eye(2) - slip[:, :, None] * slip[:, None, :] / square[:, None, None]
+        share = self._coefficients(features) * forces / np.sqrt(square)
+        return np.asarray(np.einsum("m,mdi,mde,mej->ij", share, tangential, across, tangential))
+
     def friction_impulses(
         self, mass: Array, features: Index, q: Array, v: Array, witnesses: Array, jacobian: Array,
         impulses: Array,

@@ -33,6 +33,7 @@ class ConstrainedDynamics:
         closed: gaps that may press.
         forces: of the closed gaps at the last slope (m,) [N, N m].
         efforts: held by the joints (n,) [N m].
+        dry: whether there is dry friction, which can be stiff.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class ConstrainedDynamics:
             gap_functions,
             sliding,
         )
+        self.dry = friction.any_dry or sliding.any
         self.efforts = np.zeros(arm.model.nv)
         self.closed = ClosedGaps()
         self.forces = np.zeros(0)
@@ -76,6 +78,28 @@ class ConstrainedDynamics:
         if answer != SOLVED:
             raise JammedError("no contact forces were found: the contacts contradict each other")
         return out
+
+    def friction_rates(self, x: Array) -> Array:
+        """Return by how much accelerations fall with the rates through friction (n, n) [1/s].
+
+        In the state of the last slope: what presses there holds its gaps.
+        """
+        n = len(x) // 2
+        q, v = x[:n], x[n:]
+        damping = np.diag(self.friction.damping(v))
+        response = np.linalg.inv(self.arm.mass_matrix(q))
+        hold = self.forces > 0.0
+        if hold.any():
+            _, jacobian, witnesses = self.gap_functions.measure(self.closed.features, q)
+            if self.sliding.any:
+                damping += self.sliding.damping(
+                    self.closed.features, q, v, witnesses, self.forces
+                )  # fmt: skip
+            pressed = response @ jacobian[hold].T
+            delassus = jacobian[hold] @ pressed
+            delassus[np.diag_indices_from(delassus)] *= 1.0 + GIVE
+            response = response - pressed @ np.linalg.solve(delassus, pressed.T)
+        return np.asarray(response @ damping)
 
     def sliding_power(self, x: Array) -> float:
         """Return the power dissipated by contact friction in the state of the last slope [W]."""

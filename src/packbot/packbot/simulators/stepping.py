@@ -19,6 +19,7 @@ from packbot.contact.impacts import impact
 from packbot.simulators.energy import EnergyBook
 from packbot.simulators.events import first_closing
 from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
+from packbot.simulators.stiff import EXPLICIT, SHORTER, take_stiff_step
 
 LEAST_STEP = 1e-12  # s
 JAM = 1e-6  # s: contacts that jam in that time jam now
@@ -126,6 +127,7 @@ class EventDrivenStepper:
 
         Steps share the time that is left evenly: none is a crumb.
         """
+        self._jacobian = self._stiff_jacobian() if self.motion.dry else None
         size = left / math.ceil(left / min(self._size, self._options["max_step"]))
         near = self._options["near"]
         while size > LEAST_STEP:
@@ -143,7 +145,20 @@ class EventDrivenStepper:
         raise DivergedError(f"the step size fell to nothing at t = {self.time:.6f} s")
 
     def _take(self, first: Array, size: float) -> Step:
-        return take_step(self.motion.slope, self.x, first, size, self._options["tolerance"])
+        slope, tolerance = self.motion.slope, self._options["tolerance"]
+        if self._jacobian is None:
+            return take_step(slope, self.x, first, size, tolerance)
+        return take_stiff_step(slope, self.x, first, self._jacobian, size, tolerance)
+
+    def _stiff_jacobian(self) -> Array | None:
+        """Return the derivative of the slope by friction (2n, 2n); None where it is not stiff."""
+        rates, n = self.motion.friction_rates(self.x), self.n
+        fastest = np.abs(np.linalg.eigvals(rates)).max()
+        if fastest * self._options["max_step"] < SHORTER * EXPLICIT:
+            return None
+        jacobian = np.zeros((2 * n, 2 * n))
+        jacobian[n:, n:] = -rates
+        return jacobian
 
     def _angles(self, step: Step) -> Array:
         """Return the largest rotation of each joint in a step (n,) [rad]."""

@@ -177,7 +177,10 @@ class Content:
     ) -> list[tuple[float, Array]]:
         """Return the commands of a topic of ours; none where a foreign bag means another thing."""
         try:
-            return [decode(data) for data in self.raw(f"{self.namespace}/{name}")]
+            rows = [decode(data) for data in self.raw(f"{self.namespace}/{name}")]
+            if not all(np.isfinite(row[1]).all() for row in rows):
+                raise AccordError(f"a message of {name} holds a number that is not finite")
+            return rows
         except AccordError as error:
             if self.facts():
                 raise AccordError(f"{self.bag}: {error}") from None
@@ -213,7 +216,23 @@ class Content:
         codec = JointStateCodec(joints)
         decode = _decode_padded(joints) if foreign else codec.decode
         rows = _since_reset(self.decode(names.STATES, decode), self.bag)
-        return tuple(joints), [np.array(column) for column in zip(*rows, strict=True)]
+        time, *found = [np.array(column) for column in zip(*rows, strict=True)]
+        if not facts and not np.isfinite(found[2]).all():
+            _log.warning("%s: efforts that are not finite are read as zero", self.bag)
+            found[2] = np.where(np.isfinite(found[2]), found[2], 0.0)
+        for values, what in zip(found, ("angles", "rates", "efforts"), strict=True):
+            self._check_finite(time, values, what)
+        return tuple(joints), [time, *found]
+
+    def _check_finite(self, time: Array, values: Array, what: str) -> None:
+        """Refuse values (k, m) that are not all finite, naming the time.
+
+        Raises:
+            AccordError: if one is not.
+        """
+        bad = ~np.isfinite(values).all(axis=1)
+        if bad.any():
+            raise AccordError(f"{self.bag}: {what} are not finite at t = {time[bad.argmax()]:g} s")
 
     def switches(self, facts: Mapping[str, Any], time: Array) -> dict[str, NDArray[np.bool_]]:
         """Return the state of each switch at each time (k,), from the stamped events.
@@ -234,6 +253,7 @@ class Content:
         rows = _since_reset(self.decode(names.ODOMETRY, OdometryCodec().decode), self.bag)
         times = np.array([row[0] for row in rows])
         values = np.array([np.concatenate(row[1:]) for row in rows]).reshape(-1, _BASE)
+        self._check_finite(times, values, "poses or twists of the base")
         first, last = 0, len(time)
         if len(times):
             first = int(np.searchsorted(time, times[0]))

@@ -8,12 +8,14 @@ chunks, data section and summary carry theirs, and the messages of a channel are
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import numpy as np
 from rosbags.interfaces import (
     Connection,
     Qos,
@@ -26,20 +28,24 @@ from rosbags.interfaces import (
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.enums import CompressionMode
 from rosbags.rosbag2.metadata import dump_qos_v9
-from rosbags.rosbag2.storage_mcap import McapWriter
+from rosbags.rosbag2.storage_mcap import McapWriter, PendingChunk
 
 from roboaccord.bag.topics import LIBRARY, Topic, distribution_version
 
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
 _OPCODE = 5
-_FIXED = 22  # bytes of a message record beside its data
+_HEAD, _FIXED = 9, 22  # bytes of a message record before its length counts, and beside its data
 _CHUNK = 1 << 20  # bytes, as rosbags has it
 _SEQUENCE = 0xFFFFFFFF  # it is an uint32, and goes round
 _TEXT = struct.Struct("<I")  # length of a text
 _RECORD = struct.Struct("<BQ")  # opcode and length of a record
 _CRC = struct.Struct("<I")
 _PLACE = struct.Struct("<Q")
-_CHUNK_CRC = _RECORD.size + 24  # bytes of a chunk record before its checksum
+_HEADER_RECORD, _CHUNK_RECORD, _INDEX_RECORD = 1, 6, 7  # opcodes
+_TIMES = struct.Struct("<QQ")  # two times, places or sizes
+_SUM = struct.Struct("<QI")  # size and checksum
+_INDEX_HEAD = struct.Struct("<HI")  # channel, bytes that follow
+_INDEX_PLACE = struct.Struct("<HQ")  # channel and place of its index
 _DATA_END = _RECORD.size + _CRC.size  # bytes of the record that ends the data section
 _MAGIC = 8  # bytes at both ends of the file
 _FOOTER = 20  # bytes of the content of the footer: two places and a checksum
@@ -55,6 +61,15 @@ _LATCHED = Qos(
     _FOREVER,
     False,
 )
+Message = tuple[Connection, int, bytes | memoryview]  # with its time [ns]
+
+
+def _text(text: str) -> bytes:
+    return _TEXT.pack(len(text)) + text.encode()
+
+
+def _record(opcode: int, *parts: bytes) -> bytes:
+    return _RECORD.pack(opcode, sum(map(len, parts))) + b"".join(parts)
 
 
 class _Section(BytesIO):
@@ -83,43 +98,61 @@ class FastMcapWriter(McapWriter):
     def __init__(self, path: Path, _: CompressionMode) -> None:
         super().__init__(path, CompressionMode.STORAGE)
         texts = ("ros2", f"{LIBRARY}-{distribution_version('roboaccord')}")
-        header = b"".join(_TEXT.pack(len(text)) + text.encode() for text in texts)
-        self.bio.seek(0)
-        self.bio.truncate()
+        self.bio.close()
+        self.bio = self.path.open("wb", buffering=0)  # what is written, is written
         self._crc = 0
-        self._emit(b"\x89MCAP0\r\n" + _RECORD.pack(1, len(header)) + header)
+        self._emit(b"\x89MCAP0\r\n" + _record(_HEADER_RECORD, *map(_text, texts)))
 
     def write(self, connection: Connection, timestamp: int, data: bytes | memoryview) -> None:
         """Append a message to the pending chunk."""
-        chunk, key = self.chunk, connection.id
-        at = chunk.bio.tell()
-        chunk.msgs[key].append((timestamp, at))
-        length = _FIXED + len(data)
-        self.channel_stats[key] += 1
-        count = self.channel_stats[key] & _SEQUENCE
-        chunk.bio.write(_MESSAGE.pack(_OPCODE, length, key, count, timestamp, timestamp))
-        chunk.bio.write(data)
-        if timestamp < chunk.message_start_time:
-            chunk.message_start_time = timestamp
-            self.message_start_time = min(timestamp, self.message_start_time)
-        if timestamp > chunk.message_end_time:
-            chunk.message_end_time = timestamp
-            self.message_end_time = max(timestamp, self.message_end_time)
-        if at + _MESSAGE.size + len(data) > _CHUNK:
-            self.close_chunk()
+        self.write_all([(connection, timestamp, data)])
+
+    def write_all(self, messages: Iterable[Message]) -> None:
+        """Append messages, and close every chunk that is full."""
+        stats, pack = self.channel_stats, _MESSAGE.pack
+        chunk, at = self.chunk, self.chunk.bio.tell()
+        parts: list[bytes | memoryview] = []
+        first, last = chunk.message_start_time, chunk.message_end_time
+        for connection, time, data in messages:
+            key, length = connection.id, _FIXED + len(data)
+            chunk.msgs[key].append((time, at))
+            stats[key] += 1
+            parts += pack(_OPCODE, length, key, stats[key] & _SEQUENCE, time, time), data
+            at += _HEAD + length
+            first, last = time if time < first else first, time if time > last else last
+            if at > _CHUNK:
+                self._append(parts, first, last)
+                self.close_chunk()
+                chunk, at, parts = self.chunk, 0, []
+                first, last = chunk.message_start_time, chunk.message_end_time
+        self._append(parts, first, last)
+
+    def _append(self, parts: Sequence[bytes | memoryview], first: int, last: int) -> None:
+        """Append messages to the pending chunk, whose times are now `first` to `last` [ns]."""
+        if parts:
+            self.chunk.bio.write(b"".join(parts))
+            self.chunk.message_start_time, self.chunk.message_end_time = first, last
+            self.message_start_time = min(first, self.message_start_time)
+            self.message_end_time = max(last, self.message_end_time)
 
     def close_chunk(self) -> None:
         """Write the pending chunk with its checksum, and its index."""
-        checksum = crc32(self.chunk.bio.getbuffer())
-        stream = self.bio
-        self.bio = section = _Section(stream.tell())
-        try:
-            super().close_chunk()
-        finally:
-            self.bio = stream
-        data = section.getbuffer()
-        _CRC.pack_into(data, _CHUNK_CRC, checksum)
+        chunk, content = self.chunk, self.chunk.bio.getvalue()
+        times = _TIMES.pack(chunk.message_start_time, chunk.message_end_time)
+        packed, name = self.compressor(content), _text(self.compression)
+        parts = [times, _SUM.pack(len(content), crc32(content)), name, _PLACE.pack(len(packed))]
+        start, data = self.bio.tell(), bytearray(_record(_CHUNK_RECORD, *parts, packed))
+        size, places = len(data), b""
+        for key, messages in chunk.msgs.items():
+            places += _INDEX_PLACE.pack(key, start + len(data))
+            index = np.array(messages, "<u8").tobytes()
+            data += _record(_INDEX_RECORD, _INDEX_HEAD.pack(key, len(index)), index)
+        summary = BytesIO()
+        summary.write(times + _TIMES.pack(start, size) + _TEXT.pack(len(places)) + places)
+        summary.write(_PLACE.pack(len(data) - size) + name + _TIMES.pack(len(packed), len(content)))
+        self.chunks.append(summary)
         self._emit(data)
+        self.chunk = PendingChunk(2**63 - 1, 0, BytesIO(), defaultdict(list))
 
     def close(self, version: int, metadata: str) -> None:
         """Write what is pending, the summary and the footer, with their checksums."""
@@ -143,8 +176,15 @@ class FastMcapWriter(McapWriter):
         self.bio.close()
 
     def _emit(self, data: bytes | memoryview) -> None:
+        """Write a part of the file, all of it or nothing."""
         self._crc = crc32(data, self._crc)
-        self.bio.write(data)
+        start, left = self.bio.tell(), memoryview(data)
+        try:
+            while left:
+                left = left[self.bio.write(left) :]
+        except OSError:
+            self.bio.truncate(start)
+            raise
 
 
 class RunWriter(Writer):
@@ -152,12 +192,27 @@ class RunWriter(Writer):
 
     STORAGE_PLUGINS: Mapping[StoragePlugin, Any] = {StoragePlugin.MCAP: FastMcapWriter}
 
+    def write_all(self, messages: Sequence[Message]) -> None:
+        """Append messages of topics that were added."""
+        storage: Any = self.storage
+        storage.write_all(messages)
+        for connection, time, _ in messages:
+            self.counts[connection.id] += 1
+            if time < self.min_timestamp:
+                self.min_timestamp = time
+            if time > self.max_timestamp:
+                self.max_timestamp = time
+
     def flush(self) -> None:
         """Close the pending chunk and hand it to the operating system."""
         storage: Any = self.storage
         if storage.chunk.msgs:
             storage.close_chunk()
-        storage.bio.flush()
+
+    def abort(self) -> None:
+        """Close without index; what is in the file already stays."""
+        super().abort()
+        self.metapath.with_suffix(".yaml.tmp").unlink(missing_ok=True)
 
     def add_topic(self, topic: Topic, typestore: Any) -> Connection:
         """Add a topic of a type that the typestore knows."""

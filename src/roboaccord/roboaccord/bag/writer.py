@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
+import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,6 +15,7 @@ from rosbags.rosbag2.errors import WriterError
 from rosbags.typesys import Stores, get_typestore
 
 from roboaccord.bag import topics as names
+from roboaccord.bag.spool import Spool
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.targets import encode_target
 from roboaccord.bag.topics import Topic
@@ -36,7 +37,6 @@ from roboaccord.description.tree import Tree
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
 
-FLUSH_PERIOD = 0.5  # s of wall time: what a killed run loses at most
 TF_PERIOD = 0.02  # s of simulated time
 
 
@@ -68,14 +68,11 @@ class BagWriter:
         self._switches: dict[str, bool] = {}
         self._next_tf = 0.0
         self._begun = False
-        self._lock = threading.Lock()  # over the writer, which a thread flushes
-        self._over = threading.Event()
-        self._failure: AccordError | None = None
         if self.path.exists():
             raise AccordError(f"{self.path} exists already; choose another name for the bag")
 
     def __enter__(self) -> Self:
-        """Create the bag and write its metadata.
+        """Create the bag and write its metadata; if that fails, there is none.
 
         Raises:
             AccordError: if the folder exists or cannot be written.
@@ -83,12 +80,24 @@ class BagWriter:
         urdf = self._setup.urdf()
         self._transforms = RobotTransforms(Tree.parse(urdf), self._setup.joints)
         self._typestore = get_typestore(Stores.ROS2_JAZZY)
-        try:
-            self._writer = RunWriter(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
-            self._writer.open()
-        except (OSError, WriterError) as error:
-            raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
-        self._writer.set_custom_data("robot", self._robot)
+        with ExitStack() as undo:
+            try:
+                self._writer = RunWriter(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
+                self._writer.open()
+            except (OSError, WriterError) as error:
+                if isinstance(error, OSError):
+                    shutil.rmtree(self.path, ignore_errors=True)
+                raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
+            undo.callback(shutil.rmtree, self.path, ignore_errors=True)
+            self._spool = Spool(self._writer, self.path)
+            undo.callback(self._close, complain=False)
+            self._begin(urdf)
+            undo.pop_all()
+        return self
+
+    def _begin(self, urdf: str) -> None:
+        """Write what stands before the first state."""
+        self._spool.note("robot", self._robot)
         for topic in names.topics(self._robot):
             self.add_topic(topic)
         states = (names.STATES, names.ODOMETRY, names.EFFORTS)
@@ -96,6 +105,7 @@ class BagWriter:
             self._connections[f"/{self._robot}/{name}"] for name in states
         )
         self._on_tf = self._connections[names.TF]
+        self._write = self._spool.put
         self.write_raw(f"/{self._robot}/{names.DESCRIPTION}", 0, encode_string(urdf))
         self.write_raw(f"/{self._robot}/{names.SCENARIO}", 0, encode_string(self._facts))
         around = encode_surfaces(surroundings(self._setup))
@@ -103,9 +113,6 @@ class BagWriter:
         self.write_raw(names.TF_STATIC, 0, self._transforms.static())
         self._write_preliminary_metadata()
         self.flush()
-        self._thread = threading.Thread(target=self._flush_by_time, name="flush", daemon=True)
-        self._thread.start()
-        return self
 
     def __exit__(
         self,
@@ -114,25 +121,22 @@ class BagWriter:
         traceback: TracebackType | None,
     ) -> None:
         """Close the bag, whatever happened: what was recorded is kept."""
-        self._over.set()
-        self._thread.join()
+        self._close(complain=error is None)
+
+    def _close(self, *, complain: bool) -> None:
         try:
-            self._writer.close()
-        except OSError as failure:
-            with contextlib.suppress(OSError):  # what is left in buffers has no place either
-                self._writer.abort()
-            if error is None:
-                raise AccordError(f"cannot write {self.path}: {_reason(failure)}") from None
-        if self._failure and error is None:
-            raise self._failure
+            self._spool.close()
+        except AccordError:
+            if complain:
+                raise
 
     def finish(self, sha256: str) -> None:
         """Store the hash of the trajectory: the mark of a run that came to its end."""
-        self._writer.set_custom_data("sha256", sha256)
+        self._spool.note("sha256", sha256)
 
     def note_loss(self, events: int) -> None:
         """Store the number of lost events in the bag."""
-        self._writer.set_custom_data(names.LOST_EVENTS, str(events))
+        self._spool.note(names.LOST_EVENTS, str(events))
 
     def on_state(self, state: RobotState) -> None:
         """Record joints, base, and at 50 Hz of simulated time the transforms."""
@@ -186,37 +190,15 @@ class BagWriter:
     def add_topic(self, topic: Topic) -> None:
         """Make a topic ready for `write_raw`, if it is not."""
         if topic.name not in self._connections:
-            with self._lock:
-                self._connections[topic.name] = self._writer.add_topic(topic, self._typestore)
+            self._connections[topic.name] = self._spool.add_topic(topic, self._typestore)
 
     def flush(self) -> None:
-        """Close the chunk and hand it to the operating system.
+        """Hand to the operating system whatever was recorded.
 
         Raises:
             AccordError: if the disk is full.
         """
-        try:
-            with self._lock:
-                self._writer.flush()
-        except OSError as error:
-            raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
-
-    def _flush_by_time(self) -> None:
-        """Flush whether anything comes or not; half the period is left for a busy machine."""
-        try:
-            while not self._over.wait(FLUSH_PERIOD / 2.0):
-                self.flush()
-        except AccordError as error:  # told to whoever writes next
-            self._failure = error
-
-    def _write(self, connection: Connection, time_ns: int, data: bytes) -> None:
-        if self._failure:
-            raise self._failure
-        try:
-            with self._lock:
-                self._writer.write(connection, time_ns, data)
-        except OSError as error:
-            raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
+        self._spool.flush()
 
     def _write_optional(self, name: str, time_ns: int, data: bytes) -> None:
         for topic in names.optional_topics(self._robot):

@@ -102,12 +102,12 @@ class JointStateCodec:
             order, sec, nanosec, *counts = self._head.unpack_from(data)
             if order == HEADER[:2] and (counts[0], counts[1]) == self._expected:
                 n, stride = len(self.joints), self._stride
-                numbers = np.frombuffer(data, DOUBLE, n + 2 * stride, self._start).copy()
-                return (
+                numbers = np.frombuffer(data, DOUBLE, n + 2 * stride, self._start)
+                return (  # arrays of their own, which a state freezes as they are
                     (sec * NANOSECONDS + nanosec) / NANOSECONDS,
-                    numbers[:n],
-                    numbers[stride : stride + n],
-                    numbers[2 * stride :],
+                    numbers[:n].copy(),
+                    numbers[stride : stride + n].copy(),
+                    numbers[2 * stride :].copy(),
                 )
         return None
 
@@ -163,7 +163,7 @@ class OdometryCodec:
         ):
             sec, nanosec = STAMP.unpack_from(data, STAMP_AT)
             time = (sec * NANOSECONDS + nanosec) / NANOSECONDS
-            numbers = np.frombuffer(data, DOUBLE, size, self._start).copy()
+            numbers = np.frombuffer(data, DOUBLE, size, self._start)
         else:
             reader = CdrReader(data, "Odometry")
             time = reader.time()
@@ -171,7 +171,7 @@ class OdometryCodec:
             reader.string()
             numbers = reader.doubles(size)
         twist = numbers[_POSE + _COVARIANCE : _POSE + _COVARIANCE + _TWIST]
-        return time, numbers[:3], numbers[3:_POSE], twist
+        return time, numbers[:3].copy(), numbers[3:_POSE].copy(), twist.copy()
 
 
 class EffortCodec:

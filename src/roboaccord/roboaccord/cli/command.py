@@ -8,8 +8,8 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -23,7 +23,7 @@ from typer.models import OptionInfo
 
 from roboaccord.cli.console import Call, call, out
 from roboaccord.cli.pieces import Pieces
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.run.output import plain
 from roboaccord.scenario.setup import Setup
 
@@ -108,6 +108,17 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(name, cls=getattr(function, "command_class", None))(command)
+
+
+@contextmanager
+def until_interrupted() -> Iterator[None]:
+    """Do what lasts until Ctrl-C, which is its regular end; SIGTERM is not."""
+    try:
+        yield
+    except Terminated:
+        raise
+    except KeyboardInterrupt:
+        return
 
 
 def check_numbers(signature: inspect.Signature, given: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from pydantic import BaseModel, Field, StrictBool, ValidationError
 
 from roboaccord.cli.console import note
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
 from roboaccord.contract.fault import Fault, Kind
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
 from roboaccord.description.resources import share
@@ -180,6 +180,7 @@ def terminal_keys() -> Iterator[Read]:
     one that comes before that is read is an interrupt. The last key is `END`.
     """
     told: list[str] = []
+    ended: list[int] = []
     is_open = sys.stdin is not None  # else the next file that is opened has its number
 
     def read() -> list[str]:
@@ -191,15 +192,18 @@ def terminal_keys() -> Iterator[Read]:
             keys += [ARROWS.get(m[1] or "", m[0]) for m in _KEYS.finditer(text)]
         return keys if is_open else [*keys, END]
 
-    def end(*_: object) -> None:
+    def end(number: int, _: object) -> None:
         if told:  # nobody reads any more
-            raise KeyboardInterrupt
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
         told.append("q")
+        ended.append(number)
 
     before = {number: signal.signal(number, end) for number in _ENDS}
     try:
         with _raw():
             yield read
+        if signal.SIGTERM in ended:
+            raise Terminated
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

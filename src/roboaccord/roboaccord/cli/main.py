@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
+import signal
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Annotated, NoReturn
 
 import typer
 
 from roboaccord.cli.lazy import LazyGroup
-from roboaccord.contract.errors import AccordError
+from roboaccord.cli.start import WORDS
+from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.version import VERSION
+
+INTERRUPTED = 128 + signal.SIGINT
+GRACE = 2.0  # s that a process has to end
 
 app = typer.Typer(
     name="accord",
@@ -32,10 +40,58 @@ def options(
         raise typer.Exit
 
 
-def main() -> None:
-    """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error."""
+def main() -> NoReturn:
+    """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error, 130 or 143."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    sys.exit(run(sys.argv[1:]))
+    with minded() as signals:
+        status = run(sys.argv[1:])
+    if status == INTERRUPTED or signals:
+        number = signals[0] if signals else signal.SIGINT
+        status = complain(WORDS[number], 128 + number)
+        end_children()
+        leave(status)
+    sys.exit(status)
+
+
+@contextmanager
+def minded() -> Iterator[list[signal.Signals]]:
+    """Let SIGTERM end a command as Ctrl-C does; yield the list that it is then in.
+
+    The first signal counts: a second SIGTERM does not disturb what closes files.
+    """
+    told: list[signal.Signals] = []
+
+    def end(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        told.append(signal.Signals(number))
+        raise Terminated
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, end)
+    yield told
+    for number in WORDS:  # what is left is the end of the interpreter
+        signal.signal(number, signal.SIG_IGN)
+
+
+def end_children() -> None:
+    """End the processes of this one that are still at work."""
+    children = multiprocessing.active_children()
+    for child in children:
+        child.terminate()
+    for child in children:
+        child.join(GRACE)
+        if child.is_alive():
+            child.kill()
+            child.join()
+
+
+def leave(status: int) -> NoReturn:
+    """End the process at once: pools that were interrupted are not waited for."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
 
 
 def run(words: list[str]) -> int:
@@ -45,7 +101,7 @@ def run(words: list[str]) -> int:
     except AccordError as error:
         return complain(str(error))
     except KeyboardInterrupt:
-        return complain("interrupted", 130)
+        return INTERRUPTED
     except BrokenPipeError:
         return 0
     except MemoryError:

@@ -15,6 +15,7 @@ import typer
 
 from roboaccord.cli.command import Result
 from roboaccord.contract.errors import AccordError
+from roboaccord.run.output import write_text
 from roboaccord.scenario.setup import robot_names
 
 SUFFIX = ".jinja"
@@ -81,7 +82,7 @@ def write_package(name: str, package: Path) -> list[Path]:
         for path, text in templates():
             file = package / path.replace("NAME", name)
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(environment.from_string(text).render(words), encoding="utf-8")
+            write_text(file, environment.from_string(text).render(words))
             made.append(file)
     except OSError as error:
         raise AccordError(f"cannot write {package}: {error.strerror or error}") from None

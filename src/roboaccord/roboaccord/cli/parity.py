@@ -108,8 +108,10 @@ def parity_command(
     chosen = choose_readers(engines)
     files = files_of(what, packages, root)
     for path, kind in ((page, ".html"), (report, ".xml")):
-        if path:
-            check_target(path, kind)
+        check_target(path, kind)
+    targets = targets_of(repair, files, Path(what)) if repair else []
+    for path in targets:
+        check_target(path, ".urdf")
     with progress() as bar:
         task = bar.add_task("reading", total=len(files) * len(chosen) * (4 if repair else 2))
 
@@ -118,7 +120,6 @@ def parity_command(
 
         robots = examine_all(files, chosen, options, done)
         if repair:
-            targets = targets_of(repair, files, Path(what))
             write_repaired(files, robots, targets, chosen, options, done)
     data = {
         "robots": robots,

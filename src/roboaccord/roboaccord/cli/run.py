@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.command import Result, until_interrupted, used_by
 from roboaccord.cli.console import ProgressObserver, figure_lines, log, note, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
@@ -32,7 +31,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import check_engine
 from roboaccord.run.loop import NO_INPUTS
-from roboaccord.run.metrics import UNITS, metrics_of
+from roboaccord.run.metrics import UNITS
 from roboaccord.run.output import fresh
 from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
@@ -55,7 +54,8 @@ def run_command(
         typer.Option(
             metavar="NAME",
             help="direct, ros (nodes in one process) or ros_processes. "
-            "Default: ros where rclpy is installed, else direct.",
+            "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
+            "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; ROS_DOMAIN_ID counts then.",
         ),
     ] = "",
     changes: Changes = None,
@@ -130,6 +130,7 @@ def run_command(
                 inputs=recorded or NO_INPUTS,
                 observers=(*watchers, live) if live else watchers,
                 wrap=live.wrap if live else lambda simulator: simulator,
+                tell=note,
                 timeout=timeout,
             )
         )
@@ -158,7 +159,7 @@ def stay_open(live: LiveView, trajectory: Trajectory, stay: float) -> None:
     """Replay a run on its page, for so long [s] or until interrupted."""
     until = "Ctrl-C" if math.isinf(stay) else f"{stay:g} s have passed"
     log.print(f"the page at {live.stage.url} stays until {until}", highlight=False)
-    with contextlib.suppress(KeyboardInterrupt):
+    with until_interrupted():
         live.replay(trajectory).play(stay)
     live.stage.close()
 
@@ -176,8 +177,8 @@ def choose_transport(name: str) -> tuple[Runner, str]:
 
 def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
     """Return the figures of a run that `--json` prints."""
-    trajectory = result.trajectory
-    last = trajectory.state(-1)
+    motion, joints = result.motion, setup.joints
+    last, figures = motion.last, motion.figures()
     return {
         "robot": setup.robot.name,
         "scenario": setup.scenario.name,
@@ -185,23 +186,23 @@ def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
         "engine_version": result.engine_version,
         "transport": result.transport,
         "duration": last.time,
-        "steps": len(trajectory) - 1,
+        "steps": motion.states - 1,
         "wall_time": result.wall_time,
         "real_time_factor": last.time / result.wall_time,
-        "trajectory_sha256": trajectory.sha256(),
+        "trajectory_sha256": motion.sha256,
         "bag": str(result.bag),
         "events": [
             {"time": e.time, "kind": e.kind, "subject": e.subject, "impulse": e.impulse}
             | ({"energy": e.energy} if e.energy else {})
-            for e in trajectory.events
+            for e in motion.events
         ],
         "final": {
             "time": last.time,
-            "q": dict(zip(trajectory.joints, last.q.tolist(), strict=True)),
-            "qd": dict(zip(trajectory.joints, last.qd.tolist(), strict=True)),
+            "q": dict(zip(joints, last.q.tolist(), strict=True)),
+            "qd": dict(zip(joints, last.qd.tolist(), strict=True)),
             "base": {"position": last.position, "orientation": last.orientation},
         },
-        "metrics": metrics_of(setup, trajectory),
+        "metrics": figures,
         **model_of(setup),
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import math
 import threading
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich import filesize
 
+from roboaccord.cli.command import until_interrupted
 from roboaccord.cli.console import log, progress
 from roboaccord.cli.options import (
     Base,
@@ -26,6 +26,7 @@ from roboaccord.cli.options import (
     refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.files import check_target
 from roboaccord.contract.surface import BACKDROPS, TERRAIN, Surface
 from roboaccord.engines import check_engine
 from roboaccord.scenario.files import make_scenario, scenario_names
@@ -153,6 +154,7 @@ def write_files(
     for file, suffix in ((gif, ".gif"), (mp4, ".mp4")):
         if file and file.suffix.lower() != suffix:
             raise AccordError(f"--{suffix[1:]} takes a FILE{suffix}, not {file}")
+        check_target(file)
     if mp4:
         find_ffmpeg(pixels)
     run = read_run(path)
@@ -202,7 +204,7 @@ def view_run(
     stage = Stage(described(run, path), port, host, around(run))
     player = Player(stage, run.trajectory, speed, read_arrows(run.contacts), second)
     tell(stage.url, host, stay)
-    with contextlib.suppress(KeyboardInterrupt):
+    with until_interrupted():
         player.play(stay)
     stage.close()
 
@@ -223,7 +225,7 @@ def simulate_in_view(
     simulator, controller = make_simulator(setup, engine), make_controller(setup)
     stage = open_stage(setup, port, host)
     tell(stage.url, host, stay)
-    with contextlib.suppress(KeyboardInterrupt):
+    with until_interrupted():
         stage.wait_for_page(stay)
         live = LiveView(setup, stage, speed)
         trajectory = simulate(
@@ -259,7 +261,7 @@ def show_robot(
         setup = Setup.of(make_scenario({"robot": robot.key}))
     stage = view_robot(setup, port, host)
     tell(stage.url, host, stay)
-    with contextlib.suppress(KeyboardInterrupt):
+    with until_interrupted():
         threading.Event().wait(None if math.isinf(stay) else stay)
     stage.close()
 

@@ -20,6 +20,10 @@ class LockstepError(AccordError):
     """Report a peer that did not answer in time, or answered something else than asked."""
 
 
+class Terminated(KeyboardInterrupt):
+    """End the program because of SIGTERM, in the same way as Ctrl-C does."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a mistyped word, or what there is to choose from."""
     options = sorted(known)

@@ -10,9 +10,10 @@ import os
 import secrets
 import stat
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from zipfile import ZipFile
 
 from roboaccord.contract.errors import AccordError
 
@@ -77,6 +78,19 @@ def check_file(path: Path, most: int = LARGEST) -> Path:
     return path
 
 
+def check_archive(path: Path, most: int = LARGEST) -> Path:
+    """Return the path of a zip archive, .npz say, that unpacks to a bounded size.
+
+    Raises:
+        AccordError: as of `read_bytes`, and for a larger one.
+        zipfile.BadZipFile: if it is none.
+    """
+    with ZipFile(check_file(path, most)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > most:
+            raise AccordError(f"cannot read {path}: it unpacks to more than {most // 1_000_000} MB")
+    return path
+
+
 def is_file(path: Path) -> bool:
     """Return whether a path is that of a regular file; a name that no file can have is none."""
     try:
@@ -110,14 +124,17 @@ def writing(path: Path, kind: str = "") -> Iterator[Path]:
             draft.unlink(missing_ok=True)
 
 
-def check_target(path: Path, kind: str = "") -> None:
+def check_target(path: Path | None, kind: str = "") -> None:
     """Refuse the name of a file to write over anything but a file of its kind.
 
-    An empty file may be replaced, whatever its name. Arguments are those of `writing`.
+    An empty file may be replaced, whatever its name. Arguments are those of `writing`; no path is
+    no output.
 
     Raises:
         AccordError: naming what is there.
     """
+    if path is None:
+        return
     kind = kind or path.suffix
     try:
         there = path.lstat()
@@ -136,6 +153,19 @@ def check_target(path: Path, kind: str = "") -> None:
         return
     except (OSError, ValueError) as error:
         raise AccordError(f"cannot write {path}: {_reason(error)}") from None
+
+
+def check_folder(path: Path, endings: Sequence[str]) -> None:
+    """Refuse to replace a folder that holds, at any depth, anything but files of some endings.
+
+    Raises:
+        AccordError: naming the first other thing.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise AccordError(f"cannot write {path}: it is no folder")
+    for each in sorted(path.rglob("*")):
+        if each.is_symlink() or not (each.is_dir() or each.suffix.lower() in endings):
+            raise AccordError(f"cannot replace {path}: it holds {each.name}")
 
 
 def _is_of_kind(path: Path, kind: str, size: int) -> bool:

@@ -112,7 +112,7 @@ def rigid_loads(x, y, c, s, points, load, gyration, loads):
 
 
 @kernel
-def _wrenches(
+def sliding_wrenches(
     pyramid, rotation, position, linear, angular, points, mu, beyond, load, slip, gyration,
     force, torque,
 ):  # fmt: skip
@@ -210,7 +210,7 @@ class EllipseFriction:
             raise AccordError(
                 "friction.slip_speed: 0 is for the reference; friction here needs one"
             )
-        _wrenches(
+        sliding_wrenches(
             self.pyramid, motion.rotation, motion.position, motion.linear, motion.angular,
             self.points, self.mu, self.beyond, self.load, self.slip_speed, self.gyration,
             self._force, self._torque,

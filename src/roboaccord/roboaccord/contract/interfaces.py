@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.trajectory import Event, Trajectory
 
 
 @runtime_checkable
@@ -162,3 +162,13 @@ class Observer(Protocol):
 
     def on_event(self, event: Event) -> None:
         """Take one event."""
+
+
+class Tally(Protocol):
+    """Measure figures of a motion that comes in parts, without keeping it."""
+
+    def add(self, part: Trajectory) -> None:
+        """Take a part, without events; its first sample is the last one of the part before."""
+
+    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
+        """Return the figures of what came, with the events of the whole motion."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 from pathlib import Path
@@ -70,6 +71,7 @@ def _read_other(path: Path) -> tuple[Array, Index]:
         import trimesh
     except ImportError as error:
         raise AccordError(f"{path.name} needs {error.name}; run: pip install trimesh") from None
+    logging.getLogger("trimesh").setLevel(logging.CRITICAL)  # it logs tracebacks
     mesh = trimesh.load_mesh(path, process=False)
     return np.array(mesh.vertices, float), np.array(mesh.faces, np.int64)
 

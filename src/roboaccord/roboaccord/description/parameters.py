@@ -8,13 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, get_type_hints
+from typing import Any, NoReturn, Self, TypeVar, get_type_hints
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
 
 P = TypeVar("P", bound="Parameters")
+
+
+class MissingParameterError(AccordError, AttributeError):
+    """Report a parameter that the robot's file lacks."""
 
 
 class Parameters:
@@ -29,10 +33,6 @@ class Parameters:
     """
 
     _names: tuple[str, ...]
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> float: ...
 
     def __init__(self, **values: float) -> None:
         for name, value in values.items():
@@ -60,6 +60,9 @@ class Parameters:
                 f"unknown parameter {unknown[0]}{did_you_mean(unknown[0], self._names)}"
             )
         return type(self)(**{**self.as_dict(), **changes})
+
+    def __getattr__(self, name: str) -> float:
+        raise MissingParameterError(f"parameter {name} is missing")
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"parameters are read-only: {name}")

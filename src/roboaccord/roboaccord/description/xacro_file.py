@@ -65,6 +65,7 @@ def expand_apart(path: Path, packages: Mapping[str, Path]) -> str:
         "path": str(path),
         "packages": {name: str(folder) for name, folder in packages.items()},
         "search": sys.path,
+        "limits": [SECONDS, MEMORY],
     }
     try:
         done = subprocess.run(
@@ -83,8 +84,9 @@ def answer_apart(job: Mapping[str, Any]) -> str:
     """Return the answer of the other process of `expand_apart`, in JSON."""
     from roboaccord.description.resources import package_folders
 
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    seconds, memory = job["limits"]
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     path = Path(job["path"])
     packages = {name: Path(folder) for name, folder in job["packages"].items()}
 

@@ -44,6 +44,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise AccordError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
     if not isinstance(data, dict):
         raise AccordError(f"cannot read {path}: it holds no keys")
+    for key in data:
+        if not isinstance(key, str):
+            raise AccordError(f"cannot read {path}: {key!r} is no key")
     return data
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -25,7 +26,11 @@ from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.properties import Properties
 from roboaccord.engines.pushed_law import PushedLaw
 from roboaccord.engines.touch import TouchWatch
+from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.numerics.rotations import quaternion_matrix
+
+if TYPE_CHECKING:
+    from roboaccord.engines.compiled import CompiledForces
 
 
 class EngineSimulator(JointFaults):
@@ -53,6 +58,7 @@ class EngineSimulator(JointFaults):
         self._meter: StepMeter | None = None
         self.armature = np.zeros(len(model.joints)) if model.armature is None else model.armature
         self._kinematics = TreeKinematics(self.tree, self.joints)
+        self._compiled: CompiledForces | None = None
         self._take_law(self._own_law)
         described = {joint.name: joint for joint in self.tree.moving}
         missing = [name for name in self.joints if name not in described]
@@ -67,14 +73,12 @@ class EngineSimulator(JointFaults):
             np.array([described[n].upper for n in self.joints]),
         )
         self._time = 0.0
+        self._period, self._count = math.nan, 0  # of the last step
         self._effort = np.zeros(len(self.joints))
         self._acting = self._effort
         self._wrench: Array | None = None
         self._events: list[Event] = []
         self._schedule(model.faults, self.tree)
-        if self._law:  # compiles its kernels before the first tick
-            rest = np.zeros(len(self.joints))
-            self._law_efforts(rest, rest, np.zeros(3), np.eye(3), np.zeros(6))
 
     @abstractmethod
     def _place(self, state: RobotState) -> None:
@@ -141,7 +145,12 @@ class EngineSimulator(JointFaults):
 
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s] under a held command, clipped to the effort limits."""
-        count = count_steps(duration, self.physics_step, "control period over physics step")
+        if duration != self._period:
+            self._count = count_steps(
+                duration, self.physics_step, "control period over physics step"
+            )
+            self._period = duration
+        count = self._count
         self._effort = self._begin(command)
         self._acting = self._geared(self._effort)
         self._wrench = self._checked(command)
@@ -217,6 +226,37 @@ class EngineSimulator(JointFaults):
         """Hold a force (3,) [N], in the world, on a link's centre of mass; zeros end it."""
         own = self._own_law
         self._take_law(PushedLaw(own, link, force) if np.any(force) else own)
+        self._compile()
+
+    def _place_forces(self, *indices: Array) -> None:
+        """Take where joints and base are in the engine's arrays, and compile what acts there.
+
+        Args:
+            indices: as `CompiledForces` has them: at_q, at_v, rows_q, rows_v; none for an engine
+                whose forces Python computes.
+        """
+        self._indices = indices
+        self._compile()
+        if self._law and not self._compiled:  # compiles its kernels before the first tick
+            rest = np.zeros(len(self.joints))
+            self._law_efforts(rest, rest, np.zeros(3), np.eye(3), np.zeros(6))
+
+    def _compile(self) -> None:
+        self._compiled = None
+        if HAS_NUMBA and self._indices and (self._law or self._friction):
+            from roboaccord.engines.compiled import compile_forces
+
+            self._compiled = compile_forces(
+                self._kinematics, self._law, self._friction, self.base, *self._indices
+            )
+
+    def _forces_at(self, effort: Array) -> CompiledForces | None:
+        """Return the kernel of the forces with these efforts held; None where Python adds to it."""
+        compiled = self._compiled
+        if compiled is None or self._wrench is not None or self._meter is not None:
+            return None
+        compiled.held[:] = effort
+        return compiled
 
     def _take_law(self, law: ForceLaw | None) -> None:
         names = self._kinematics.names

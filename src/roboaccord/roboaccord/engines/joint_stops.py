@@ -9,9 +9,27 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event
+from roboaccord.numerics.jit import kernel
 
 STOP_MARGIN = 1e-6  # rad: a joint this close to its limit is at its stop
 RELEASE = 1e-4  # rad: and stays there until it is this far away; impacts elsewhere shake it
+
+
+@kernel
+def look(q, lower, upper, stopped, come):
+    """Bring up to date which joints are at their stops, and fill which have come to them (n,).
+
+    Returns:
+        how many are there, and how many have come.
+    """
+    there, new = 0, 0
+    for i in range(q.shape[0]):
+        high, low = upper[i], lower[i]
+        come[i] = not stopped[i] and (q[i] > high - STOP_MARGIN or q[i] < low + STOP_MARGIN)
+        stopped[i] = come[i] or (stopped[i] and (q[i] > high - RELEASE or q[i] < low + RELEASE))
+        there += stopped[i]
+        new += come[i]
+    return there, new
 
 
 class StopWatch:
@@ -31,8 +49,8 @@ class StopWatch:
 
     def __init__(self, joints: Sequence[str], lower: Array, upper: Array) -> None:
         self._joints = tuple(joints)
-        self._lower, self._upper = lower, upper
-        self._stopped = np.zeros(len(self._joints), dtype=bool)
+        self._lower, self._upper = np.array(lower, float), np.array(upper, float)
+        self._stopped, self._come = np.zeros((2, len(self._joints)), dtype=bool)
         self.nearest = float(np.minimum(-lower, upper).min(initial=np.inf)) - STOP_MARGIN
         self.any = False
 
@@ -43,10 +61,9 @@ class StopWatch:
 
     def see(self, q: Array) -> Sequence[int]:
         """Return the numbers of the joints that have come to their stops by now, at positions q."""
-        come = self._within(q, STOP_MARGIN) & ~self._stopped
-        self._stopped = come | (self._stopped & self._within(q, RELEASE))
-        self.any = bool(self._stopped.any())
-        return np.flatnonzero(come).tolist() if come.any() else ()
+        stopped, come = look(q, self._lower, self._upper, self._stopped, self._come)
+        self.any = stopped > 0
+        return np.flatnonzero(self._come).tolist() if come else ()
 
     def beyond(self, q: Array) -> str:
         """Return the name of a joint beyond its limits at positions q (n,); "" where none is."""

@@ -55,6 +55,18 @@ class JointFriction:
         """Return the efforts (n,) [N m] at joint rates qd (n,) [rad/s]."""
         return -qd * (self.viscous + self._dry(qd) / np.sqrt(qd * qd + self.speed**2))
 
+    @property
+    def any_dry(self) -> bool:
+        """True if any joint has dry friction."""
+        return bool(np.any(self.constant if self.stiction is None else self.stiction))
+
+    def damping(self, qd: Array) -> Array:
+        """Return how the efforts fall with the rates qd (n,) [N m s/rad].
+
+        Stribeck's fall of the dry part is left out: it alone is no damping.
+        """
+        return self.viscous + self._dry(qd) * self.speed**2 / (qd * qd + self.speed**2) ** 1.5
+
     def _dry(self, qd: Array) -> Array:
         if self.stiction is None:
             return self.constant

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import dis
 import enum
+import fcntl
 import functools
 import hashlib
 import inspect
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -21,8 +23,10 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba import extending
 from numba.core import caching
 
+PATIENCE, POLL = 60.0, 0.02  # s that another process may take to compile a kernel, between looks
 STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
 LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
@@ -33,7 +37,7 @@ def make_dispatcher(function: Callable[..., Any], options: Mapping[str, Any]) ->
     if numba.config.DISABLE_JIT:
         return function
     dispatcher = numba.njit(**options)(function)
-    dispatcher._cache = _KernelCache(function)  # as its enable_caching() does
+    dispatcher._cache = KernelCache(function)  # as its enable_caching() does
     return dispatcher
 
 
@@ -119,6 +123,8 @@ def _value(value: Any) -> str:
         return f"{value.dtype.str} {value.shape} {value.flags.c_contiguous} {content}"
     if isinstance(value, enum.EnumMeta):
         return str(list(value))
+    if isinstance(value, extending._Intrinsic):
+        return _code(value._defn.__code__)
     if isinstance(value, type) and hasattr(value, "_fields"):
         return str(value._fields)
     place = str(getattr(value, "__module__", "numpy")).partition(".")[0]
@@ -149,16 +155,64 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     )
 
 
-class _KernelCache(caching.Cache):  # type: ignore[misc]
-    """Numba's cache of a function, of which older code is removed when newer is saved."""
+class KernelCache(caching.Cache):  # type: ignore[misc]
+    """Numba's cache of a function, of which older code is removed when newer is saved.
+
+    Of several processes that need the same code one compiles it, and the others wait for it. Who
+    compiles holds the lock of a file until the code is saved, and while kernels that it calls are
+    compiled in turn; kernels call each other in no circle, so nobody waits for ever. A compilation
+    that failed may leave its lock: whoever has waited for `PATIENCE` compiles by itself.
+    """
 
     _impl_class = _KernelCacheImpl
+    _lock: int | None = None  # file descriptor
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code; or None, with the lock held, where this process is to compile."""
+        found = super().load_overload(sig, target_context)
+        if found is None and self._acquire():
+            found = super().load_overload(sig, target_context)
+            if found is not None:
+                self._release()
+        return found
+
+    def _acquire(self) -> bool:
+        """Wait for the lock; return whether another process may have compiled meanwhile."""
+        if self._lock is not None:
+            return False
+        try:
+            Path(self.cache_path).mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:  # a cache that cannot be written: each compiles for itself
+            return False
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            except OSError:
+                time.sleep(POLL)
+        return True
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock_file.unlink(missing_ok=True)  # who opens it anew finds the code saved
+            os.close(self._lock)
+            self._lock = None
+
+    @property
+    def _lock_file(self) -> Path:
+        return Path(self.cache_path, f"{self._impl.filename_base}.lock")
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return sig, codegen.magic_tuple()  # the file is the code's already
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        super().save_overload(sig, data)
+        """Save compiled code, remove older code, and let other processes go on."""
+        try:
+            super().save_overload(sig, data)
+        finally:
+            self._release()
         base: str = self._impl.filename_base
         before, key, after = base.partition(self._impl.locator.get_disambiguator())
         for file in Path(self.cache_path).glob(f"{before}*{after}.*"):

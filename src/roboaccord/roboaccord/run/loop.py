@@ -11,8 +11,9 @@ from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.contract.interfaces import Controller, Inputs, Observer, Simulator
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.timing import NANOSECONDS, count_steps, tick_time
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.inputs import Hold
+from roboaccord.run.motion import KeptMotion
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Silence, Watch, line_of, starting
 
 UNWATCHED = Watch(math.inf)
@@ -112,6 +113,42 @@ def simulate(
     """Run a controller on a simulator, and return the motion at the control ticks.
 
     Args:
+        observers: told of each state, command and event as they come.
+        others: as of `drive`, which keeps nothing.
+
+    Raises:
+        AccordError, DivergedError: as `drive` does.
+    """
+    motion = KeptMotion(simulator.joints)
+    drive(
+        simulator=simulator,
+        controller=controller,
+        initial=initial,
+        duration=duration,
+        control_period=control_period,
+        seed=seed,
+        inputs=inputs,
+        observers=(motion, *observers),
+        timeout=timeout,
+    )
+    return motion.trajectory
+
+
+def drive(
+    *,
+    simulator: Simulator,
+    controller: Controller,
+    initial: RobotState,
+    duration: float,
+    control_period: float,
+    seed: int = 0,
+    inputs: Inputs = NO_INPUTS,
+    observers: Sequence[Observer] = (),
+    timeout: float = TIMEOUT,
+) -> None:
+    """Run a controller on a simulator, and tell observers of the motion at the control ticks.
+
+    Args:
         simulator: any engine or the reference.
         controller: is reset with `seed` first.
         initial: the state to start from.
@@ -132,9 +169,6 @@ def simulate(
     period_ns = round(control_period * NANOSECONDS)
     reset_controller(controller, seed, max(START_TIMEOUT, timeout))
     state = simulator.reset(initial)
-    states = [state]
-    events: list[Event] = []
-    commands: list[Command] = []
     for observer in observers:
         observer.on_state(state)
     with Watch(timeout) as watch:
@@ -144,18 +178,14 @@ def simulate(
                 break
             for fault in inputs.faults(state):
                 simulator.fail(fault)
-            commands.append(command)
             for observer in observers:
                 observer.on_command(state, command)
             state = advance(simulator, command, control_period, tick, period_ns)
-            states.append(state)
             for event in simulator.take_events():
-                events.append(event)
                 for observer in observers:
                     observer.on_event(event)
             for observer in observers:
                 observer.on_state(state)
-    return Trajectory.from_states(simulator.joints, states, events, commands)
 
 
 def advance(

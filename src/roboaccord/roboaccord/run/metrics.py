@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.state import STATE_ARRAYS
+from roboaccord.contract.timing import count_steps
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.scenario.setup import Robot, Setup
 
 UNITS = {
     "work": "J",
@@ -50,11 +57,82 @@ def net_work_of(trajectory: Trajectory) -> float:
     return float((trajectory.effort[1:] * np.diff(trajectory.q, axis=0)).sum())
 
 
+class GeneralFigures(Tally):
+    """Measure the figures that any robot's motion has."""
+
+    def __init__(self) -> None:
+        self._work, self._net_work, self._peak = 0.0, 0.0, 0.0
+
+    def add(self, part: Trajectory) -> None:
+        """Take a part of the motion."""
+        self._work += work_of(part)
+        self._net_work += net_work_of(part)
+        self._peak = max(self._peak, float(np.abs(part.effort).max(initial=0.0)))
+
+    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
+        """Return work, net work [J] and the largest effort [N m]."""
+        return {"work": self._work, "net_work": self._net_work, "peak_effort": self._peak}
+
+
+class WholeMotion(Tally):
+    """Measure a robot's own figures at the end, by its `metrics`; the motion is kept until then."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup, self._parts = setup, list[Trajectory]()
+
+    def add(self, part: Trajectory) -> None:
+        """Keep a part of the motion."""
+        self._parts.append(part)
+
+    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
+        """Return the robot's figures of the whole motion."""
+        whole = replace(joined(self._parts), events=tuple(events))
+        return self._setup.robot.metrics(self._setup, whole)
+
+
+class Figures(Tally):
+    """Measure the general figures of a run and the robot's own, in constant memory if it can."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._tallies: list[Tally] = [GeneralFigures()]
+        scenario = setup.scenario
+        ticks = count_steps(scenario.duration, scenario.control_period, "duration")
+        own = setup.robot.tally(setup, ticks)
+        if own is None and type(setup.robot).metrics is not Robot.metrics:
+            own = WholeMotion(setup)
+        if own:
+            self._tallies.append(own)
+
+    def add(self, part: Trajectory) -> None:
+        """Take a part of the motion."""
+        for tally in self._tallies:
+            tally.add(part)
+
+    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
+        """Return all figures."""
+        found: dict[str, float] = {}
+        for tally in self._tallies:
+            found |= tally.figures(events)
+        return found
+
+
+def joined(parts: Sequence[Trajectory]) -> Trajectory:
+    """Return the motion that consecutive parts make, each of which begins with the last sample."""
+    first, *rest = parts
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(first, name), *(getattr(p, name)[1:] for p in rest)])
+        for name in ("time", *STATE_ARRAYS)
+    }
+    switches: dict[str, Any] = {
+        name: np.concatenate([on, *(p.switches[name][1:] for p in rest)])
+        for name, on in first.switches.items()
+    }
+    return replace(first, **arrays, switches=switches)
+
+
 def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
     """Return the general figures of a run, and the robot's own."""
-    figures = {
-        "work": work_of(trajectory),
-        "net_work": net_work_of(trajectory),
-        "peak_effort": float(np.abs(trajectory.effort).max(initial=0.0)),
-    }
-    return figures | dict(setup.robot.metrics(setup, trajectory))
+    general = GeneralFigures()
+    general.add(trajectory)
+    own = setup.robot.metrics(setup, trajectory)
+    return {**general.figures(trajectory.events), **own}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_file
 from roboaccord.run.exact_json import decode, encode
 from roboaccord.run.software import packages, software
 
@@ -47,8 +49,8 @@ class ResultsFile:
             "software": software(),
         }
         try:
-            if path.exists() and not path.is_file():
-                raise AccordError(f"{path} is no file")
+            if path.exists() or path.is_symlink():
+                check_file(path, sys.maxsize)
             self._file = path.open("a+", encoding="utf-8")
             self._lock()
             self._read()
@@ -83,7 +85,9 @@ class ResultsFile:
     def __getitem__(self, key: str) -> Any:
         try:
             return decode(json.loads(self._lines[key])["result"], self._packages)
-        except (ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
+        except (
+            ValueError, KeyError, TypeError, AttributeError, ImportError, RecursionError,
+        ) as error:  # fmt: skip
             raise AccordError(f"{self.path}: piece {key} is damaged: {error}") from None
 
     def add(self, key: str, result: Any) -> None:
@@ -116,7 +120,7 @@ class ResultsFile:
                 break
             try:
                 self._lines[json.loads(line)["piece"]] = line.rstrip("\n")
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 raise AccordError(f"{self.path} is damaged in line {number}") from None
             good += len(line.encode())
         self._file.truncate(good)
@@ -126,7 +130,7 @@ class ResultsFile:
         try:
             head = json.loads(line)
             command, there = head["study"], head["parameters"] | head["software"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise AccordError(f"{self.path} is no file of a study: choose another file") from None
         here = self._head["parameters"] | self._head["software"]
         if command != self._head["study"]:

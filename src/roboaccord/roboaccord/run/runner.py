@@ -6,16 +6,20 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
+from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Inputs, Observer, Simulator
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Announced
-from roboaccord.run.loop import NO_INPUTS, simulate
+from roboaccord.run.loop import NO_INPUTS, drive
+from roboaccord.run.metrics import Figures
+from roboaccord.run.motion import Motion
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
@@ -35,6 +39,7 @@ class RunRequest:
         inputs: targets of the controller, and switches; they are recorded.
         observers: told of the run as it goes, where the transport runs in this process.
         wrap: makes of the simulator the one that runs, where the transport runs in this process.
+        tell: told in lines of what a person should know of the transport.
         timeout: how long the controller may take for an answer [s of wall time]; to be made and
             reset it has `START_TIMEOUT`, or this if it is longer.
     """
@@ -46,6 +51,7 @@ class RunRequest:
     inputs: Inputs = NO_INPUTS
     observers: tuple[Observer, ...] = ()
     wrap: Callable[[Simulator], Simulator] = lambda simulator: simulator
+    tell: Callable[[str], None] = lambda line: None
     timeout: float = TIMEOUT
 
     @property
@@ -56,13 +62,18 @@ class RunRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
-    """Hold the result of a run: the motion, its bag, and its wall time [s]."""
+    """Hold the result of a run: what was measured of the motion, its bag, and its wall time [s]."""
 
-    trajectory: Trajectory
+    motion: Motion
     bag: Path
     engine_version: str
     transport: str
     wall_time: float
+
+    @cached_property
+    def trajectory(self) -> Trajectory:
+        """The motion, read from the bag."""
+        return read_run(self.bag).trajectory
 
 
 Runner = Callable[[RunRequest], RunResult]
@@ -76,11 +87,12 @@ def run_direct(request: RunRequest) -> RunResult:
     scenario = setup.scenario
     simulator = request.wrap(make_simulator(setup, request.engine))
     controller = make_controller(setup, request.controller, timeout=request.start_timeout)
+    motion = Motion(simulator.joints, partial(Figures, setup))
     with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
         find = contact_finder(setup, simulator)
         seen = [ContactMarkers(find, bag.write_contacts)] if find else []
         started = time.perf_counter()
-        trajectory = simulate(
+        drive(
             simulator=simulator,
             controller=controller,
             initial=setup.initial,
@@ -88,13 +100,13 @@ def run_direct(request: RunRequest) -> RunResult:
             control_period=scenario.control_period,
             seed=scenario.seed,
             inputs=Announced(request.inputs, bag.write_target),
-            observers=(bag, *seen, *request.observers),
+            observers=(bag, motion, *seen, *request.observers),
             timeout=request.timeout,
         )
         wall = time.perf_counter() - started
-        bag.finish(trajectory.sha256())
+        bag.finish(motion.sha256)
     return RunResult(
-        trajectory=trajectory,
+        motion=motion,
         bag=request.bag,
         engine_version=simulator.version,
         transport="direct",

@@ -70,6 +70,9 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
         raise AccordError(f"{key}: {first['msg'].lower()}") from None
     if "/" in scenario.name or not scenario.name.isprintable() or len(scenario.name) > LONGEST:
         raise AccordError(f"name: {scenario.name[:LONGEST]!r} is no name of a scenario")
+    for section, word in (("controller", "name"), ("friction", "law")):
+        if not isinstance(value := getattr(scenario, section).get(word, ""), str):
+            raise AccordError(f"{section}.{word}: {value!r} is no name")
     _check_tolerances(scenario.crosscheck.tolerances)
     count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
     count_steps(scenario.duration, scenario.control_period, "duration over control_period")
@@ -84,6 +87,8 @@ def _check_numbers(data: Any, key: str = "") -> None:
     """
     if isinstance(data, Mapping):
         for name, value in data.items():
+            if not isinstance(name, str):
+                raise AccordError(f"{key or 'the scenario'}: {name!r} is no key")
             _check_numbers(value, f"{key}.{name}" if key else str(name))
     elif isinstance(data, (list, tuple)):
         for value in data:

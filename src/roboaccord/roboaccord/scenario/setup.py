@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from roboaccord.contract.contact import ContactPoint
-    from roboaccord.contract.interfaces import Controller, ForceLaw, Odometry, Simulator
+    from roboaccord.contract.interfaces import Controller, ForceLaw, Odometry, Simulator, Tally
     from roboaccord.contract.trajectory import Trajectory
     from roboaccord.description.solids import Faces
     from roboaccord.scenario.perturbation import Perturbations
@@ -187,8 +187,19 @@ class Robot:
         return None
 
     def metrics(self, setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-        """Return figures of a trajectory beside the general ones; by default there are none."""
-        return {}
+        """Return figures of a trajectory beside the general ones, those of `tally` by default."""
+        tally = self.tally(setup, len(trajectory) - 1)
+        if tally is None:
+            return {}
+        tally.add(trajectory)
+        return tally.figures(trajectory.events)
+
+    def tally(self, setup: Setup, ticks: int) -> Tally | None:
+        """Make what measures figures as a run of so many ticks goes on, without keeping the motion.
+
+        None, the default: there are none, or `metrics` is overridden, for which a run is kept.
+        """
+        return None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import FrozenInstanceError
 from typing import Any
 
-from roboaccord.contract.errors import AccordError, LockstepError
+from roboaccord.contract.errors import AccordError, LockstepError, Terminated
 from roboaccord.numerics.jit import is_compiling
 
 TIMEOUT = 10.0  # s of wall time that a controller may take for an answer
@@ -132,7 +132,8 @@ def line_of(error: BaseException) -> str:
     Raises:
         KeyboardInterrupt: if that is what it is, and a person's: that is no error of the code.
     """
-    if isinstance(error, KeyboardInterrupt) and not _is_raised(error):
+    interrupted = isinstance(error, KeyboardInterrupt) and not _is_raised(error)
+    if interrupted or isinstance(error, Terminated):
         raise error
     text = str(error)
     reason = (text.splitlines() or [""])[0]

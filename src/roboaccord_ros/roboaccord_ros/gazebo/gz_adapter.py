@@ -21,8 +21,9 @@ from roboaccord.contract.checks import check_command, check_state
 from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract.trajectory import Event
 from roboaccord.gazebo.form import LEVEL, base_in_gazebo, contact_shapes, is_level
+from roboaccord.run.motion import Motion
 from roboaccord.scenario.setup import Setup
 
 from roboaccord_ros.gazebo.bridge import (
@@ -40,7 +41,6 @@ from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.faults import FaultInlet, declare_faults
 from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.motion import Motion
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import POLL, Run, report_main_of
@@ -100,9 +100,8 @@ class GazeboShell:
         self._inlet = Inlet([*setup.joints, *(LEVEL if level else ())], based=not level)
         self._odometry = setup.robot.odometry(setup)
         self._seen = 0.0  # time of the last state
-        self._motion = Motion(setup.joints, endless=endless)
+        self._motion = Motion(setup.joints)
         self._begun, self._endless, self._rival = False, endless, 0
-        self._events: list[Event] = []  # since the last state
         self._lateness = Lateness(node, run, world.physics_step, period, max_delay)
         self._started = self._heard = time.monotonic()
         self.result: dict[str, object] = {}
@@ -133,8 +132,8 @@ class GazeboShell:
         self._waiting = b""  # efforts whose wrench has not come
         self._pace, self._answered = Pace(period, pace), False
         if self._pace.look_period:
-            node.create_timer(self._pace.look_period, run.guard(self._keep_pace))
-        node.create_timer(POLL, run.guard(self._look))
+            graph.every(node, self._pace.look_period, run.guard(self._keep_pace))
+        graph.every(node, POLL, run.guard(self._look))
 
     def close(self) -> None:
         """Leave no effort in force, and say how it ended."""
@@ -224,7 +223,6 @@ class GazeboShell:
 
     def _note(self, events: list[Event]) -> None:
         if events:
-            self._events += events
             self._outlet.events(events)
 
     def _go_on(self) -> None:
@@ -270,8 +268,7 @@ class GazeboShell:
         check_state(state, self._joints, "gz")
         self._begun, self._state = True, state
         self._outlet.state(state)  # first of all: its answer is waited for
-        self._motion.add(state, self._events)
-        self._events = []
+        self._motion.on_state(state)
         for markers in self._markers:
             markers.on_state(state)
 
@@ -280,7 +277,7 @@ class GazeboShell:
         wall = time.monotonic() - self._started
         self.result = {
             "trajectory_sha256": self._motion.sha256 if over else "",
-            "steps": round(self.trajectory.time[-1] * NANOSECONDS / self._period_ns) if over else 0,
+            "steps": round(self._motion.last.time * NANOSECONDS / self._period_ns) if over else 0,
             "wall_time": wall,
             "real_time_factor": self._seen / wall,
             "command_delay": self._lateness.mean,
@@ -289,11 +286,6 @@ class GazeboShell:
         self._outlet.result(self.result)
         if not error:
             self._run.done()
-
-    @property
-    def trajectory(self) -> Trajectory:
-        """The motion so far, at the control ticks."""
-        return self._motion.trajectory
 
 
 def build(node: Node, run: Run) -> GazeboShell:

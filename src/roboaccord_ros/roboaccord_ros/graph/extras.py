@@ -60,7 +60,7 @@ class ExtraInputs:
 
     def ready(self, time: float) -> bool:
         """Return whether everything that answers the state of `time` [s] is there."""
-        return all(n in self._got and self._got[n][0] == time for n in self._expected)
+        return not self._expected or all(n in self._got and self._got[n][0] == time for n in self._expected)
 
     def complete(self, effort: Array) -> Command:
         """Return the command completed by wrench, twist and switches."""
@@ -124,8 +124,8 @@ class ExtraOutputs:
         for name in self._given:
             vector = getattr(command, name)
             self._send[name](encode_wrench(time, np.zeros(6) if vector is None else vector))
-        now = self._inlet.switches
-        changes = {n: bool(v) for n, v in command.switches.items() if now[n] != bool(v)}
+        now, asked = self._inlet.switches, command.switches
+        changes = {n: bool(v) for n, v in asked.items() if now[n] != bool(v)} if asked else {}
         if not changes:
             then()
             return

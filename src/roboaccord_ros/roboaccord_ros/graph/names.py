@@ -14,6 +14,8 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
+from rclpy.clock import Clock as RclpyClock
+from rclpy.clock import ClockType
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -80,6 +82,14 @@ ALL_LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS, RESULT)
 
 Send = Callable[[bytes], None]
 Take = Callable[[bytes], None]
+
+
+def every(node: Node, period: float, call: Callable[[], Any]) -> None:
+    """Call again and again, every so many seconds of a clock that never jumps.
+
+    Timers of rclpy go by the node's clock, which is set with the system's, or by a simulation.
+    """
+    node.create_timer(period, call, clock=RclpyClock(clock_type=ClockType.STEADY_TIME))
 
 
 def advertise(node: Node, robot: str, name: str) -> tuple[Publisher, Send]:

@@ -9,8 +9,10 @@ import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 import rclpy
@@ -21,9 +23,11 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from roboaccord.contract.errors import AccordError
 
+from roboaccord_ros.graph import names as graph
+
 STATUS_ERROR = 2
 STATUS_INTERRUPTED = 130
-PARENT = "ROBOACCORD_END_WITH_PARENT"  # environment variable by which a runner leaves no orphans
+PARENT = "ROBOACCORD_PARENT"  # environment variable with the process that a node ends with
 SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
 GRACE = 5  # s that ROS may take to end, once everything is reported
 POLL = 0.05  # s between looks at peers, signals and timeouts
@@ -50,7 +54,7 @@ class Run:
         """What a signal to end does."""
         self.nodes: list[Node] = []
         """The nodes of this process, which are spun."""
-        self._parts = parts
+        self._parts, self._over = parts, False
 
     def expect(self) -> None:
         """Wait for one more node."""
@@ -69,15 +73,15 @@ class Run:
 
     def stop(self) -> None:
         """End the spinning."""
+        self._over = True
         if not self.future.done():
             self.future.set_result(None)
 
     def guard(self, callback: Callable[..., Any]) -> Callable[..., Any]:
         """Return a callback whose errors end the run, and that is silent after the end."""
-        over = self.future.done
 
         def guarded(*arguments: Any) -> Any:
-            if over():
+            if self._over:
                 return None
             try:
                 return callback(*arguments)
@@ -128,6 +132,37 @@ def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
         executor.shutdown()
 
 
+@contextlib.contextmanager
+def ends_between_callbacks(run: Run) -> Iterator[None]:
+    """Let a signal end the spinning where no callback is cut, and do what it asks after that.
+
+    An exception in a callback would be told by the executor in many lines. The second signal acts
+    at once.
+    """
+    told: list[int] = []
+    before: dict[signal.Signals, Callable[..., Any]] = {}
+
+    def end(number: int, frame: Any) -> None:
+        told.append(number)
+        run.stop()
+        if len(told) > 1:
+            before[signal.Signals(number)](number, frame)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if callable(handler):
+                before[number] = handler
+                signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if told:
+        before[signal.Signals(told[0])](told[0], None)
+
+
 def main_of(
     name: str,
     build: Callable[[Node, Run], Shell],
@@ -166,7 +201,7 @@ def _run_node(
             node = Node(name, context=context)
             nodes.append(node)
             run.nodes = nodes
-            node.create_timer(POLL, partial(_look_around, os.getppid(), run))
+            graph.every(node, POLL, partial(_look_around, os.getppid(), run))
             shell = build(node, run)  # a signal while libraries load or compile ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
@@ -235,8 +270,9 @@ def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> N
 
 
 def _look_around(parent: int, run: Run) -> None:
-    """Let Python see signals while nothing comes, and end with a parent that asked for it."""
-    if PARENT in os.environ and os.getppid() != parent:
+    """Let Python see signals while nothing comes, and end with the runner that asked for it."""
+    runner = os.environ.get(PARENT)
+    if runner and (os.getppid() != parent or not Path("/proc", runner).exists()):
         run.interrupt()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec
+from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import RobotState
 from roboaccord.run.loop import answer, ask_controller, reset_controller
@@ -23,6 +25,8 @@ from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import POLL, Run, main_of
 from roboaccord_ros.nodes.inputs import PublishedInputs, subscribed_inputs
+
+_log = logging.getLogger(__name__)
 
 
 class ControllerShell:
@@ -62,10 +66,10 @@ class ControllerShell:
             example = ask_controller(trial, setup.initial, None, joints, watch)
         self._controller = self._make(setup, custom)
         self.watch = Watch(timeout)
-        self._inlet, self._efforts = Inlet(joints), EffortCodec(joints)
+        self._inlet, self._efforts = Inlet(joints, once=True), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
-        self._last = -1.0
+        self._last, self._said = -1.0, False
         self._waiting: RobotState | None = None
         self._ready = False
         self._extras = ExtraOutputs(node, robot, run, example, self._inlet)
@@ -78,8 +82,8 @@ class ControllerShell:
         # Where nobody waits, an answer to an old state does harm: a backlog would only grow.
         qos = graph.RELIABLE if lockstep else graph.NEWEST
         for name, take in takes.items():
-            graph.subscribe(node, robot, name, run.guard(take), qos=qos)
-        node.create_timer(POLL, run.guard(self._look))
+            self._states = graph.subscribe(node, robot, name, run.guard(take), qos=qos)
+        graph.every(node, POLL, run.guard(self._look))
         self.watch.start()
 
     def _make(self, setup: Setup, custom: str) -> Controller:
@@ -114,12 +118,15 @@ class ControllerShell:
         self._answer(self._inlet.take_joint_states(data))
 
     def _answer(self, state: RobotState | None) -> None:
+        if self._inlet.repeated is not None:
+            self._say_once(f"the state of t = {self._inlet.repeated:.6f} s came again; left out")
         if state is None:
             return
         if not self._ready:
             self._waiting = state
             return
-        if state.time <= self._last:  # the simulation was reset
+        if state.time <= self._last:
+            self._check_reset(state.time)
             reset_controller(self._controller, self._seed, self._start_timeout)
             self._inputs.reset()
             self._inlet.switches = self._initial
@@ -131,6 +138,26 @@ class ControllerShell:
             command,
             lambda: self._send(self._efforts.encode(state.time, command.effort)),
         )
+
+    def _check_reset(self, time: float) -> None:
+        """Take a jump back of the time as a reset of the simulation, if it can be one.
+
+        Raises:
+            LockstepError: if it is none.
+        """
+        told = f"the state of t = {time:.6f} s came after that of t = {self._last:.6f} s"
+        if self._lockstep and time > 0.0:
+            raise LockstepError(
+                f"{told}: messages are out of order, or another simulator publishes "
+                f"{self._states.topic_name}"
+            )
+        if time > 0.0:
+            self._say_once(f"{told}: the clock has jumped, and the controller begins anew")
+
+    def _say_once(self, line: str) -> None:
+        if not self._said:
+            self._said = True
+            _log.warning("%s", line)
 
 
 def build(node: Node, run: Run) -> ControllerShell:

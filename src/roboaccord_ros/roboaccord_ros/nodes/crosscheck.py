@@ -65,8 +65,8 @@ class CrosscheckShell:
         self._errors_out, self._send = graph.advertise(node, robot, graph.ERROR)
         self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
         graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
-        node.create_timer(POLL, run.guard(self._look))
-        node.create_timer(REPORT_PERIOD, run.guard(self.report))
+        graph.every(node, POLL, run.guard(self._look))
+        graph.every(node, REPORT_PERIOD, run.guard(self.report))
 
     @property
     def verdict(self) -> StepVerdict | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from roboaccord_ros.graph.extras import ExtraInputs
 from roboaccord_ros.graph.shell import POLL, Run
 from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions
 
+_log = logging.getLogger(__name__)
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
 
 
@@ -36,6 +38,7 @@ class Pacing:
         self._simulation, self._stepper, self._options = simulation, simulation.stepper, options
         self._waiting: Array | None = None  # efforts that answer the present state
         self._effort = np.zeros(len(setup.joints))  # held in real time
+        self._answer, self._said = (-1.0, self._effort), False  # the last one, and its state
         self._looks, self._seen, self._quiet, self._rival = 0, -1, 0, 0
         self._node = node
         free = 0.0 if options.lockstep else 1.0  # nobody is waited for: then time is real
@@ -44,9 +47,9 @@ class Pacing:
         self._extras = ExtraInputs(node, robot, run, setup.initial.switches, self._resume)
         self._efforts = EffortCodec(self._stepper.joints)
         self._commands = graph.subscribe(node, robot, graph.EFFORTS, run.guard(self._on_command))
-        node.create_timer(POLL, run.guard(self._look))
+        graph.every(node, POLL, run.guard(self._look))
         if self._pace.look_period:
-            node.create_timer(self._pace.look_period, run.guard(self._keep_pace))
+            graph.every(node, self._pace.look_period, run.guard(self._keep_pace))
 
     def pause(self, held: bool) -> None:
         """Stop or go on."""
@@ -64,7 +67,7 @@ class Pacing:
 
     def _start(self) -> None:
         self._pace.restart()
-        self._waiting = None
+        self._waiting, self._answer = None, (-1.0, self._effort)
         self._extras.start()
         self._simulation.start()
 
@@ -73,14 +76,35 @@ class Pacing:
         now = self._stepper.state.time
         if not self._options.lockstep:
             self._effort = effort
-        elif stamp == now and self.started:
+        elif stamp == now and self.started and not self._is_again(stamp, effort):
             self._answered = True
-            self._waiting = effort
+            self._waiting, self._answer = effort, (stamp, effort)
             self._resume()
+        elif stamp < now:
+            self._is_again(stamp, effort)
         elif stamp > now and self._answered:
             raise LockstepError(
                 f"the controller answered t = {stamp:.6f} s, the simulator is at t = {now:.6f} s"
             )
+
+    def _is_again(self, stamp: float, effort: Array) -> bool:
+        """Return whether a state is answered again, and say so once.
+
+        Raises:
+            LockstepError: if the answer is another one.
+        """
+        before, given = self._answer
+        if stamp != before:
+            return False
+        if not np.array_equal(effort, given):
+            raise LockstepError(
+                f"t = {stamp:.6f} s was answered twice, and not alike: "
+                f"{self._commands.get_publisher_count()} nodes publish {self._commands.topic_name}"
+            )
+        if not self._said:
+            self._said = True
+            _log.warning("the answer to t = %.6f s came again; it is left out", stamp)
+        return True
 
     def _resume(self) -> None:
         """Step if everything that answers the present state is there."""

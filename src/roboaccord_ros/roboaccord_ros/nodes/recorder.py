@@ -94,7 +94,7 @@ class RecorderShell:
         self._draining = False
         run.interrupt = self._drain
         graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
-        node.create_timer(POLL, run.guard(self._look))
+        graph.every(node, POLL, run.guard(self._look))
 
     def close(self) -> None:
         """Close the bag: valid, whatever was recorded, with what came before a failure."""
@@ -106,8 +106,8 @@ class RecorderShell:
                     if not found:
                         break
                     self._take(name, found[0])
-        if self._ledger.lost:
-            _log.warning("%d messages were lost before %s", self._ledger.lost, self._path.name)
+        if told := self._ledger.summary():
+            _log.warning("messages on the way to %s: %s", self._path.name, told)
         self._stack.close()
 
     def _on_scenario(self, data: bytes) -> None:
@@ -163,14 +163,16 @@ class RecorderShell:
     def _take(self, name: str, data: bytes) -> None:
         self._count += 1
         now = _time_of(data, FIRST_STAMP if name == graph.CONTACTS else STAMP)
+        back = now < self._ledger.now
+        if name in IN_STEP and not self._ledger.note(name, now) and name != graph.EFFORTS:
+            self._refuse_rival(name)
+            return
         self._write(self._topics[name], now, data)
         if name == graph.EVENTS:
             self._events += len(decode_events(data))
             self._end_if_complete()
         if name not in IN_STEP:
             return
-        back = now < self._ledger.now
-        self._ledger.note(name, now)
         if name == graph.ODOMETRY:
             self._odom = data
         elif name == graph.STATES and (now >= self._next_tf or back) and self._odom:
@@ -179,6 +181,19 @@ class RecorderShell:
             self._listen()
         if now == self._end:
             self._end_if_complete()
+
+    def _refuse_rival(self, name: str) -> None:
+        """End where states that are not the next ones come because two publish them.
+
+        Raises:
+            AccordError: naming the topic.
+        """
+        topic = self._subscriptions[name]
+        if topic.get_publisher_count() > 1:
+            raise AccordError(
+                f"{topic.get_publisher_count()} nodes publish {topic.topic_name}, and their states "
+                f"are mixed; {self._path.name} ends there"
+            )
 
     def _end_if_complete(self) -> None:
         if self._over or self._end < 0 or not self._ledger.complete(self._end):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rclpy.node import Node
-from roboaccord.contract.interfaces import Observer, Simulator
+from roboaccord.contract.interfaces import Observer, Simulator, Tally
 from roboaccord.contract.state import Command
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
@@ -22,7 +22,8 @@ from roboaccord_ros.nodes.stepper import Stepper
 class SimulatorOptions:
     """Hold how a simulator is run; see the parameters of the node.
 
-    `settle` is how long no other simulator must be seen before the first step [s of wall time].
+    `settle` is how long no other simulator must be seen before the first step [s of wall time];
+    `make_tally` makes what measures the figures of the motion, where they are wanted.
     """
 
     engine: str
@@ -34,6 +35,7 @@ class SimulatorOptions:
     peers: Sequence[str] = ("controller",)
     transport: str = "ros"
     settle: float = 0.0
+    make_tally: Callable[[], Tally] | None = None
 
 
 class Simulation:
@@ -50,8 +52,10 @@ class Simulation:
     ) -> None:
         self._run, self._driven = run, setup.scenario.driven
         seen = contact_markers(node, setup, simulator)
-        self.stepper = Stepper(setup, simulator, options.duration, (*seen, *observers))
-        version = simulator.version
+        self.stepper = Stepper(
+            setup, simulator, options.duration, (*seen, *observers), make_tally=options.make_tally
+        )
+        self._version = version = simulator.version
         self.outlet = Outlet(node, setup, options.engine, version, options.transport, clock=True)
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.result: dict[str, object] = {}
@@ -76,6 +80,7 @@ class Simulation:
         self.wall_time = time.perf_counter() - self._started
         simulated = self.stepper.state.time
         self.result = {
+            "engine_version": self._version,
             "trajectory_sha256": "" if error else self.stepper.motion.sha256,
             "steps": self.stepper.tick,
             "wall_time": self.wall_time,

@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from roboaccord.contract.checks import check_command
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.interfaces import Observer, Simulator
+from roboaccord.contract.interfaces import Observer, Simulator, Tally
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract.trajectory import Event
 from roboaccord.run.loop import advance
+from roboaccord.run.motion import Motion
 from roboaccord.scenario.setup import Setup
-
-from roboaccord_ros.graph.motion import Motion
 
 
 class Stepper:
-    """Step a simulator tick by tick, and keep the motion, as `roboaccord.run.loop.simulate` does.
+    """Step a simulator tick by tick, as `roboaccord.run.loop.drive` does, and hash the motion.
 
     Args:
         setup: robot and scenario.
         simulator: what simulates.
-        duration: infinite for a run without end, whose motion is hashed and not kept.
+        duration: infinite for a run without end.
         observers: told of each state, command and event.
+        make_tally: as of `Motion`.
     """
 
     def __init__(
-        self, setup: Setup, simulator: Simulator, duration: float, observers: Sequence[Observer]
+        self,
+        setup: Setup,
+        simulator: Simulator,
+        duration: float,
+        observers: Sequence[Observer],
+        *,
+        make_tally: Callable[[], Tally] | None = None,
     ) -> None:
-        self._simulator, self._initial, self._observers = simulator, setup.initial, observers
+        self.motion = Motion(simulator.joints, make_tally)
+        self._simulator, self._initial = simulator, setup.initial
+        self._observers = (self.motion, *observers)
         self.joints = simulator.joints
         self.period = setup.scenario.control_period
         count_steps(self.period, simulator.physics_step, "control period over physics step")
@@ -40,7 +48,6 @@ class Stepper:
             self.ticks = count_steps(setup.scenario.duration, self.period, "duration")
         self.tick = 0
         self.state: RobotState = setup.initial
-        self.motion = Motion(self.joints, endless=not self.ticks)
         self._faults: list[Fault] = []
 
     @property
@@ -48,18 +55,12 @@ class Stepper:
         """True once the last tick is done."""
         return self.tick == self.ticks > 0
 
-    @property
-    def trajectory(self) -> Trajectory:
-        """The motion so far."""
-        return self.motion.trajectory
-
     def start(self) -> None:
         """Begin, or begin again."""
         self.tick = 0
         self.state = self._simulator.reset(self._initial)
         self._simulator.take_events()
         self.motion.clear()
-        self.motion.add(self.state)
         for observer in self._observers:
             observer.on_state(self.state)
 
@@ -81,7 +82,6 @@ class Stepper:
         self.tick += 1
         self.state = advance(self._simulator, command, self.period, self.tick, self._period_ns)
         events = self._simulator.take_events()
-        self.motion.add(self.state, events)
         for observer in self._observers:
             for event in events:
                 observer.on_event(event)

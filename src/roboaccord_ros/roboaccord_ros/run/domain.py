@@ -5,14 +5,19 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
 
 from roboaccord_ros.run.runtime_folder import open_file, runtime_folder
 
 LAST_DOMAIN = 101  # above, the ports of DDS meet the ephemeral ports of Linux
-DISCOVERY = "ROS_AUTOMATIC_DISCOVERY_RANGE"
+DISCOVERY, LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
+DOMAIN = "ROS_DOMAIN_ID"
+SHARED_MEMORY = Path("/dev/shm")
+YOUNG = 1.0  # s
 
 
 @contextlib.contextmanager
@@ -20,15 +25,20 @@ def private_domain() -> Iterator[int]:
     """Reserve a domain, limit discovery to this machine, and undo both at the end.
 
     The search starts at a number derived from the process id; a locked file marks the domain as
-    taken, and the lock goes with the process.
+    taken, and the lock goes with the process. Where the user has set the range of discovery
+    himself, to `SUBNET` say, that and his domain are kept: others are to look on.
 
     Raises:
         AccordError: if every domain is taken.
     """
+    remove_orphans()
     with contextlib.ExitStack() as stack:
+        if is_open():
+            yield int(os.environ.get(DOMAIN) or 0)
+            return
         domain = _reserve(stack)
-        before = {name: os.environ.get(name) for name in (DISCOVERY, "ROS_DOMAIN_ID")}
-        os.environ.update({DISCOVERY: "LOCALHOST", "ROS_DOMAIN_ID": str(domain)})
+        before = {name: os.environ.get(name) for name in (DISCOVERY, DOMAIN)}
+        os.environ.update({DISCOVERY: LOCAL, DOMAIN: str(domain)})
         try:
             yield domain
         finally:
@@ -37,6 +47,42 @@ def private_domain() -> Iterator[int]:
                     os.environ.pop(name, None)
                 else:
                     os.environ[name] = value
+
+
+def is_open() -> bool:
+    """Return whether the user has opened runs to others, by the range of discovery."""
+    return os.environ.get(DISCOVERY, LOCAL) not in (LOCAL, "OFF")
+
+
+def reach() -> str:
+    """Return in a line who can find a run."""
+    if is_open():
+        domain, how_far = os.environ.get(DOMAIN) or "0", os.environ[DISCOVERY]
+        return f"ROS is open: domain {domain}, {DISCOVERY}={how_far}"
+    return f"ROS stays on this machine; {DISCOVERY}=SUBNET opens it"
+
+
+def remove_orphans(folder: Path = SHARED_MEMORY, age: float = YOUNG) -> int:
+    """Remove shared memory of Fast DDS whose process was killed; return how many segments.
+
+    Each segment has a file beside it which its process keeps locked; one that is being made is not
+    locked yet, and is told by its age [s].
+    """
+    removed = 0
+    for lock in folder.glob("fastrtps_*_el"):
+        with contextlib.suppress(OSError):  # of another user, or gone already
+            if time.time() - lock.stat().st_mtime < age or lock.stat().st_uid != os.getuid():
+                continue
+            file = os.open(lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                name = lock.name.removesuffix("_el")
+                for orphan in (folder / name, folder / f"sem.{name}_mutex", lock):
+                    orphan.unlink(missing_ok=True)
+                removed += 1
+            finally:
+                os.close(file)
+    return removed
 
 
 def _reserve(stack: contextlib.ExitStack) -> int:

@@ -12,19 +12,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
-from roboaccord.bag.reader import read_run
+from roboaccord.bag.playback import play
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Inputs
 from roboaccord.run.loop import NO_INPUTS
+from roboaccord.run.metrics import Figures
+from roboaccord.run.motion import Motion
 from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import RunRequest, RunResult
 
 from roboaccord_ros.graph.shell import PARENT
-from roboaccord_ros.run.domain import private_domain
+from roboaccord_ros.run.domain import private_domain, reach, remove_orphans
 
 POLL = 0.02  # s
 GRACE = 5.0  # s that a process has to end once it is asked to
@@ -52,6 +55,7 @@ def run_commands(
     on_start: Callable[[Mapping[str, subprocess.Popen[str]]], None] = lambda _: None,
 ) -> RunResult:
     """Run with given commands for the nodes; `on_start` gets the processes."""
+    request.tell(reach())
     with private_domain(), tempfile.TemporaryDirectory() as folder:
         files = _write_parameters(request, Path(folder))
         processes: dict[str, subprocess.Popen[str]] = {}
@@ -62,7 +66,7 @@ def run_commands(
                     stdout=subprocess.PIPE,
                     stderr=(Path(folder) / f"{name}.err").open("w"),
                     text=True,
-                    env={**os.environ, PARENT: "1"},
+                    env={**os.environ, PARENT: str(os.getpid())},
                 )
             on_start(processes)
             failed = _wait(processes)
@@ -150,6 +154,7 @@ def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Any:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        remove_orphans()
 
 
 def _reason(name: str, code: int, folder: Path) -> str:
@@ -164,16 +169,17 @@ def _reason(name: str, code: int, folder: Path) -> str:
 
 
 def _read_result(request: RunRequest, result: Mapping[str, Any]) -> RunResult:
-    bag = read_run(request.bag)
-    if bag.trajectory.sha256() != result["trajectory_sha256"]:
+    motion = Motion(request.setup.joints, partial(Figures, request.setup))
+    play(request.bag, request.setup, motion)
+    if motion.sha256 != result["trajectory_sha256"]:
         raise AccordError(
             f"{request.bag} does not hold what was simulated: messages were lost, "
-            f"{len(bag.trajectory)} of {result['steps'] + 1} states are there"
+            f"{motion.states} of {result['steps'] + 1} states are there"
         )
     return RunResult(
-        trajectory=bag.trajectory,
+        motion=motion,
         bag=request.bag,
-        engine_version=bag.engine_version,
+        engine_version=str(result["engine_version"]),
         transport="ros_processes",
         wall_time=float(result["wall_time"]),
     )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 
 from rclpy.context import Context
 from rclpy.node import Node
 from roboaccord.contract.interfaces import Simulator
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.metrics import Figures
 from roboaccord.run.runner import RunRequest, RunResult
 
-from roboaccord_ros.graph.shell import Run, session, spin
+from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.inputs import PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulation import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell
-from roboaccord_ros.run.domain import private_domain
+from roboaccord_ros.run.domain import private_domain, reach
 
 NAMES = ("simulator", "controller", "recorder")
 
@@ -38,7 +40,9 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
         timeout=request.timeout,
         start_timeout=request.start_timeout,
         peers=("controller", "recorder"),
+        make_tally=partial(Figures, setup),
     )
+    request.tell(reach())
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
         for name in NAMES:
             nodes.append(_node(name, context))
@@ -58,11 +62,12 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
                 start_timeout=request.start_timeout,
             )
             stack.callback(controller.watch.stop)
-            spin(context, nodes, run)
+            with ends_between_callbacks(run):
+                spin(context, nodes, run)
         if run.error:
             raise run.error
     return RunResult(
-        trajectory=shell.stepper.trajectory,
+        motion=shell.stepper.motion,
         bag=request.bag,
         engine_version=simulator.version,
         transport="ros",

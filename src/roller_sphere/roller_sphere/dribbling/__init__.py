@@ -1,1 +1,9 @@
 """Dribbling: a carrier that keeps a ball on the ground by two rollers."""
+
+from roboaccord.contract.lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__, {
+    "hold": ("Dribbler", "Hold", "hold_ball"),
+})  # fmt: skip
+
+__all__ = ["Dribbler", "Hold", "hold_ball"]

@@ -47,32 +47,61 @@ def grip_shares(
         mu, mu_ground: coefficients at the rollers and on the ground.
         acceleration: of the ball (3,) [m/s^2].
     """
-    p, a = parameters, acceleration
-    normals, r = p.rig.normals, p.radius
-    held = p.roller_mass + p.holder_mass
-    loads = p.press_force + held * (normals @ (a + p.gravity * UP))
-    tangents = np.stack([p.rig.across, p.rig.along], axis=1)  # (2, 2, 3)
-    pushed = p.ball_mass * a + loads @ normals  # what f_1, f_2, F and N z - m g z add up to
-    # Moments with F = pushed - sum f in the plane: matrix (3, 4) times the tangential parts.
-    columns = [
-        r * np.cross(normals[i], t) + r * np.cross(UP, t) for i in (0, 1) for t in tangents[i]
-    ]
-    moment = p.ball_inertia / r * np.cross(UP, a) + r * np.cross(UP, pushed)
-    matrix = np.column_stack(columns)
-    least = np.linalg.lstsq(matrix, moment, rcond=None)[0]
-    free = np.linalg.svd(matrix)[2][-1]
+    statics = Statics(parameters, mu, mu_ground, acceleration)
+    found = statics.least(lambda amount: statics.shares(amount)[0])
+    return statics.shares(found)
 
-    def share(amount: float) -> float:
-        forces = (least + amount * free).reshape(2, 2)
-        return float((np.linalg.norm(forces, axis=1) / (mu * loads)).max())
 
-    most = float(np.abs(loads).max() + np.linalg.norm(least))
-    found = scipy.optimize.minimize_scalar(
-        share, bounds=(-2 * most, 2 * most), options={"xatol": 1e-10}
-    )
-    forces = np.einsum("ij,ijd->d", (least + found.x * free).reshape(2, 2), tangents)
-    ground = pushed - forces + p.ball_mass * p.gravity * UP
-    return float(found.fun), float(np.hypot(*ground[:2]) / (mu_ground * max(ground[2], 1e-9)))
+class Statics:
+    """Balance forces and moments of a ball in its place; one number of the friction is free.
+
+    Args:
+        parameters: of the robot.
+        mu, mu_ground: coefficients at the rollers and on the ground.
+        acceleration: of the ball (3,) [m/s^2].
+
+    Attributes:
+        loads: of both rollers (2,) [N].
+    """
+
+    def __init__(
+        self, parameters: RollerSphereParameters, mu: float, mu_ground: float, acceleration: Array
+    ) -> None:
+        p, a = parameters, acceleration
+        normals, r = p.rig.normals, p.radius
+        held = p.roller_mass + p.holder_mass
+        self.loads = p.press_force + held * (normals @ (a + p.gravity * UP))
+        self._mu, self._mu_ground = mu, mu_ground
+        self._weight = p.ball_mass * p.gravity * UP
+        self._tangents = np.stack([p.rig.across, p.rig.along], axis=1)  # (2, 2, 3)
+        # What f_1, f_2, F and N z - m g z add up to.
+        self._pushed = p.ball_mass * a + self.loads @ normals
+        # Moments with F = pushed - sum f in the plane: matrix (3, 4) times the tangential parts.
+        columns = [
+            r * np.cross(normals[i], t) + r * np.cross(UP, t)
+            for i in (0, 1)
+            for t in self._tangents[i]
+        ]
+        moment = p.ball_inertia / r * np.cross(UP, a) + r * np.cross(UP, self._pushed)
+        matrix = np.column_stack(columns)
+        self._least = np.linalg.lstsq(matrix, moment, rcond=None)[0]
+        self._free = np.linalg.svd(matrix)[2][-1]
+
+    def shares(self, amount: float) -> tuple[float, float]:
+        """Return the fractions of friction at rollers and ground, with so much of what is free."""
+        forces = (self._least + amount * self._free).reshape(2, 2)
+        rollers = float((np.linalg.norm(forces, axis=1) / (self._mu * self.loads)).max())
+        ground = self._pushed - np.einsum("ij,ijd->d", forces, self._tangents) + self._weight
+        within = self._mu_ground * max(ground[2], 1e-9)
+        return rollers, float(np.hypot(*ground[:2]) / within)
+
+    def least(self, measure: Callable[[float], float]) -> float:
+        """Return the amount at which a measure of the shares is least."""
+        most = float(np.abs(self.loads).max() + np.linalg.norm(self._least))
+        found = scipy.optimize.minimize_scalar(
+            measure, bounds=(-2 * most, 2 * most), options={"xatol": 1e-10}
+        )
+        return float(found.x)
 
 
 def largest_turn_rate(

@@ -8,7 +8,7 @@ from roboaccord.scenario.setup import Setup
 
 from snake.controllers.gaits import Serpenoid
 from snake.model.coordinates import PlanarSnake, friction_of
-from snake.model.tracking import tracking_efforts
+from snake.model.tracking import track
 
 # rad/s; the gait is at 6. A delay of 4 ms takes 24 of its 76 degrees of phase margin.
 BANDWIDTH = 50.0
@@ -51,12 +51,12 @@ class Tracker:
             friction: believed of the ground, as `friction_of` gives it; None: the scenario's.
         """
         q, qd, qdd = shape
-        w = self.bandwidth
-        wanted = qdd + w * (w * (q - state.q) + 2.0 * (qd - state.qd))
         law, points = friction or (self._friction, self._points)
         efforts = np.empty(len(q))
-        body, y = self._chain.body, self._chain.pack(state)
-        tracking_efforts(body, y, q, qd, wanted, law, points, efforts)
+        track(
+            self._chain.body, state.q, state.qd, state.position, state.orientation, state.twist,
+            q, qd, qdd, self.bandwidth, law, points, efforts,
+        )  # fmt: skip
         return efforts
 
 

@@ -11,6 +11,7 @@ import math
 import numpy as np
 from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.jit import kernel
 from roboaccord.scenario.setup import Setup
 
@@ -61,8 +62,18 @@ def pack(body, q, qd, position, orientation, twist, y):
 
 
 @kernel
-def unpack(body, y, q, qd, base):
-    """Fill q, qd (n,) and base (6,): x, y, yaw of `base_link`, and its twist vx, vy, wz."""
+def pack_rows(body, q, qd, position, orientation, twist, rows):
+    """Fill a row of y for each of k states, whose parts stand in rows too."""
+    for i in range(rows.shape[0]):
+        pack(body, q[i], qd[i], position[i], orientation[i], twist[i], rows[i])
+
+
+@kernel
+def unpack(body, y, q, qd, position, orientation, twist):
+    """Fill q, qd (n,), and position x, y, orientation (4,) and twist (6,) of `base_link`.
+
+    What is not of the plane, the height among it, stays.
+    """
     a, b = body[0], body[1]
     n = q.shape[0] + 1
     heading, rate = y[n + 1], y[2 * n + 3]
@@ -89,12 +100,13 @@ def unpack(body, y, q, qd, base):
         svy += vy
     vx = y[n + 2] - svx / n
     vy = y[n + 3] - svy / n
-    base[0] = y[0] - sx / n
-    base[1] = y[1] - sy / n
-    base[2] = y[n + 1]
-    base[3] = forward_x * vx + forward_y * vy
-    base[4] = forward_x * vy - forward_y * vx
-    base[5] = y[2 * n + 3]
+    position[0] = y[0] - sx / n
+    position[1] = y[1] - sy / n
+    orientation[2] = math.sin(0.5 * y[n + 1])
+    orientation[3] = math.cos(0.5 * y[n + 1])
+    twist[0] = forward_x * vx + forward_y * vy
+    twist[1] = forward_x * vy - forward_y * vx
+    twist[5] = y[2 * n + 3]
 
 
 class PlanarSnake:
@@ -112,21 +124,19 @@ class PlanarSnake:
         pack(self.body, state.q, state.qd, state.position, state.orientation, state.twist, y)
         return y
 
+    def pack_motion(self, t: Trajectory) -> Array:
+        """Return y of each sample of a motion (k, 2N + 4)."""
+        rows = np.empty((len(t), 2 * self.parameters.links + 4))
+        pack_rows(self.body, t.q, t.qd, t.position, t.orientation, t.twist, rows)
+        return rows
+
     def unpack(self, y: Array, time: float, effort: Array) -> RobotState:
         """Return the state of y."""
         n = self.parameters.joints
-        q, qd, base = np.empty(n), np.empty(n), np.empty(6)
-        unpack(self.body, y, q, qd, base)
-        x, y_, yaw, vx, vy, rate = base.tolist()
-        return RobotState(
-            time=time,
-            q=q,
-            qd=qd,
-            effort=effort,
-            position=np.array([x, y_, self._height]),
-            orientation=np.array([0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)]),
-            twist=np.array([vx, vy, 0.0, 0.0, 0.0, rate]),
-        )
+        q, qd, orientation, twist = np.empty(n), np.empty(n), np.zeros(4), np.zeros(6)
+        position = np.array((0.0, 0.0, self._height))
+        unpack(self.body, y, q, qd, position, orientation, twist)
+        return RobotState(time, q, qd, effort, position, orientation, twist)
 
 
 def friction_of(setup: Setup) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from roboaccord.numerics.jit import kernel
 
+from snake.model.coordinates import pack
 from snake.model.dynamics import ground_forces
 
 
@@ -107,6 +108,24 @@ def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):
     c, s = np.cos(th), np.sin(th)
     ground_forces(body, c, s, y[0], vx, vy, w, friction, points, fx, fy, moment)
     inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau)
+
+
+@kernel
+def track(
+    body, state_q, state_qd, position, orientation, twist, q, qd, qdd, bandwidth, friction, points,
+    tau,
+):  # fmt: skip
+    """Fill tau (n,) with the efforts by which a state comes to a shape q, qd, qdd (n,).
+
+    The errors decay with `bandwidth` [rad/s], critically damped. See serpenoid.Tracker.
+    """
+    y = np.empty(2 * q.shape[0] + 6)
+    pack(body, state_q, state_qd, position, orientation, twist, y)
+    wanted = np.empty(q.shape[0])
+    for i in range(q.shape[0]):
+        error, rate = q[i] - state_q[i], qd[i] - state_qd[i]
+        wanted[i] = qdd[i] + bandwidth * (bandwidth * error + 2.0 * rate)
+    tracking_efforts(body, y, q, qd, wanted, friction, points, tau)
 
 
 @kernel

@@ -2,51 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.run.metrics import work_of
 from roboaccord.scenario.setup import Setup
 
 from snake.model.coordinates import PlanarSnake
 from snake.source.post import cycle_of
-from snake.steering.metrics import steering_figures
+from snake.steering.metrics import steering_tally
 
+ROUND_OFF = 1e-9  # s
 STEADY = 0.01  # of the speed: by how much two cycles of a steady gait may differ
 
 
-def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
-    """Return the figures of a run.
+@dataclass(frozen=True)
+class Mark:
+    """Hold what is known at a sample of a motion.
+
+    Args:
+        index, time: of the sample; time [s].
+        centre: of mass (2,) [m].
+        heading: mean of the links [rad].
+        turned: sum of the headings of the samples before [rad].
+        work: done until then [J].
+    """
+
+    index: int
+    time: float
+    centre: Array
+    heading: float
+    turned: float
+    work: float
+
+    def mean_heading(self, end: Mark) -> float:
+        """Return the mean heading of the samples from here to `end`, both included [rad]."""
+        return (end.turned + end.heading - self.turned) / (end.index - self.index + 1)
+
+    def travel(self, end: Mark) -> float:
+        """Return the displacement up to `end` along the mean heading until then [m]."""
+        mean = self.mean_heading(end)
+        return float((end.centre - self.centre) @ (math.cos(mean), math.sin(mean)))
+
+
+class GaitFigures(Tally):
+    """Measure the figures of a run.
 
     `speed` is the displacement of the centre of mass along the mean heading of the body, over the
     whole periods after the first one, divided by their time [m/s]; `displacement_x` and `_y` are
     the centre's over the whole run [m]; `cost_of_transport` = work / (m g distance);
     `travel_per_cycle` as in `travel_of_cycles`, its mean and standard deviation over the cycles.
     """
-    centre, heading = body_motion(setup, trajectory)
-    time = trajectory.time
-    period = period_of(setup)
-    whole = max(int((time[-1] + 1e-9) / period) - 1, 0)
-    start = int(np.searchsorted(time, period - 1e-9)) if whole else 0
-    stop = int(np.searchsorted(time, (whole + 1) * period - 1e-9)) if whole else len(time) - 1
-    part = slice(start, stop + 1)
-    window = trajectory.window(float(time[start]), float(time[stop]))
-    speed, cost = speed_and_cost(setup, window, centre[part], heading[part])
-    total = centre[-1] - centre[0]
-    travel = travel_of_cycles(setup, time, centre, heading)
-    return {
-        "speed": speed,
-        "heading": float(heading[part].mean()),
-        "displacement_x": float(total[0]),
-        "displacement_y": float(total[1]),
-        "cost_of_transport": cost,
-        "travel_per_cycle": float(travel.mean()) if len(travel) else float("nan"),
-        "travel_per_cycle_spread": float(travel.std()) if len(travel) else float("nan"),
-        **steering_figures(setup, trajectory, centre),
-    }
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._start, self._cycle = start_and_cycle(setup)
+        self._periods, self._ends = list[Mark](), list[Mark]()  # the first, and the newest
+        self._count_periods = self._count_cycles = 0
+        self._travel: list[float] = []
+        self._first: Mark | None = None
+        self._steering = steering_tally(setup)
+
+    def add(self, part: Trajectory) -> None:
+        """Take a part of the motion."""
+        centre, heading = body_motion(self._setup, part)
+        if self._first is None:
+            self._first = self._last = Mark(0, float(part.time[0]), centre[0], heading[0], 0.0, 0.0)
+        before = self._last
+        heading += before.heading - heading[0]  # whole turns
+        turned = before.turned + np.concatenate([[0.0], np.cumsum(heading[:-1])])
+        power = np.abs(part.effort[1:] * np.diff(part.q, axis=0)).sum(axis=1)
+        work = before.work + np.concatenate([[0.0], np.cumsum(power)])
+
+        def mark(i: int) -> Mark:
+            place = before.index + i, float(part.time[i]), centre[i]
+            return Mark(*place, float(heading[i]), float(turned[i]), float(work[i]))
+
+        self._last = mark(len(part) - 1)
+        while (due := (self._count_periods + 1) * self._cycle - ROUND_OFF) <= self._last.time:
+            self._count_periods += 1
+            self._periods[1:] = [mark(int(np.searchsorted(part.time, due)))]
+        while (
+            due := self._start + self._count_cycles * self._cycle - ROUND_OFF
+        ) <= self._last.time:
+            self._count_cycles += 1
+            self._ends.append(mark(int(np.searchsorted(part.time, due))))
+            if len(self._ends) > 1:
+                self._travel.append(self._ends[0].travel(self._ends[1]))
+                del self._ends[0]
+        if self._steering:
+            self._steering.add(part, centre)
+
+    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
+        """Return the figures."""
+        assert self._first is not None
+        whole = len(self._periods) > 1
+        first, last = self._periods if whole else (self._first, self._last)
+        forward, elapsed = first.travel(last), last.time - first.time
+        weight = self._setup.parameters.mass * self._setup.parameters.gravity
+        work = last.work - first.work
+        total = self._last.centre - self._first.centre
+        travel = np.array(self._travel)
+        return {
+            "speed": forward / elapsed if elapsed else 0.0,
+            "heading": first.mean_heading(last),
+            "displacement_x": float(total[0]),
+            "displacement_y": float(total[1]),
+            "cost_of_transport": work / (weight * abs(forward)) if forward else math.inf,
+            "travel_per_cycle": float(travel.mean()) if len(travel) else math.nan,
+            "travel_per_cycle_spread": float(travel.std()) if len(travel) else math.nan,
+            **(self._steering.figures() if self._steering else {}),
+        }
 
 
 def speed_and_cost(
@@ -119,7 +191,5 @@ def start_and_cycle(setup: Setup) -> tuple[float, float]:
 
 def body_motion(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
     """Return the centre of mass (k, 2) [m] and the mean heading of the links (k,) [rad]."""
-    chain = PlanarSnake(setup.parameters)
-    n = setup.parameters.links
-    rows = np.array([chain.pack(trajectory.state(i)) for i in range(len(trajectory))])
-    return rows[:, :2], np.unwrap(rows[:, 2 : n + 2].mean(axis=1))
+    rows = PlanarSnake(setup.parameters).pack_motion(trajectory)
+    return rows[:, :2], np.unwrap(rows[:, 2 : setup.parameters.links + 2].mean(axis=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -45,6 +46,7 @@ class SnakeReference(JointFaults):
         self._stops = StopWatch(self.joints, -limits, limits)
         self.armature = np.zeros(len(self.joints))
         self._events: list[Event] = []
+        self._period, self._steps = math.nan, 0  # of the last step
         self._side = np.zeros(len(self.joints), dtype=np.int8)
         self._schedule(setup.faults, setup.tree)
         self.reset(setup.initial)
@@ -71,11 +73,15 @@ class SnakeReference(JointFaults):
 
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance under a held command, with impacts on the stops located inside each step."""
-        steps = count_steps(duration, self.physics_step, "control period over physics step")
+        if duration != self._period:
+            self._steps = count_steps(
+                duration, self.physics_step, "control period over physics step"
+            )
+            self._period = duration
         self._effort = self._begin(command)
         chain = self._chain
         arguments = (
-            chain.body, self._y, self._effort, self.physics_step, steps, self._friction,
+            chain.body, self._y, self._effort, self.physics_step, self._steps, self._friction,
             self._points, self.parameters.joint_limit,
         )  # fmt: skip
         if self.order == 1:

@@ -78,18 +78,25 @@ class AsDescribed:
         self.hold, self.start = float(hold), float(start or hold)
         self.limit: float = setup.parameters.joint_limit
         self._segment = segment_of(len(setup.joints), segments)
+        self._shapes: dict[tuple[int, ...], tuple[Array, Array]] = {}
 
     def reset(self, seed: int) -> None:
         """Do nothing: the gait depends on time and state alone."""
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts towards the present configuration."""
-        twists = (*configuration(state.time, self.hold, self.start), 0)
-        twist = np.array(twists)[self._segment]
-        wanted = 0.5 * twist * self.limit
+        twists = configuration(state.time, self.hold, self.start)
+        wanted, limp = self._shapes.get(twists) or self._shape(twists)
         effort = self.kp * (wanted - state.q) - self.kd * state.qd
-        effort = np.clip(effort, -self.effort, self.effort)
-        return Command(np.where(twist == 0, 0.0, effort))
+        effort = np.minimum(np.maximum(effort, -self.effort), self.effort)
+        effort[limp] = 0.0
+        return Command(effort)
+
+    def _shape(self, twists: tuple[int, ...]) -> tuple[Array, Array]:
+        """Return the wanted angles (n,) of a configuration, and which joints are asked nothing."""
+        twist = np.array((*twists, 0))[self._segment]
+        self._shapes[twists] = 0.5 * twist * self.limit, np.flatnonzero(twist == 0)
+        return self._shapes[twists]
 
 
 def configuration(time: float, hold: float, start: float = 0.0) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.folder import is_own, results
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_target
 
 from voxel_sphere.cli.list_ import Folder
 from voxel_sphere.terrain.heights import height_field
@@ -72,8 +73,10 @@ def mesh_command(
       --out bowl.obj --json
     """
     check_ending(file, FORMATS)
+    check_target(file)
     if heights is not None:
         check_ending(heights, [".npy"])
+    check_target(heights)
     with progress() as bar:
         terrain, mesh, data = meshed(
             bar, folder, smooth, triangles, surface=surface, walls=walls, workspace=workspace

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_folder
 
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
 from voxel_sphere.terrain.shapes import fill_below, fill_inside, sphere
@@ -173,6 +174,7 @@ def check_place(
             raise AccordError(f"{name!r} is no name for a volume: letters, digits, _ . + -")
         if (folder / name).exists() and not replace:
             raise AccordError(f"{folder / name} is there already: use another --name, or --force")
+        check_folder(folder / name, [".png"])
     if folder.exists():
         there = open_workspace(folder)
         if (there.size_workspace, there.voxel_size) != (size_workspace, voxel_size):

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_folder, check_target
 from roboaccord.gazebo.world import world_text
 from roboaccord.run.output import make_folder
 
@@ -121,6 +122,8 @@ def write_world(
     for path in (model, world):
         if path.exists() and not replace:
             raise AccordError(f"{path} is there already: use another --name, or --force")
+    check_folder(model, [".stl", ".sdf", ".config"])
+    check_target(world)
     fields = {"name": name, "friction": friction}
     try:
         with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(model.parent)) as draft:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_bytes
 
 Volume = npt.NDArray[np.uint8]
 Done = Callable[[int], Any]
@@ -20,6 +21,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PIXEL = 8  # bytes, of four 16-bit channels
 BESIDE = 1_000_000  # bytes, of what is no pixel
 SOLID = 255
+OTHERS = (".tif", ".tiff", ".bmp", ".jpg", ".jpeg", ".gif", ".pgm", ".webp")  # pictures, not read
 
 
 def nothing(count: int) -> None:
@@ -44,6 +46,8 @@ def slice_files(folder: Path, n: int) -> list[Path]:
         if number in numbered:
             raise AccordError(f"{folder}: {numbered[number].name} and {path.name} are one slice")
         numbered[number] = path
+    if not numbered:
+        refuse_pictures(folder)
     if len(numbered) != n:
         raise AccordError(f"{folder}: {len(numbered)} slices, and not {n}")
     first = 1 if n in numbered else 0
@@ -56,25 +60,29 @@ def slice_files(folder: Path, n: int) -> list[Path]:
     return files
 
 
+def refuse_pictures(folder: Path) -> None:
+    """Refuse a folder of pictures of another kind than PNG, in it or below it.
+
+    Raises:
+        AccordError: naming the first.
+    """
+    found = (path for path in sorted(folder.rglob("*.*")) if path.suffix.lower() in OTHERS)
+    if other := next(found, None):
+        raise AccordError(f"{other}: a slice is a PNG file, and this is none")
+
+
 def check_header(path: Path, n: int) -> None:
     """Look at a slice's size without unpacking it.
 
     Raises:
         AccordError: if it cannot be read, is no PNG, or is not of n x n pixels.
     """
-    try:
-        with path.open("rb") as file:
-            head = file.read(24)
-        bytes_in_all = path.stat().st_size
-    except OSError as error:
-        raise AccordError(f"cannot read {path}: {error.strerror}") from None
+    head = read_bytes(path, PIXEL * n * n + BESIDE)[:24]
     if len(head) < 24 or head[:8] != SIGNATURE or head[12:16] != b"IHDR":
         raise AccordError(f"{path}: this is no PNG")
     width, height = struct.unpack(">II", head[16:24])
     if (width, height) != (n, n):
         raise AccordError(f"{path}: {width} x {height} pixels, and not {n} x {n}")
-    if bytes_in_all > PIXEL * n * n + BESIDE:
-        raise AccordError(f"{path}: {bytes_in_all} bytes are no slice of {n} x {n} pixels")
 
 
 def read_volume(folder: Path, n: int, done: Done = nothing) -> Volume:
@@ -93,7 +101,7 @@ def read_volume(folder: Path, n: int, done: Done = nothing) -> Volume:
     """
     volume = np.empty((n, n, n), np.uint8)
     for k, path in enumerate(slice_files(folder, n)):
-        volume[:, :, k] = _read_slice(path).T
+        volume[:, :, k] = _read_slice(path, n).T
         done(1)
     # MATLAB's logical arrays may have been saved as numbers: 1 is solid then.
     return volume * np.uint8(SOLID) if volume.max() == 1 else volume
@@ -111,17 +119,22 @@ def write_volume(folder: Path, volume: Volume, done: Done = nothing) -> None:
         done(1)
 
 
-def _read_slice(path: Path) -> Volume:
+def _read_slice(path: Path, n: int) -> Volume:
     """Return one slice, (rows, columns); its size has been checked."""
     try:
         with Image.open(path, formats=["PNG"]) as picture:
+            if picture.size != (n, n):  # a second header counts, too
+                raise AccordError(f"{path}: it is not of {n} x {n} pixels")
             if picture.mode.startswith("I"):
                 return (np.asarray(picture).astype(np.uint32) >> 8).astype(np.uint8)
             if picture.mode in ("1", "L"):
                 return np.asarray(picture.convert("L"))
             colours = np.asarray(picture.convert("RGB"))
-    except (OSError, SyntaxError, ValueError) as error:
-        raise AccordError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+    except AccordError:
+        raise
+    except Exception as error:  # noqa: BLE001 - Pillow raises whatever its readers do
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise AccordError(f"cannot read {path}: {reason}") from None
     if (colours != colours[:, :, :1]).any():
         raise AccordError(f"{path}: it has colours; a slice is black, white or grey")
     return colours[:, :, 0]

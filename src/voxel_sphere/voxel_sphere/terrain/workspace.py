@@ -15,7 +15,7 @@ from roboaccord.contract.errors import AccordError
 
 from voxel_sphere.terrain.recipes import distance_of, union
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_settings
-from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing, read_volume
+from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing, read_volume, refuse_pictures
 from voxel_sphere.terrain.surfaces import Distance
 
 ROBOT = "Sphere_robot"
@@ -103,6 +103,7 @@ class Workspace:
             AccordError: if there is none of this name, its slices are not right, or it is empty.
         """
         if name not in self.kinds:
+            refuse_pictures(self.path / name)
             there = ", ".join(self.kinds) or "nothing"
             raise AccordError(f"{self.path}: no volume {name}; there is {there}")
         volume = read_volume(self.path / name, self.n, done)
@@ -120,6 +121,7 @@ class Workspace:
         """
         robots = self.names("robot")
         if len(robots) != 1:
+            refuse_pictures(self.path)
             raise AccordError(
                 f"{self.path}: {len(robots)} robots; one folder {ROBOT} must be there"
             )
@@ -177,6 +179,8 @@ class Workspace:
         wholes, surfaces, all_walls = map(self.names, ("workspace", "surface", "walls"))
         if walls is None and len(wholes) == 1 and not surfaces:
             return wholes[0], None
+        if not (surfaces or wholes):
+            refuse_pictures(self.path)
         if len(surfaces) != 1 or wholes or (walls is None and len(all_walls) > 1):
             there = ", ".join(name for name in self.kinds if self.kinds[name] != "robot")
             raise AccordError(

@@ -12,6 +12,7 @@ import dartpy
 import numpy as np
 
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.engines.planar import planar_motion
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
     quaternion_matrix,
@@ -88,11 +89,7 @@ class PlanarBase(FixedBase):
 
     def read(self, q: Array, v: Array) -> Motion:
         """Return position, orientation and twist in its own axes."""
-        x, y, yaw = q[self.rows]
-        vx, vy, rate = v[self.rows]
-        c, s = np.cos(yaw), np.sin(yaw)
-        twist = np.array([c * vx + s * vy, c * vy - s * vx, 0.0, 0.0, 0.0, rate])
-        return np.array([x, y, self._height]), yaw_quaternion(float(yaw)), twist
+        return planar_motion(q[self.rows].tolist(), v[self.rows].tolist(), self._height)
 
     def motion(self, q: Array, v: Array) -> Motion:
         """Return rotation, position and twist in the world."""

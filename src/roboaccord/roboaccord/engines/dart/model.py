@@ -74,6 +74,13 @@ def let_joints_be(skeleton: Any) -> None:
             joint.setCoulombFriction(i, 0.0)
 
 
+def remove_shapes(skeleton: Any) -> None:
+    """Take the shapes of a skeleton that touches nothing from DART's search for contacts."""
+    for body in skeleton.getBodyNodes():
+        for i in range(body.getNumShapeNodes()):
+            body.getShapeNode(i).removeCollisionAspect()
+
+
 def turn_joint(joint: Any, turn: Array) -> None:
     """Turn a joint that hangs on the world into DART's axes."""
     pose = joint.getTransformFromParentBodyNode()

@@ -15,7 +15,13 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart.base import BASES
 from roboaccord.engines.dart.contact import DartContact, contact_scale
-from roboaccord.engines.dart.model import let_joints_be, load_skeleton, make_world, turn_joint
+from roboaccord.engines.dart.model import (
+    let_joints_be,
+    load_skeleton,
+    make_world,
+    remove_shapes,
+    turn_joint,
+)
 from roboaccord.engines.dart.units import lengths
 from roboaccord.engines.meter import Losses, mean_velocities
 from roboaccord.engines.model import BASE_LINK, EngineModel
@@ -52,6 +58,8 @@ class DartSimulator(EngineSimulator):
         self._scale = contact_scale(model.urdf, model.contact)
         self._skeleton = load_skeleton(model, self.tree, self._scale)
         let_joints_be(self._skeleton)
+        if model.contact is None:
+            remove_shapes(self._skeleton)
         self._braking = braking(model)
         gravity = self._turn @ np.array([0.0, 0.0, -model.gravity])
         step = self.physics_step * self._scale
@@ -63,7 +71,9 @@ class DartSimulator(EngineSimulator):
                 turn_joint(joint, self._turn)
         self._lengths = lengths(self._skeleton, self._scale)
         self._speeds = self._lengths / self._scale
-        self._dofs = [self._skeleton.getJoint(n).getIndexInSkeleton(0) for n in self.joints]
+        self._scaled = self._scale != 1.0
+        dofs = [self._skeleton.getJoint(n).getIndexInSkeleton(0) for n in self.joints]
+        self._dofs = np.array(dofs, dtype=int)
         self._root = BASES[self.base](self._body, self._turn, self._scale)
         self._total = np.zeros(self._skeleton.getNumDofs())
         held = {
@@ -73,6 +83,8 @@ class DartSimulator(EngineSimulator):
         if model.damping is not None:
             self._add_damping(model.damping)
         self._stop_return = STOP_RETURN / model.stop_softness
+        rows = np.array(self._root.rows)
+        self._place_forces(self._dofs, self._dofs, rows, rows)
         self._contact = (
             DartContact(self._world, self._skeleton, model.contact, self._turn, self._scale)
             if model.contact
@@ -110,28 +122,18 @@ class DartSimulator(EngineSimulator):
 
     def _coordinates(self) -> tuple[Array, Array]:
         """Return DART's coordinates and their rates, in our units."""
-        q = self._skeleton.getPositions() / self._lengths
-        return q, self._rates()
-
-    def _rates(self) -> Array:
-        return np.asarray(self._skeleton.getVelocities() / self._speeds)
+        q, v = self._skeleton.getPositions(), self._skeleton.getVelocities()
+        return (q / self._lengths, v / self._speeds) if self._scaled else (q, v)
 
     def _set_forces(self) -> None:
         """Give DART the generalised forces in its units; they last one step."""
-        self._skeleton.setForces(self._total / self._lengths)
+        total = self._total
+        self._skeleton.setForces(total / self._lengths if self._scaled else total)
 
     def _read(self) -> RobotState:
         q, v = self._coordinates()
-        position, orientation, twist = self._root.read(q, v)
-        return RobotState(
-            time=self._time,
-            q=q[self._dofs],
-            qd=v[self._dofs],
-            effort=self._effort,
-            position=position,
-            orientation=orientation,
-            twist=twist,
-        )
+        motion = self._root.read(q, v)
+        return RobotState(self._time, q[self._dofs], v[self._dofs], self._effort, *motion)
 
     def _substeps(self, effort: Array, count: int) -> None:
         total = self._total
@@ -141,16 +143,19 @@ class DartSimulator(EngineSimulator):
         STOPS.setMaxErrorReductionVelocity(self._stop_return / self._scale)
         total[self._root.rows] = 0.0
         total[self._held] = self._preload
+        compiled = self._forces_at(effort)
         for _ in range(count):
-            if self._law:
+            if compiled:
+                compiled.apply(*self._coordinates(), total)
+            elif self._law:
                 self._apply_law()
                 total[self._dofs] += effort
             else:
                 total[self._dofs] = effort
             if self._wrench is not None:
                 self._push(self._wrench)
-            if self._friction:
-                total[self._dofs] += self._friction.efforts(self._rates()[self._dofs])
+            if self._friction and not compiled:
+                total[self._dofs] += self._friction.efforts(self._coordinates()[1][self._dofs])
             self._set_forces()
             self._world.step()
 

@@ -80,6 +80,7 @@ class DrakeSimulator(EngineSimulator):
             self._preload[self._plant.GetJointByName(name).velocity_start()] = effort
         self._braking = braking(model)
         self._height = 0.0
+        self._place_forces()
 
     def _refuse_replaced(self) -> None:
         for link in self.tree.links:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
@@ -18,8 +19,11 @@ CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
 IMPEDANCE_RATIO = 10.0  # of friction over normal impedance: what grips creeps less
 
 
-def collide(spec: Any, contact: Contact, contact_time: float) -> None:
+def collide(spec: Any, contact: Contact, contact_time: float, damping_ratio: float) -> None:
     """Add what stands still, and the pairs that can touch: all geometries of both bodies.
+
+    A contact is a spring and a damper that cannot pull, so what hits it parts with `rebound` of
+    the speed.
 
     Raises:
         AccordError: for restitution, or a pair of what has no shape.
@@ -44,11 +48,23 @@ def collide(spec: Any, contact: Contact, contact_time: float) -> None:
                 geomname2=second,
                 condim=3 if mu > 0.0 else 1,
                 friction=[mu, mu, 0.0, 0.0, 0.0],
-                solref=[contact_time, 1.0],
+                solref=[contact_time, damping_ratio],
                 solimp=CONTACT_IMPEDANCE,
             )
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = IMPEDANCE_RATIO
+
+
+def rebound(damping_ratio: float) -> float:
+    """Return the restitution of a contact of a damping ratio of 1 or more.
+
+    Where r'' + 2 zeta w r' + w^2 r = 0, r(0) = 0, cannot pull it ends at r'' = 0. With x > 1 the
+    ratio of both roots, r' is then x^((1 + x) / (1 - x)) of its first value, and e^-2 for x = 1.
+    """
+    if damping_ratio == 1.0:
+        return math.exp(-2.0)
+    x = (damping_ratio + math.sqrt(damping_ratio**2 - 1.0)) ** 2
+    return float(x ** ((1.0 + x) / (1.0 - x)))
 
 
 class MujocoContact:

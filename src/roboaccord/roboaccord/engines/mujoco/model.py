@@ -30,10 +30,10 @@ def base_slices(model: Any, base: str) -> tuple[slice, slice]:
     return positions, rates
 
 
-def compile_model(model: EngineModel, tree: Tree, contact_time: float) -> Any:
+def compile_model(model: EngineModel, tree: Tree, contact_time: float, damping_ratio: float) -> Any:
     """Return MuJoCo's model, every link kept and nothing colliding but the pairs of a contact.
 
-    Contacts have the time constant `contact_time` [s].
+    Contacts have the time constant `contact_time` [s], and a damping ratio.
 
     Raises:
         AccordError: if MuJoCo refuses the description.
@@ -53,7 +53,7 @@ def compile_model(model: EngineModel, tree: Tree, contact_time: float) -> Any:
             geom.contype = 0
             geom.conaffinity = 0
         if model.contact:
-            collide(spec, model.contact, contact_time)
+            collide(spec, model.contact, contact_time, damping_ratio)
         return spec.compile()
     except ValueError as error:
         # The link or joint that it means is named in the second line.

@@ -1,0 +1,1 @@
+"""Speed of this project beside its peers, in pairs: `make speed`."""

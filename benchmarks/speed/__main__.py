@@ -1,0 +1,160 @@
+"""Measure speed beside peers, and write the table and the work-precision diagrams.
+
+    make speed
+    make speed SPEED="--only gait --json"
+    make speed SPEED="--page docs/speed.md --images docs/images"
+
+One thread, in turns with the peer; rates by processor time where a row does not say otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import pkgutil
+import platform
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import benchmarks.speed
+from benchmarks.speed.rows import Measured, Row, measure, spread
+from roboaccord.cli.console import log, make_table, out
+
+PACKAGES = (
+    "numba", "llvmlite", "numpy", "scipy", "heyoka", "mujoco", "dartpy", "pin", "coal", "rclpy",
+)  # fmt: skip
+BEGIN, END = "<!-- table of make speed -->", "<!-- end of the table -->"
+HEADINGS = ("problem [rate]", "peer", "this project", "the peer", "ratio", "spread", "to reach")
+
+
+def main() -> None:
+    """Measure what was asked for, and print or write it."""
+    parser = argparse.ArgumentParser(prog="make speed", description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", default=[], help="words of modules or of row names")
+    parser.add_argument("--repeats", type=int, default=9, help="pairs of passes")
+    parser.add_argument("--json", action="store_true", help="figures as JSON on stdout")
+    parser.add_argument("--page", type=Path, help="page whose table is to be replaced")
+    parser.add_argument("--images", type=Path, help="folder for the work-precision diagrams")
+    options = parser.parse_args()
+    if options.repeats < 1:
+        parser.error("--repeats must be 1 at least")
+    found = []
+    for row in rows(options.only):
+        log.print(f"measuring {row.name}", highlight=False)
+        found.append(measure(row, options.repeats))
+    if not found:
+        parser.error(f"no row has {' or '.join(options.only)} in its name")
+    if options.images:
+        from benchmarks.speed.precision import draw
+
+        draw(options.images, options.repeats)
+    report = {"machine": machine(), "rows": [as_json(one) for one in found]}
+    if options.json:
+        sys.stdout.write(json.dumps(report, indent=1) + "\n")
+    else:
+        show(found)
+    if options.page:
+        write_page(options.page, found, report["machine"])
+
+
+def rows(only: list[str]) -> Iterator[Row]:
+    """Yield the rows of all modules here, or those with one of some words in their names."""
+    for module in pkgutil.iter_modules(benchmarks.speed.__path__):
+        if module.name.startswith("__"):
+            continue
+        found = importlib.import_module(f"benchmarks.speed.{module.name}")
+        if hasattr(found, "rows"):
+            for row in found.rows():
+                if not only or any(word in f"{module.name} {row.name}" for word in only):
+                    yield row
+
+
+def machine() -> dict[str, Any]:
+    """Return processor, system and versions."""
+    names = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
+    versions = {"Python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return {
+        "processor": names[0] if names else platform.processor(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
+        "versions": versions,
+    }
+
+
+def as_json(one: Measured) -> dict[str, Any]:
+    """Return a row's figures: rates pass by pass, quartiles, and the ratio pair by pair."""
+    row = one.row
+    return {
+        "name": row.name,
+        "unit": row.unit,
+        "peer_name": row.peer_name,
+        "target": row.target,
+        "target_ratio": row.target_ratio,
+        "ours": one.ours,
+        "peer": one.peer,
+        "ratio": spread(one.ratios) if one.peer else None,
+        "reached": one.reached,
+    }
+
+
+def cells(one: Measured) -> tuple[str, ...]:
+    """Return a row of the table, in the order of `HEADINGS`."""
+    row, (low, middle, high) = one.row, spread(one.ours)
+    targets = [] if row.target is None else [figure(row.target)]
+    targets += [] if row.target_ratio is None else [f"{row.target_ratio:g} x"]
+    mark = {True: ": yes", False: ": no", None: ""}[one.reached]
+    peer, ratio, between = "", "", f"{figure(low)} to {figure(high)}"
+    if one.peer:
+        peer = figure(spread(one.peer)[1])
+        ratio_low, ratio_middle, ratio_high = map(figure, spread(one.ratios))
+        ratio, between = ratio_middle, f"{ratio_low} to {ratio_high}"
+    name = f"{row.name} [{row.unit}]"
+    wanted = ", ".join(targets) + mark
+    return name, row.peer_name, figure(middle), peer, ratio, between, wanted
+
+
+def figure(rate: float) -> str:
+    """Return a rate with three digits."""
+    return f"{float(f'{rate:.3g}'):,.10g}"
+
+
+def show(found: list[Measured]) -> None:
+    """Print the table."""
+    table = make_table(*HEADINGS, text=(HEADINGS[0], "peer", "spread", "to reach"))
+    for one in found:
+        table.add_row(*cells(one))
+    out.print(table)
+
+
+def write_page(page: Path, found: list[Measured], where: dict[str, Any]) -> None:
+    """Replace the table of a page, between its two comments."""
+    text = page.read_text()
+    if BEGIN not in text or END not in text:
+        raise SystemExit(f"{page} has no lines {BEGIN} and {END}")
+    lines = [HEADINGS, ("---",) * len(HEADINGS), *(cells(one) for one in found)]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    versions = ", ".join(f"{name} {number}" for name, number in where["versions"].items())
+    words = (
+        f"{where['processor']}, {where['cores']} cores, load {where['load']}. {versions}. Median "
+        f"of {len(found[0].ours)} pairs; spread: quartiles of the ratio, or of the rate alone."
+    )
+    head, _, rest = text.partition(BEGIN)
+    page.write_text(f"{head}{BEGIN}\n{table}\n\n{words}\n{END}{rest.partition(END)[2]}")
+
+
+if __name__ == "__main__":
+    main()

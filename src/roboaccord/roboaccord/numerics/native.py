@@ -1,0 +1,90 @@
+"""Kernels as C functions, and arrays by their addresses: what a C library can call back.
+
+A callback of a library gets pointers that are its own. What it needs beside them is in a table of
+addresses and sizes, an int64 array, and the table of the call in progress is where a symbol of this
+process points to. So the compiled code holds no address, and is cached as every kernel's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.core.ccallback import CFunc
+from numba.extending import intrinsic
+
+from roboaccord.numerics.jit import OPTIONS
+from roboaccord.numerics.jit_cache import KernelCache
+
+SYMBOL = "roboaccord_table"
+_TABLE = ctypes.c_void_p()
+llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
+
+
+def set_table(address: int) -> None:
+    """Make the table at an address that of the next calls; whoever calls keeps it alive."""
+    _TABLE.value = address
+
+
+def address(array: np.ndarray[Any, Any]) -> int:
+    """Return the address of the first item of an array; whoever uses it keeps the array alive.
+
+    Raises:
+        ValueError: for an array with gaps between its items.
+    """
+    if not array.flags.c_contiguous:
+        raise ValueError("an array with gaps has no table entry")
+    return int(array.ctypes.data)
+
+
+@functools.cache
+def c_function(function: Callable[..., Any], arguments: int) -> Any:
+    """Compile a Python function of `arguments` pointers that returns nothing, cached by its code.
+
+    Returns:
+        the C function, for ctypes.
+    """
+    signature = types.void(*[types.voidptr] * arguments)
+    made = CFunc(function, (signature.args, signature.return_type), {}, OPTIONS)
+    made._cache = KernelCache(function)
+    made.compile()
+    _KEPT.append(made)
+    return made.ctypes
+
+
+_KEPT: list[Any] = []  # compiled code lives as long as what made it
+
+
+def _as_pointer(kind: Any) -> Any:
+    """Return an intrinsic that takes an address for a pointer to numbers of a kind."""
+
+    def pointer(_: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(address), generate
+
+    return intrinsic(pointer)
+
+
+doubles_at = _as_pointer(types.float64)
+ints_at = _as_pointer(types.int64)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def table_now(_: Any) -> Any:
+    """Return a pointer to the table of the call in progress."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = context.get_value_type(signature.return_type)
+        if SYMBOL not in builder.module.globals:
+            ir.GlobalVariable(builder.module, kind, SYMBOL)
+        return builder.load(builder.module.globals[SYMBOL])
+
+    return types.CPointer(types.int64)(), generate

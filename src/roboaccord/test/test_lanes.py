@@ -1,0 +1,57 @@
+"""Vectors of eight floats: each lane does what a float does."""
+
+import numpy as np
+import pytest
+from roboaccord.numerics.jit import HAS_NUMBA, kernel
+
+if not HAS_NUMBA:
+    pytest.skip("vectors are numba's", allow_module_level=True)
+
+from roboaccord.numerics.lanes import (
+    fma,
+    larger,
+    load,
+    nearest,
+    root,
+    sine_cosine,
+    size,
+    smaller,
+    store,
+)
+
+
+@kernel
+def compute(x, out):
+    a, b = load(x, 0), load(x, 1)
+    store(out, 0, (a + b) * 2.0 - 3 / b)
+    store(out, 1, fma(a, b, -a))
+    store(out, 2, larger(a, b) - smaller(a, 0.5))
+    store(out, 3, root(size(a)) + nearest(b))
+
+
+@kernel
+def turn(x, out):
+    s, c = sine_cosine(load(x, 0))
+    store(out, 0, s)
+    store(out, 1, c)
+
+
+def test_lanes_are_floats():
+    rng = np.random.default_rng(0)
+    x, out = rng.normal(0.0, 3.0, (2, 8)), np.empty((4, 8))
+    compute(x, out)
+    a, b = x
+    assert np.array_equal(out[0], (a + b) * 2.0 - 3 / b)
+    assert out[1] == pytest.approx(a * b - a, rel=1e-15, abs=1e-15)
+    assert np.array_equal(out[2], np.maximum(a, b) - np.minimum(a, 0.5))
+    assert np.array_equal(out[3], np.sqrt(np.abs(a)) + np.rint(b))
+
+
+def test_sine_and_cosine_are_those_of_the_library():
+    """To two units in the last place of 1, at angles of many turns and beside multiples of pi."""
+    rng = np.random.default_rng(1)
+    for scale in (1e-9, 1.0, 30.0, 1e4):
+        for shift in (0.0, 0.5 * np.pi, np.pi):
+            x, out = rng.uniform(-scale, scale, (1, 8)) + shift, np.empty((2, 8))
+            turn(x, out)
+            assert np.abs(out - [np.sin(x[0]), np.cos(x[0])]).max() < 4.5e-16

@@ -1,0 +1,75 @@
+"""MuJoCo's contacts: what they rebound with, against the damped spring that cannot pull."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from roboaccord.contract.contact import Contact, Fixture
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command, RobotState
+from roboaccord.engines.factory import simulate_model
+from roboaccord.engines.model import EngineModel
+from scipy.integrate import solve_ivp
+
+pytest.importorskip("mujoco")
+
+from roboaccord.engines.mujoco.contact import rebound
+
+pytestmark = pytest.mark.thorough
+
+RADIUS = 0.1  # m
+BALL = f"""<robot name="ball"><link name="base_link"><inertial><mass value="1.5"/>
+  <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><geometry><sphere radius="{RADIUS}"/></geometry></collision></link></robot>"""
+TIME = 0.05  # s, of 500 steps: nothing is left of the steps
+
+
+def bounced(damping_ratio: float) -> float:
+    """Return the share of its speed with which a ball leaves the ground, without gravity."""
+    ground = Fixture(name="ground", size=np.array([9.0, 9.0, 1.0]), position=np.array([0, 0, -0.5]))
+    smooth = {"base_link": 0.0, "ground": 0.0}
+    contact = Contact(pairs=(("base_link", "ground"),), friction=smooth, fixtures=(ground,))
+    model = EngineModel(
+        urdf=BALL, base="free", joints=(), effort_limits=np.zeros(0), physics_step=1e-4,
+        gravity=0.0, contact=contact,
+        options={"mujoco": {"contact_time": TIME, "contact_damping": damping_ratio}},
+    )  # fmt: skip
+    simulator = simulate_model(model, "mujoco")
+    falling = np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+    state = RobotState(
+        0.0, np.zeros(0), np.zeros(0), np.zeros(0), np.array([0.0, 0.0, RADIUS]), twist=falling
+    )
+    simulator.reset(state)
+    return float(simulator.step(Command(np.zeros(0)), 20.0 * TIME).twist[2])
+
+
+@pytest.mark.parametrize("damping_ratio", [1.0, 1.5, 3.0])
+def test_a_ball_parts_with_what_the_spring_and_damper_say(damping_ratio: float) -> None:
+    """Impedances of 0.99 to 0.999 and the step make 1 %."""
+    assert bounced(damping_ratio) == pytest.approx(rebound(damping_ratio), rel=0.03)
+
+
+@pytest.mark.parametrize("damping_ratio", [1.0, 1.001, 2.0, 5.0])
+def test_the_closed_form_is_that_of_the_equation(damping_ratio: float) -> None:
+    """Solve r'' + 2 zeta r' + r = 0 from r = 0, r' = -1, until r'' is 0: SciPy's DOP853."""
+
+    def slope(_: float, x: np.ndarray) -> list[float]:
+        return [x[1], -2.0 * damping_ratio * x[1] - x[0]]
+
+    def force(_: float, x: np.ndarray) -> float:
+        return 2.0 * damping_ratio * float(x[1]) + float(x[0])
+
+    force.terminal, force.direction = True, 1.0  # type: ignore[attr-defined]
+    found = solve_ivp(
+        slope, (0.0, 1e3), [0.0, -1.0], method="DOP853", rtol=1e-12, atol=1e-12, events=force
+    )
+    assert rebound(damping_ratio) == pytest.approx(found.y_events[0][0, 1], rel=1e-6)
+    if damping_ratio == 1.0:
+        assert rebound(1.0) == math.exp(-2.0)
+
+
+def test_what_is_not_damped_enough_is_refused() -> None:
+    with pytest.raises(AccordError, match=r"contact_damping is 0\.5, and must be 1 at least"):
+        bounced(0.5)

@@ -1,0 +1,316 @@
+"""Where inputs are run: each in a process of its own, with limits, and judged by what it left."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections import Counter, defaultdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import cases
+from cases import Case, make_case
+from roboaccord.contract.files import is_file
+from roboaccord.description.resources import share as SHARE
+from seeds import make_seeds
+
+SECONDS = 20  # of processor time, of an input
+LONGEST = 180.0  # s of wall time: other work may keep the machine busy
+MEMORY = 1_200_000  # KB that are resident; 140,000 of them are there before the input
+ADDRESSES = 16 << 30  # bytes
+LARGEST = 200_000_000  # bytes of a file that is written
+RECORD, DONE = "case.json", "done.json"
+BATCH = 25  # inputs of a process
+STATUSES = (0, 1, 2)
+
+
+@dataclass
+class Job:
+    """A process that runs inputs, one after another."""
+
+    numbers: list[int]
+    started: float
+    real: bool
+
+
+class Arena:
+    """Runs of inputs.
+
+    Args:
+        folder: of this user alone.
+        kept: folder for the inputs that fail.
+        seed: of all of them.
+        workers: processes at a time.
+    """
+
+    def __init__(self, folder: Path, kept: Path, seed: int, workers: int) -> None:
+        self.folder, self.kept, self.seed, self.workers = folder, kept, seed, workers
+        self.seeds = folder / "seeds"
+        self.seeds.mkdir()
+        self.tally: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self.failures: list[dict[str, Any]] = []
+        self.jobs: dict[int, Job] = {}
+        self.cpu: dict[str, list[float]] = defaultdict(list)
+        self.kind = ""
+        os.chdir(self.seeds)
+        log = os.open(os.devnull, os.O_WRONLY)
+        saved = os.dup(1)
+        os.dup2(log, 1)
+        make_seeds(self.seeds)  # here, so that its kernels are there for all that follow
+        _import_all()
+        os.dup2(saved, 1)
+        cases.zstd_bomb()
+        cases.deflated()
+        for path in [*self.seeds.rglob("*"), self.seeds]:
+            path.chmod(0o755 if path.is_dir() else 0o444)
+        self.before = _listing(self.seeds)
+        os.chdir(folder)
+        gc.collect()
+        gc.freeze()  # or else every child copies the pages of all objects that it only looks at
+
+    def fuzz(
+        self, seconds: float, inputs: int, processes: int, kind: str
+    ) -> tuple[dict[tuple[str, str], Counter[str]], list[dict[str, Any]]]:
+        """Run inputs until the time is over, then real processes; return counts and failures."""
+        end, number = time.monotonic() + seconds, 0
+        while number < inputs and time.monotonic() < end:
+            count = min(BATCH, inputs - number)
+            self._start(list(range(number, number + count)), real=False, kind=kind)
+            number += count
+        for real in range(number, number + processes):
+            self._start([real], real=True, kind=kind)
+        while self.jobs:
+            self._wait()
+        if _listing(self.seeds) != self.before:
+            self.failures.append({"why": "a good file was changed", "repeat": "all of them"})
+        return self.tally, self.failures
+
+    def repeat(self, number: int) -> int:
+        """Run one input again, where it is seen, and return its exit status."""
+        folder = self.folder / "again"
+        folder.mkdir()
+        os.chdir(folder)
+        case = make_case(f"{self.seed}/{number}", self.seeds)
+        sys.stderr.write(f"accord {case.words}\n")
+        return _call(case)
+
+    def _start(self, numbers: list[int], *, real: bool, kind: str) -> None:
+        while len(self.jobs) >= self.workers:
+            self._wait()
+        pid = os.fork()
+        if not pid:
+            os.setpgid(0, 0)
+            for number in numbers:
+                _child(self.folder / f"i{number}", f"{self.seed}/{number}", self.seeds, real, kind)
+            os._exit(0)
+        self.kind = kind
+        self.jobs[pid] = Job(numbers, time.monotonic(), real)
+
+    def _wait(self) -> None:
+        """Take the processes that ended, and end those that are late."""
+        pid, status, usage = os.wait4(-1, os.WNOHANG)
+        if not pid:
+            time.sleep(0.005)
+            for other, job in self.jobs.items():
+                if time.monotonic() - job.started > LONGEST * len(job.numbers) ** 0.5:
+                    os.killpg(other, signal.SIGKILL)
+            return
+        if pid not in self.jobs:
+            return
+        job = self.jobs.pop(pid)
+        rest = list(job.numbers)
+        while rest:
+            number = rest.pop(0)
+            folder = self.folder / f"i{number}"
+            done = folder / DONE
+            self._judge(number, folder, job.real, status, usage.ru_maxrss)
+            ended = not done.is_file() and (folder / RECORD).is_file()
+            shutil.rmtree(folder, ignore_errors=True)
+            if ended:
+                break
+        if rest:
+            self._start(rest, real=False, kind=self.kind)
+
+    def _judge(self, number: int, folder: Path, real: bool, status: int, memory: int) -> None:
+        """Take note of what came of an input.
+
+        Args:
+            number: of the input.
+            folder: of it.
+            real: whether it had a process of its own.
+            status: with which its process ended.
+            memory: largest that the process had [KB].
+        """
+        record, done = folder / RECORD, folder / DONE
+        if not record.is_file():
+            if (folder / "err").is_file() and (folder / "err").stat().st_size:
+                raise RuntimeError((folder / "err").read_text())
+            return  # of another kind than asked for
+        code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        if done.is_file():
+            code, memory, cpu = json.loads(done.read_text())
+            self.cpu[json.loads(record.read_text())["case"]["kind"]].append(cpu)
+        kept = json.loads(record.read_text())
+        case = Case(**kept["case"])
+        why = self._wrong(case, code, memory, folder, set(kept["files"]))
+        result = "failed" if why else "refused" if code == 2 else "accepted"
+        self.tally[case.kind, _command(case)][result] += 1
+        if why:
+            said = (folder / "err").read_text(errors="replace").strip().splitlines()
+            repeat = f"make fuzz SEED={self.seed} ONLY={number}"
+            self.failures.append({
+                "why": why, "kind": case.kind, "words": case.words, "status": code,
+                "said": said[-3:], "repeat": repeat, "real": real,
+            })  # fmt: skip
+            with (self.kept / "failures.jsonl").open("a") as file:
+                file.write(json.dumps(self.failures[-1]) + "\n")
+            shutil.copytree(
+                folder, self.kept / str(number), symlinks=True, dirs_exist_ok=True,
+                copy_function=_copy_file,
+            )  # fmt: skip
+
+    def _wrong(self, case: Case, code: int, memory: int, folder: Path, before: set[str]) -> str:
+        """Return what is wrong with what came of an input, "" if nothing is."""
+        said = (folder / "err").read_text(errors="replace")
+        printed = (folder / "out").read_text(errors="replace")
+        if code in (-signal.SIGXCPU, -signal.SIGKILL):
+            return "it hangs"
+        if "Traceback (most recent" in said:
+            return f"traceback: {said.strip().splitlines()[-1][:150]}"
+        if memory > MEMORY or "not enough memory" in said:
+            return f"memory: {memory // 1000} MB"
+        if code not in STATUSES:
+            return f"exit status {code}"
+        after = _files(folder)
+        if code == 2:
+            errors = [line for line in said.splitlines() if line.startswith("accord: ")]
+            errors = [line for line in errors if not line.startswith("accord: warning")]
+            if len(errors) != 1 or printed:
+                return f"{len(errors)} lines of error, {len(printed)} characters printed"
+            left = {name for name in after - before if not name.startswith("runs/")}
+            return f"an output is left: {sorted(left)[0]}" if left and case.kind != "JSON" else ""
+        if case.refused:
+            return "it is accepted"
+        drafts = [name for name in after - before if _is_draft(name)]
+        if drafts:
+            return f"a draft is left: {drafts[0]}"
+        return _wrong_figures(case, code, printed)
+
+
+def _wrong_figures(case: Case, code: int, printed: str) -> str:
+    if "--json" not in case.words:
+        return ""
+    try:
+        data = json.loads(printed, parse_constant=_refuse)
+    except ValueError as error:
+        return f"no JSON: {error}"
+    if case.kind == "bag own" and case.words[0] == "compare" and code:
+        return "a changed bag has other figures, and is accepted"
+    if case.words[0] == "compare" and "null" in json.dumps(data["pairs"]):
+        return "a figure is not finite"
+    return "" if isinstance(data, dict) else "no JSON object"
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"it holds {word}")
+
+
+def _child(folder: Path, seed: str, seeds: Path, real: bool, kind: str) -> None:
+    """Make an input in a folder, and run its command with limits."""
+    folder.mkdir()
+    os.chdir(folder)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    new = os.O_WRONLY | os.O_CREAT
+    for number, (name, flags) in enumerate((("/dev/null", 0), ("out", new), ("err", new))):
+        place = os.open(name, flags, 0o644)
+        os.dup2(place, number)
+        os.close(place)
+    case = make_case(seed, seeds)
+    if not case.kind.startswith(kind):
+        return
+    files = sorted(_files(folder))
+    (folder / RECORD).write_text(json.dumps({"case": asdict(case), "files": files}))
+    before = time.process_time()
+    resource.setrlimit(resource.RLIMIT_CPU, (int(before) + SECONDS, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    code = 70
+    try:
+        if real and not case.parameters:
+            words = [sys.executable, "-m", "roboaccord.cli.main", *case.words]
+            search = os.pathsep.join(sys.path)
+            os.execve(sys.executable, words, {**os.environ, "PYTHONPATH": search})
+        code = _call(case)
+    except BaseException:  # this is what is looked for
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    cpu = time.process_time() - before
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    os.chdir(folder)
+    (folder / DONE).write_text(json.dumps([code, memory, cpu]))
+
+
+def _call(case: Case) -> int:
+    from roboaccord.cli.main import run
+    from roboaccord.description import parameters
+
+    parameters.share, _ = SHARE, parameters.parameter_file.cache_clear()
+    if case.parameters:
+        package = Path(case.parameters).absolute()
+        parameters.share = lambda _: package
+    return run(case.words)
+
+
+def _import_all() -> None:
+    """Import what commands import, once for all inputs."""
+    from test_commands import CASES
+
+    for name in CASES:
+        cases.function_of(name)
+    for module in (
+        "mujoco",
+        "dartpy",
+        "xacro",
+        "trimesh",
+        "collada",
+        "matplotlib.figure",
+        "scipy.io",
+    ):
+        __import__(module)
+
+
+def _command(case: Case) -> str:
+    robots = ("snake", "monkeybot", "packbot", "roller-sphere", "voxel-sphere")
+    return " ".join(case.words[: 2 if case.words[0] in robots else 1])
+
+
+def _files(folder: Path) -> set[str]:
+    """Return the names below a folder, but for what the fuzzer itself writes."""
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*")}
+    return found - {"out", "err", RECORD, DONE}
+
+
+def _is_draft(name: str) -> bool:
+    base = name.rpartition("/")[2]
+    return base.startswith(".") and base not in (".roboaccord.json", ".gitignore")
+
+
+def _listing(folder: Path) -> list[tuple[str, int, int]]:
+    rows = ((path, path.lstat()) for path in sorted(folder.rglob("*")))
+    return [(str(path), status.st_size, status.st_mtime_ns) for path, status in rows]
+
+
+def _copy_file(source: str, target: str) -> None:
+    if is_file(Path(source)):
+        shutil.copyfile(source, target, follow_symlinks=False)

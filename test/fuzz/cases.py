@@ -1,0 +1,536 @@
+"""Cases: a file or an option that is changed, or built to do harm, and the command that gets it."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shlex
+import shutil
+import sqlite3
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from inspect import Signature, signature
+from pathlib import Path
+from random import Random
+from typing import Any, get_args
+
+import zstandard
+from mutations import NUMBERS, WORDS, mutated
+from roboaccord.cli.command import options
+from roboaccord.cli.lazy import COMMANDS
+from roboaccord.cli.pieces import Pieces
+from roboaccord.scenario.setup import find_robot
+from seeds import MESHED
+from test_commands import CASES as GOOD
+from test_commands import ROOT
+
+SHORT = "--set duration=0.02 --set control_period=0.001 --set physics_step=0.001"
+RUN = f"run {{}} --transport direct --json {SHORT}"
+PLACES = ("/dev/zero", "/dev/full", "/dev/stdin", "/proc/self/mem", "/", "..", "fifo", "folder",
+          "missing", "a" * 300, "device", "loop", "text")  # fmt: skip
+# Commands whose good case takes seconds get nothing but what they must refuse at once.
+SLOW = {
+    "crosscheck", "parity", "sensitivity", "sweep", "doctor", "check", "view", "teleop",
+    "monkeybot basin", "monkeybot robust", "monkeybot lqr", "monkeybot continue", "monkeybot find",
+    "monkeybot design", "monkeybot landscape", "monkeybot figures", "monkeybot gaits",
+    "monkeybot stability", "packbot collapse", "packbot plan", "packbot reach", "packbot reduced",
+    "packbot detect", "packbot recover", "packbot workspace", "packbot equilibria",
+    "packbot figures", "packbot sight", "packbot distance", "packbot pose", "packbot dynamics",
+    "packbot hulls", "packbot shapes", "roller-sphere contact", "roller-sphere dribble",
+    "roller-sphere figures", "snake gait", "snake optimise", "snake adapt", "snake figures",
+    "voxel-sphere accuracy", "voxel-sphere make", "monkeybot repeat", "monkeybot minimise",
+    "voxel-sphere mesh", "voxel-sphere world", "monkeybot stable",
+}  # fmt: skip
+
+
+@dataclass
+class Case:
+    """A command that is run in the present folder, and what must come of it.
+
+    Args:
+        kind: of file or option.
+        words: of the command line.
+        refused: whether the exit status must be 2.
+        parameters: folder in the place of the snake's package, for its parameters.
+    """
+
+    kind: str
+    words: list[str]
+    refused: bool = False
+    parameters: str = ""
+
+
+Maker = Callable[[Random, Path], Case]
+
+
+def make_case(seed: str, seeds: Path) -> Case:
+    """Make a case and its files in the present folder; the same seed gives the same case."""
+    rng = Random(seed)
+    kinds = list(MAKERS)
+    return MAKERS[rng.choices(kinds, [WEIGHTS.get(kind, 1) for kind in kinds])[0]](rng, seeds)
+
+
+def _case(kind: str, words: str, **more: Any) -> Case:
+    return Case(kind, shlex.split(words), **more)
+
+
+def _place(rng: Random, name: str, data: bytes, *, text: bool) -> str:
+    """Write changed data, or put something else than a file in their place; return the name."""
+    if rng.random() < 0.03:
+        spoil(name, rng.choice(("device", "fifo", "folder", "loop", "missing")))
+        return name
+    Path(name).write_bytes(mutated(data, rng, text=text))
+    return name
+
+
+def spoil(name: str, what: str) -> None:
+    """Put something that is no regular file at a place; nothing if it is to be missing."""
+    if what == "device":
+        Path(name).symlink_to("/dev/zero")
+    elif what == "fifo":
+        os.mkfifo(name)
+    elif what == "folder":
+        Path(name).mkdir()
+    elif what == "loop":
+        Path(name).symlink_to(name)
+
+
+def scenario(rng: Random, seeds: Path) -> Case:
+    """A scenario's YAML."""
+    path = rng.choice(sorted((seeds / "scenarios").iterdir()))
+    data = path.read_bytes()
+    if rng.random() < 0.1:
+        Path("s.yaml").write_bytes(rng.choice(YAML_BOMBS)())
+    else:
+        _place(rng, "s.yaml", data, text=True)
+    robot = path.stem
+    return _case(
+        "scenario YAML",
+        rng.choice((f"scenario {robot} s.yaml --json", RUN.format(f"{robot} s.yaml --out o"))),
+    )
+
+
+def keys(rng: Random, seeds: Path) -> Case:
+    """A key map's YAML."""
+    _place(rng, "k.yaml", (seeds / "keys.yaml").read_bytes(), text=True)
+    return _case("key map YAML", "teleop snake --keys k.yaml --duration 0.01 --out o --json")
+
+
+def parameters(rng: Random, seeds: Path) -> Case:
+    """The YAML of a robot's parameters."""
+    Path("package/config").mkdir(parents=True)
+    _place(
+        rng, "package/config/parameters.yaml", (seeds / "parameters.yaml").read_bytes(), text=True
+    )
+    return _case("parameter YAML", RUN.format("snake serpenoid --out o"), parameters="package")
+
+
+def urdf(rng: Random, seeds: Path) -> Case:
+    """A URDF."""
+    if rng.random() < 0.1:
+        Path("a.urdf").write_bytes(rng.choice(XML_BOMBS)())
+    else:
+        _place(rng, "a.urdf", (seeds / "arm.urdf").read_bytes(), text=True)
+    return _robot(rng, "URDF", "a.urdf")
+
+
+def xacro(rng: Random, seeds: Path) -> Case:
+    """A xacro file."""
+    if rng.random() < 0.2:
+        Path("a.urdf.xacro").write_bytes(rng.choice(XACRO_BOMBS).encode())
+    else:
+        _place(rng, "a.urdf.xacro", (seeds / "arm.urdf.xacro").read_bytes(), text=True)
+    return _robot(rng, "xacro", "a.urdf.xacro")
+
+
+def _robot(rng: Random, kind: str, file: str) -> Case:
+    engine = rng.choice(("reference", "reference", "mujoco", "dart"))
+    words = [RUN.format(f"{file} --out o --engine {engine}")] * 3
+    words += [f"packbot hulls {file} --out o --json", f"check {file} --json"]
+    return _case(kind, rng.choice(words))
+
+
+def mesh(rng: Random, seeds: Path) -> Case:
+    """A mesh, alone or of a robot."""
+    path = rng.choice(sorted((seeds / "meshes").iterdir()))
+    Path("m").mkdir()
+    text = path.suffix in (".obj", ".dae", ".off", ".ply") or path.stem == "text"
+    name = _place(rng, f"m/{path.name}", path.read_bytes(), text=text)
+    if rng.random() < 0.5:
+        return _case(f"mesh {path.suffix[1:]}", "packbot hulls m --out o --json")
+    Path("a.urdf").write_text(MESHED.replace("MESH", name))
+    kind = f"mesh {path.suffix[1:]}"
+    return _case(kind, RUN.format(f"a.urdf --out o --engine {rng.choice(('mujoco', 'dart'))}"))
+
+
+def bag(rng: Random, seeds: Path) -> Case:
+    """A bag: its file, or the metadata beside it."""
+    path = rng.choice(sorted((seeds / "bags").iterdir()))
+    shutil.copytree(path, "b", copy_function=shutil.copyfile)
+    files = sorted(Path("b").iterdir())
+    target = rng.choice(files)
+    data = target.read_bytes()
+    kind = "metadata YAML" if target.suffix == ".yaml" else f"bag {path.name}"
+    target.unlink()
+    if rng.random() < 0.1:
+        target.write_bytes(rng.choice(BAG_BOMBS)(target.name))
+    else:
+        _place(rng, str(target), data, text=target.suffix == ".yaml")
+    return _bag_case(rng, kind, seeds)
+
+
+def _bag_case(rng: Random, kind: str, seeds: Path) -> Case:
+    good = seeds / "run" / "bag"
+    words = [f"compare {good} b --json"] * 4
+    words += ["export b --csv o.csv --npz o.npz --mat o.mat --json"] * 2
+    words += ["recover b --json", "recover b --json", "crosscheck b serpenoid --json"]
+    words += ["view b --gif o.gif --size 64x64 --fps 2", "packbot detect --bag b --json"]
+    words += [RUN.format("snake serpenoid --out o --inputs b")]
+    return _case(kind, rng.choice(words))
+
+
+def payload(rng: Random, seeds: Path) -> Case:
+    """Messages of a bag: CDR that no checksum covers."""
+    shutil.copytree(seeds / "bags" / "sqlite3_none", "b", copy_function=shutil.copyfile)
+    (file,) = Path("b").glob("*.db3")
+    base = sqlite3.connect(file)
+    rows = base.execute("SELECT id, data FROM messages").fetchall()
+    topics = base.execute("SELECT min(id) FROM messages GROUP BY topic_id").fetchall()
+    firsts = [row for row in rows if (row[0],) in topics]
+    for number, data in rng.choices(
+        firsts if rng.random() < 0.7 else rows, k=rng.choice((1, 1, 3))
+    ):
+        new = mutated(data, rng, text=False)
+        if rng.random() < 0.2 and len(data) > 16:
+            at = rng.randrange(4, len(data) - 8) & ~7 | 4
+            bad = rng.choice((float("nan"), float("inf"), 1e308, -1e300))
+            new = data[:at] + struct.pack("<d", bad) + data[at + 8 :]
+        base.execute("UPDATE messages SET data = ? WHERE id = ?", (new, number))
+    base.commit()
+    base.close()
+    return _bag_case(rng, "CDR payload", seeds)
+
+
+def volume(rng: Random, seeds: Path) -> Case:
+    """A volume's slices, and the settings beside them."""
+    shutil.copytree(seeds / "terrain", "t", copy_function=shutil.copyfile)
+    slices = sorted(Path("t").rglob("*.png"))
+    target = rng.choice(slices)
+    kind = rng.choice(("PNG", "PNG", "PNG", "TIFF", "settings YAML"))
+    if kind == "settings YAML":
+        (target,) = Path("t").rglob("workspace.yaml")
+    if kind == "TIFF":
+        picture = seeds / rng.choice(("slice.tif", "slice.tif", "slice.bmp", "slice.jpg"))
+        data = picture.read_bytes() if rng.random() < 0.8 else tiff_bomb()
+        if rng.random() < 0.5:  # a whole volume of them
+            for each in target.parent.glob("*.png"):
+                each.unlink()
+                each.with_suffix(picture.suffix).write_bytes(data)
+        else:
+            target.write_bytes(data if rng.random() < 0.5 else mutated(data, rng, text=False))
+    else:
+        data = target.read_bytes()
+        target.unlink()
+        if kind == "PNG" and rng.random() < 0.2:
+            target.write_bytes(rng.choice(PNG_BOMBS)(data))
+        else:
+            _place(rng, str(target), data, text=kind != "PNG")
+    roll = "roll t --omega 0.3 0.2 --time 0.01 --samples 5 --json"
+    words = ("list t --json", roll, "mesh t --out o.stl --json", "world t --out o --json")
+    return _case(f"volume {kind}", f"voxel-sphere {rng.choice(words)}")
+
+
+def world(rng: Random, seeds: Path) -> Case:
+    """A world's SDF."""
+    if rng.random() < 0.1:
+        Path("w.sdf").write_bytes(rng.choice(XML_BOMBS)())
+    else:
+        _place(rng, "w.sdf", (seeds / "flat.sdf").read_bytes(), text=True)
+    return _case("SDF", "check w.sdf --json")
+
+
+def json_file(rng: Random, seeds: Path) -> Case:
+    """JSON, or lines of it, that an earlier call is to have left."""
+    Path("o").mkdir()
+    good = b'{"command": "run", "version": "1", "files": ["bag/metadata.yaml", "x.csv"]}'
+    study = b'{"scenario": {}, "duration": 0.02, "versions": {}, "done": {"mass_mujoco": {}}}'
+    rows = b'{"study": "accord sweep", "parameters": {"seeds": 2}, "software": {}}\n'
+    rows += b'{"piece": "0123456789abcdef", "result": {"tuple": [1.5, null]}}\n'
+    bombs = (b"[" * 100000, b'{"a":' * 100000, b"1" * 100000, b"\xff\xfe{}")
+    choice = rng.random()
+    if choice < 0.3:
+        Path("s.jsonl").write_bytes(
+            rng.choice(bombs) if choice < 0.1 else mutated(rows, rng, text=True)
+        )
+        return _case("JSON lines", "sweep snake serpenoid --resume s.jsonl --json", refused=True)
+    if choice < 0.7:
+        data = rng.choice(bombs) if rng.random() < 0.2 else mutated(good, rng, text=True)
+        Path("o/.roboaccord.json").write_bytes(data)
+        return _case("JSON", RUN.format("snake serpenoid --out o --force"))
+    Path("o/.roboaccord.json").write_bytes(good.replace(b"run", b"sensitivity"))
+    data = rng.choice(bombs) if rng.random() < 0.2 else mutated(study, rng, text=True)
+    Path("o/sensitivity.json").write_bytes(data)
+    words = (
+        "sensitivity snake serpenoid --engines mujoco --kinds mass --duration 0.02 --out o --json"
+    )
+    return _case("JSON", words, refused=True)
+
+
+def output(rng: Random, seeds: Path) -> Case:
+    """A file, device, folder or link in the place of an output: it must stay as it is."""
+    ending = rng.choice(("csv", "npz", "mat", "gif", "svg", "html", "stl", "npy", "xml", "urdf"))
+    name = f"target.{ending}" if rng.random() < 0.8 else "target"
+    what = rng.choice(("text", "binary", "fifo", "folder", "device", "link", "loop", "read-only"))
+    if what in ("text", "binary", "read-only"):
+        Path(name).write_bytes(b"precious words\n" * 9 if what == "text" else b"\x7fELF\0\0\1" * 9)
+        Path(name).chmod(0o444 if what == "read-only" else 0o644)
+    elif what == "link":
+        Path("precious.txt").write_text("precious words\n")
+        Path(name).symlink_to("precious.txt")
+    else:
+        spoil(name, what)
+    good, box = seeds / "run" / "bag", seeds / "arm.urdf"
+    terrain = f"voxel-sphere mesh {seeds}/terrain"
+    words = {
+        "csv": rng.choice((f"export {good} --csv", "monkeybot continue --along period --from 0.94 "
+                           "--to 0.941 --out",
+                           f"voxel-sphere roll {seeds}/terrain --omega 1 1 --time 0.01 --out")),
+        "npz": f"export {good} --npz", "mat": f"export {good} --mat",
+        "gif": f"view {good} --size 64x64 --fps 2 --gif", "svg": "snake shapes --out",
+        "html": f"parity {box} --engines mujoco --page", "xml": f"parity {box} --junit",
+        "urdf": f"parity {box} --engines mujoco --repair",
+        "npy": f"{terrain} --out o.stl --heights", "stl": f"{terrain} --out",
+    }[ending]  # fmt: skip
+    return _case("output", f"{words} {name}", refused=True)
+
+
+def option(rng: Random, seeds: Path) -> Case:
+    """A value of an option that is none, or extreme."""
+    Path("made").symlink_to(seeds)
+    Path("text").write_text("no file of this kind\n" * 9)
+    for what in ("folder", "fifo", "device", "loop"):
+        spoil(what, what)
+    name = rng.choice(sorted(GOOD))
+    words = shlex.split(GOOD[name].format(out="results", root=ROOT))
+    function = function_of(name)
+    found = [*signature(function, eval_str=True).parameters.values()]
+    found += getattr(function, "pieces", Pieces(own=True)).parameters
+    infos = options(Signature(found))
+    hints = {each.name: each.annotation for each in found}
+    refused, quick = False, name not in SLOW
+    flags = {key: _flags(key, info) for key, info in infos.items()}
+    kinds = {key: str(get_args(hints[key])[0]) for key in infos}
+    numbers = [key for key in infos if "float" in kinds[key] or "int" in kinds[key]]
+    choice = rng.random()
+    if numbers and choice < 0.5:
+        key = rng.choice(numbers)
+        sure = ("nan", "x", "", "1e308", "-1e308", "99999999999999999999", "1e13")
+        value = rng.choice(sure if not quick or rng.random() < 0.5 else NUMBERS)
+        refused = value in sure
+        count = kinds[key].count("float") + kinds[key].count("int") if "tuple" in kinds[key] else 1
+        words += [flags[key], *[value] * count]
+    elif infos and quick and choice < 0.8:
+        key = rng.choice(sorted(infos))
+        value = _argument(rng.choice(PLACES if "Path" in kinds[key] else WORDS + NUMBERS + PLACES))
+        count = kinds[key].count("str") if "tuple" in kinds[key] else "bool" not in kinds[key]
+        words += [flags[key], *[value] * count]
+    elif words and quick:
+        words[rng.randrange(len(words))] = _argument(rng.choice((*WORDS, *NUMBERS, *PLACES)))
+    else:
+        words.insert(rng.randrange(len(words) + 1), "--no-such-option")
+        refused = True
+    printed = ["--json"] if name != "view" else []
+    return Case(f"option of {name}", [*name.split(), *words, *printed], refused)
+
+
+def change(rng: Random, seeds: Path) -> Case:
+    """A `--set` of a key of a scenario to something extreme."""
+    keys_ = ("seed", "duration", "control_period", "physics_step", "initial.q.joint_01", "name",
+             "initial.position", "controller.amplitude", "controller.name", "friction.mu_along",
+             "friction.law", "parameters.link_mass", "parameters.joints", "crosscheck.states",
+             "engine_options.mujoco.integrator", "base", "world", "terrain", "faults", "robot",
+             "initial.spread_q", "crosscheck.tolerances.one_step", "packages",
+             "driven")  # fmt: skip
+    key = rng.choice(keys_)
+    extremes = ("nan", ".nan", ".inf", "-1", "1e308", "2024-13-45", "!!int z", "[" * 3000,
+                "&a [*a]", "99999999999999999999", "1e-320", "{}", "[]", "''", "~", "!!binary x",
+                "!!timestamp x", "*a", "'" + "a" * 300 + "'", "../x", "/etc", "1e13")  # fmt: skip
+    value = rng.choice(extremes)
+    short = [] if key in ("duration", "control_period", "physics_step") else SHORT.split()
+    words = ["run", "snake", "serpenoid", "--transport", "direct", "--json", "--out", "o", *short]
+    return Case("option --set", [*words, "--set", f"{key}={value}"])
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """Return the function of a command by its full name."""
+    robot, _, word = name.rpartition(" ")
+    place = f"roboaccord.cli.{COMMANDS[name]}" if name in COMMANDS else ""
+    place = place or find_robot(robot).cli[word]
+    module, _, function = place.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
+
+
+def _flags(name: str, info: Any) -> str:
+    names = (info.default, *(info.param_decls or ()), f"--{name.replace('_', '-')}")
+    return next(n for n in names if isinstance(n, str) and n.startswith("--")).partition("/")[0]
+
+
+def _argument(text: str) -> str:
+    """Return a text as it can stand on a command line."""
+    return text.replace("\0", "").encode("utf-8", "ignore").decode()
+
+
+def aliases() -> bytes:
+    """Return YAML of less than a kilobyte that stands for 9^9 values."""
+    rows = ["a0: &a0 [" + ",".join("1" * 9) + "]"]
+    rows += [f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 10)]
+    return ("\n".join(rows) + "\nterrain: *a9\n").encode()
+
+
+YAML_BOMBS = (
+    aliases,
+    lambda: b"robot: snake\nterrain: " + b"[" * 3000,
+    lambda: b"- " * 100_000,
+    lambda: b"a: " + b"1" * 900_000,
+    lambda: b"robot: snake\nparameters: {link_mass: 1:" + b"1:" * 100_000 + b"1}",
+    lambda: b"robot: snake\nterrain: &a [*a]\n",
+    lambda: b"robot: !!python/object/apply:os.system ['true']\n",
+    lambda: b"\n".join(b"k%d: %d" % (i, i) for i in range(100_000)),
+    lambda: b"robot: snake\nname: ../../../x\n",
+    lambda: b"a: " + b"x" * 20_000_000,
+)
+
+
+def entities() -> bytes:
+    """Return XML whose entities stand for 10^9 letters."""
+    rows = ['<!ENTITY a0 "aaaaaaaaaa">']
+    rows += [f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9)]
+    return f"<!DOCTYPE r [{''.join(rows)}]><robot name='&a8;'><link/></robot>".encode()
+
+
+XML_BOMBS = (
+    entities,
+    lambda: b"<robot>" + b"<link>" * 100_000 + b"</link>" * 100_000 + b"</robot>",
+    lambda: b"<robot><link name='base_link'/>" + b"<link name='a'/>" * 100_000 + b"</robot>",
+    lambda: b"<robot name='" + b"a" * 5_000_000 + b"'><link name='base_link'/></robot>",
+    lambda: b"<?xml version='1.0' encoding='no-such'?><robot><link/></robot>",
+    lambda: b"<!DOCTYPE r [<!ENTITY x SYSTEM '/dev/zero'>]><robot>&x;<link/></robot>",
+    lambda: "<robot name='a'><link name='base_link'/></robot>".encode("utf-16"),
+    lambda: b" " * 11_000_000,
+)
+_HEAD = '<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="base_link"/>'
+XACRO_BOMBS = (
+    _HEAD + '<link name="${9**9**9}"/></robot>',
+    _HEAD + '<link name="${[0]*10**10}"/></robot>',
+    _HEAD + "<link name=\"${'a'*10**10}\"/></robot>",
+    _HEAD + '<xacro:include filename="a.urdf.xacro"/></robot>',
+    _HEAD + '<xacro:include filename="/dev/zero"/></robot>',
+    _HEAD + '<xacro:macro name="m"><xacro:m/><xacro:m/></xacro:macro><xacro:m/></robot>',
+    _HEAD + "${sum(1 for _ in iter(int, 1))}</robot>",
+    _HEAD + '<xacro:property name="p" value="${xacro.load_yaml(\'/dev/zero\')}"/>${p}</robot>',
+    _HEAD + '<link name="$(find no/such)"/><link name="$(env HOME)"/></robot>',
+    _HEAD + '<link name="$(find os.path)"/></robot>',
+)
+
+
+def zstd_bomb(name: str = "") -> bytes:
+    """Return a bag file of less than a megabyte that unpacks to gigabytes."""
+    size = 3 << 30
+    if name.endswith(".zstd"):
+        return _zeros(size)
+    packed = _zeros(size)
+    chunk = (
+        struct.pack("<QQQII", 0, 0, size, 0, 4) + b"zstd" + struct.pack("<Q", len(packed)) + packed
+    )
+    records = b"".join(
+        struct.pack("<BQ", opcode, len(content)) + content
+        for opcode, content in (
+            (1, struct.pack("<I", 4) + b"ros2" + struct.pack("<I", 0)),
+            (6, chunk),
+        )
+    )
+    return b"\x89MCAP0\r\n" + records
+
+
+@cache
+def _zeros(size: int) -> bytes:
+    packer = zstandard.ZstdCompressor(level=1).compressobj(size=size)
+    block = bytes(1 << 24)
+    return b"".join(packer.compress(block) for _ in range(size >> 24)) + packer.flush()
+
+
+def hostile_database(_: str) -> bytes:
+    """Return a database whose messages are a view without end."""
+    base = sqlite3.connect(":memory:")
+    base.executescript(
+        "CREATE TABLE topics(id INTEGER, name TEXT, type TEXT);"
+        "INSERT INTO topics VALUES (1, '/snake/joint_states', 'sensor_msgs/msg/JointState');"
+        "CREATE VIEW messages AS WITH RECURSIVE c(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c)"
+        " SELECT id, 1 AS topic_id, id AS timestamp, zeroblob(1000000) AS data FROM c;"
+    )
+    return bytes(base.serialize())
+
+
+BAG_BOMBS = (
+    zstd_bomb,
+    hostile_database,
+    lambda _: b"\x89MCAP0\r\n" + struct.pack("<BQ", 6, (1 << 63) - 1) + b"x" * 99,
+    lambda _: b"",
+    lambda _: gzip.compress(bytes(1 << 20)),
+    lambda _: aliases(),
+)
+
+
+@cache
+def deflated() -> bytes:
+    """Return 256 MB of zeros, deflated."""
+    return zlib.compress(bytes(1 << 28), 9)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    check = zlib.crc32(kind + content)
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)
+
+
+def _second_header(data: bytes) -> bytes:
+    return (
+        data[:33]
+        + _chunk(b"IHDR", struct.pack(">IIBBBBB", 30000, 30000, 8, 2, 0, 0, 0))
+        + data[33:]
+    )
+
+
+PNG_BOMBS = (
+    _second_header,
+    lambda data: data[:33] + _chunk(b"iCCP", b"x\0\0" + deflated()) + data[33:],
+    lambda data: data[:33] + _chunk(b"zTXt", b"x\0\0" + deflated()) + data[33:],
+    lambda data: data[:33] + _chunk(b"IDAT", deflated()) + data[33:],
+    lambda data: data[:16] + struct.pack(">II", 1 << 30, 1 << 30) + data[24:],
+)
+
+
+def tiff_bomb() -> bytes:
+    """Return a TIFF that says of itself that it has 4 x 10^9 pixels."""
+    tags = ((256, 4, 1, 1 << 16), (257, 4, 1, 1 << 16), (258, 3, 1, 8), (259, 3, 1, 32773),
+            (262, 3, 1, 1), (273, 4, 1, 200), (278, 4, 1, 1 << 16), (279, 4, 1, 2))  # fmt: skip
+    entries = b"".join(struct.pack("<HHII", *tag) for tag in tags)
+    return b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries + bytes(4 + 100) + b"\x81\0" * 50
+
+
+MAKERS: dict[str, Maker] = {
+    f.__name__: f
+    for f in (
+        scenario, keys, parameters, urdf, xacro, mesh, bag, payload, volume, world, json_file,
+        output, option, change,
+    )
+}  # fmt: skip
+WEIGHTS = {
+    "scenario": 4, "urdf": 3, "xacro": 0.7, "mesh": 4, "bag": 8, "payload": 5, "volume": 6,
+    "option": 8, "change": 2, "world": 0.5, "keys": 0.7, "parameters": 0.5, "json_file": 0.7,
+    "output": 1,
+}  # fmt: skip
