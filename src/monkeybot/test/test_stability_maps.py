@@ -24,6 +24,8 @@ from monkeybot.stability.stability_map import stability_map
 from monkeybot.stability.stability_picture import write_design, write_stability
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
+from roboaccord.run.pieces import kept_in
+from roboaccord.run.results_file import ResultsFile
 from workspace import accord, succeed
 
 pytestmark = pytest.mark.thorough
@@ -64,10 +66,12 @@ def test_where_the_drop_changes_sign_there_is_the_horizontal_gait(near):
     assert (near.drop[i, ~below] < 0.0).all()
 
 
-def test_threads_change_no_bit(near):
-    again = stability_map(REPORT, *NEAR, threads=1)
-    assert again.start.tobytes() == near.start.tobytes()
-    assert again.radius.tobytes() == near.radius.tobytes()
+def test_threads_and_a_file_of_pieces_change_no_bit(near, tmp_path):
+    for _ in range(2):  # the second time all is in the file
+        with kept_in(ResultsFile(tmp_path / "map.jsonl", "map", {})):
+            again = stability_map(REPORT, *NEAR, threads=1)
+        assert again.start.tobytes() == near.start.tobytes()
+        assert again.radius.tobytes() == near.radius.tobytes()
 
 
 def test_horizontal_gaits_are_stable_over_the_known_range():

@@ -222,18 +222,18 @@ def test_an_exception_keeps_what_was_recorded(tmp_path: Path) -> None:
 
 
 def test_wrenches_twists_and_switches_are_recorded(tmp_path: Path) -> None:
-    state = toy_robot.state_at(1)
-    on = type(state)(state.time, state.q, state.qd, state.effort, switches={"magnet_a": True})
-    command = Command(state.q, wrench=np.arange(6.0), twist=np.ones(6))
+    states = [replace(toy_robot.state_at(i), switches={"magnet_a": True}) for i in (1, 2)]
+    command = Command(states[0].q, wrench=np.arange(6.0), twist=np.ones(6))
     with BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros") as writer:
-        for _ in range(2):
-            writer.on_state(on)
-            writer.on_command(on, command)
+        for state in states:
+            writer.on_state(state)
+            writer.on_command(state, command)
     found = read_with_rosbags(tmp_path / "bag")
     assert [m.data for _, m in found["/toy/magnet_a/state"]] == [True]
     assert [m.twist.angular.z for _, m in found["/toy/twist"]] == [1.0, 1.0]
     run = read_run(tmp_path / "bag")
     np.testing.assert_array_equal(run.wrenches.effort[0], np.arange(6.0))
+    np.testing.assert_array_equal(run.trajectory.wrench, [np.zeros(6), np.arange(6.0)])
 
 
 def test_switches_are_read_back_from_their_events(tmp_path: Path) -> None:
