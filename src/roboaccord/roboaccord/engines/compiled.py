@@ -211,7 +211,7 @@ def apply_forces(table, positions, velocities, forces):
             forces[at_v[j]] += -qd[j] * drag
 
 
-def _call_back(_model, _data):
+def _call_back(_model: Any, _data: Any) -> None:
     """Apply the forces of the table of the call to the arrays of an engine."""
     table = carray(table_now(), ENTRIES)
     apply_forces(
