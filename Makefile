@@ -81,16 +81,10 @@ speed: $(VENV)/.speed ## measure speed beside peers on one core: SPEED="--only g
 kills: $(VENV)/.dev ## kill runs at random moments, and look at what is left: SEED=0 COUNT=100
 	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100)
 
-# The same seed gives the same inputs; ONLY=NUMBER repeats one of them.
-SEED := 0
-SECONDS := 600
-PROCESSES := 500
-ONLY :=
-
 .PHONY: fuzz
 fuzz: $(VENV)/.dev ## give malformed inputs to all commands, unprivileged: SEED, SECONDS, PROCESSES, ONLY
-	$(VENV)/bin/python test/fuzz --seed $(SEED) --seconds $(SECONDS) --processes $(PROCESSES) \
-	    $(if $(ONLY),--only $(ONLY))
+	$(VENV)/bin/python test/fuzz $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) \
+	    $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(ONLY),--only $(ONLY))
 
 .PHONY: mutation
 mutation: $(VENV)/.dev ## put errors into the code that tests must notice: PACKAGE= CHANGE= COUNT= SEED= SECONDS=

@@ -14,7 +14,6 @@ import pwd
 import shutil
 import sys
 import tempfile
-import time
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -83,12 +82,6 @@ def main() -> int:
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if os.environ.get("FUZZ_CPU"):
-        for k, v in sorted(arena.cpu.items(), key=lambda x: -sum(x[1])):
-            print(
-                f"{k:30} {len(v):5} {sum(v):8.2f} {sum(v) / len(v):.3f} {max(v):.2f}",
-                file=sys.stderr,
-            )
     report(tally, failures, options, kept)
     return 1 if failures else 0
 
@@ -128,5 +121,4 @@ def report(
 
 
 if __name__ == "__main__":
-    started = time.monotonic()
     sys.exit(main())

@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,6 @@ class Arena:
         self.tally: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self.failures: list[dict[str, Any]] = []
         self.jobs: dict[int, Job] = {}
-        self.cpu: dict[str, list[float]] = defaultdict(list)
         self.kind = ""
         os.chdir(self.seeds)
         log = os.open(os.devnull, os.O_WRONLY)
@@ -79,16 +79,23 @@ class Arena:
     def fuzz(
         self, seconds: float, inputs: int, processes: int, kind: str
     ) -> tuple[dict[tuple[str, str], Counter[str]], list[dict[str, Any]]]:
-        """Run inputs until the time is over, then real processes; return counts and failures."""
-        end, number = time.monotonic() + seconds, 0
-        while number < inputs and time.monotonic() < end:
-            count = min(BATCH, inputs - number)
-            self._start(list(range(number, number + count)), real=False, kind=kind)
-            number += count
-        for real in range(number, number + processes):
-            self._start([real], real=True, kind=kind)
-        while self.jobs:
-            self._wait()
+        """Run inputs until the time is over, then real processes; return counts and failures.
+
+        Ctrl-C and SIGTERM end it early.
+        """
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        with suppress(KeyboardInterrupt):  # whoever ends it gets what was found
+            end, number = time.monotonic() + seconds, 0
+            while number < inputs and time.monotonic() < end:
+                count = min(BATCH, inputs - number)
+                self._start(list(range(number, number + count)), real=False, kind=kind)
+                number += count
+            for real in range(number, number + processes):
+                self._start([real], real=True, kind=kind)
+            while self.jobs:
+                self._wait()
+        for other in self.jobs:
+            os.killpg(other, signal.SIGKILL)
         if _listing(self.seeds) != self.before:
             self.failures.append({"why": "a good file was changed", "repeat": "all of them"})
         return self.tally, self.failures
@@ -108,6 +115,7 @@ class Arena:
         pid = os.fork()
         if not pid:
             os.setpgid(0, 0)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             for number in numbers:
                 _child(self.folder / f"i{number}", f"{self.seed}/{number}", self.seeds, real, kind)
             os._exit(0)
@@ -156,8 +164,7 @@ class Arena:
             return  # of another kind than asked for
         code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         if done.is_file():
-            code, memory, cpu = json.loads(done.read_text())
-            self.cpu[json.loads(record.read_text())["case"]["kind"]].append(cpu)
+            code, memory = json.loads(done.read_text())
         kept = json.loads(record.read_text())
         case = Case(**kept["case"])
         why = self._wrong(case, code, memory, folder, set(kept["files"]))
@@ -239,8 +246,8 @@ def _child(folder: Path, seed: str, seeds: Path, real: bool, kind: str) -> None:
         return
     files = sorted(_files(folder))
     (folder / RECORD).write_text(json.dumps({"case": asdict(case), "files": files}))
-    before = time.process_time()
-    resource.setrlimit(resource.RLIMIT_CPU, (int(before) + SECONDS, resource.RLIM_INFINITY))
+    end = int(time.process_time()) + SECONDS
+    resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -255,10 +262,9 @@ def _child(folder: Path, seed: str, seeds: Path, real: bool, kind: str) -> None:
         traceback.print_exc()
     sys.stdout.flush()
     sys.stderr.flush()
-    cpu = time.process_time() - before
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     os.chdir(folder)
-    (folder / DONE).write_text(json.dumps([code, memory, cpu]))
+    (folder / DONE).write_text(json.dumps([code, memory]))
 
 
 def _call(case: Case) -> int:

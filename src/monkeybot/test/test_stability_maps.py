@@ -173,7 +173,7 @@ def test_the_picture_of_a_design_marks_both_robots(shapes, tmp_path, monkeypatch
 def test_a_flood_goes_round_what_it_cannot_enter():
     """Ways are counted by a maze: the shortest one round the wall."""
     wall = {(1, j) for j in range(3)}
-    found = flood((3, 4), (0, 0), 0, lambda n, _, cell: None if cell in wall else n + 1)
+    found = flood((3, 4), (0, 0), 0, lambda n, cell: None if cell in wall else n + 1)
     assert set(found) == {(i, j) for i in range(3) for j in range(4)} - wall
     assert found[(2, 0)] == 8
 

@@ -57,8 +57,8 @@ def check_command(
     tool = sdformat_tool()
     found = {}
     for path in paths:
-        said = sdformat_problems(tool, path, folders) if tool and path.is_file() else []
-        found[_title(path)] = [*said, *check_file(path, folders)]
+        own = check_file(path, folders)  # which reads bounded files alone
+        found[_title(path)] = [*(sdformat_problems(tool, path, folders) if tool else []), *own]
     if not files:
         found |= {f"robot {name}": problems_of_robot(name, tool) for name in robot_names()}
     wrong = any(found.values())

@@ -89,7 +89,8 @@ def parameter_file(package: str) -> dict[str, Any]:
     entries = read_yaml(path)
     for name, entry in entries.items():
         value = entry.get("value") if isinstance(entry, dict) else None
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not math.isfinite(float(value or 0.0)):
             raise AccordError(f"{path}: {name} has no value that is a number")
     return entries
 
@@ -115,7 +116,7 @@ def load_parameters(
     kinds = get_type_hints(kind)
     for name, value in values.items():
         if kinds.get(name) is int:
-            if float(value) != int(value):
+            if not float(value).is_integer():
                 raise AccordError(f"parameters.{name}: {value} is not a whole number")
             values[name] = int(value)
         else:

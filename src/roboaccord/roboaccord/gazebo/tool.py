@@ -11,6 +11,7 @@ from pathlib import Path
 TOOLS = ("gz", "ign")
 # Debian's ign says this of itself, whatever the file.
 NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
+TIMEOUT = 60.0  # s, of a check
 
 
 def sdformat_tool() -> str:
@@ -32,13 +33,18 @@ def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[str
         models: folders for `model://NAME`.
     """
     folders = os.pathsep.join(str(folder) for folder in models)
-    done = subprocess.run(
-        [tool, "sdf", "-k", str(path)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "SDF_PATH": folders, "GZ_SIM_RESOURCE_PATH": folders},
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [tool, "sdf", "-k", str(path)],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env={**os.environ, "SDF_PATH": folders, "GZ_SIM_RESOURCE_PATH": folders},
+            check=False,
+            timeout=TIMEOUT,
+        )
+    except subprocess.TimeoutExpired:
+        return [f"sdformat: no answer in {TIMEOUT:g} s"]
     said = [line for line in done.stderr.splitlines() if NOT_ABOUT_THE_FILE not in line]
     problems = [f"sdformat: {line.strip()}" for line in said if line.strip()]
     if not problems and (done.returncode or "Valid." not in done.stdout):

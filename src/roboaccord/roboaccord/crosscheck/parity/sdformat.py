@@ -98,7 +98,8 @@ def print_sdf(urdf: str) -> ET.Element:
         try:
             done = subprocess.run(
                 [tool, "sdf", "-p", file.name],
-                capture_output=True, text=True, check=False, timeout=TIMEOUT,
+                capture_output=True, text=True, errors="replace", check=False,
+                timeout=TIMEOUT,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise AccordError(f"sdformat refuses it: no answer in {TIMEOUT:g} s") from None
