@@ -87,10 +87,11 @@ fuzz: $(VENV)/.dev ## give malformed inputs to all commands, unprivileged: SEED,
 	    $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(ONLY),--only $(ONLY))
 
 .PHONY: mutation
-mutation: $(VENV)/.dev ## put errors into the code that tests must notice: PACKAGE= CHANGE= COUNT= SEED= SECONDS=
-	nice $(VENV)/bin/python test/mutation $(if $(PACKAGE),--package $(PACKAGE)) \
-	    $(if $(CHANGE),--change $(CHANGE)) $(if $(COUNT),--count $(COUNT)) \
-	    $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS))
+mutation: SECONDS := 3600
+mutation: $(VENV)/.dev ## put errors into the code that tests must notice: PACKAGE, CHANGE, COUNT, SEED, SECONDS
+	nice $(VENV)/bin/python test/mutation --seed $(SEED) --seconds $(SECONDS) \
+	    --count $(or $(COUNT),50) $(if $(PACKAGE),--package $(PACKAGE)) \
+	    $(if $(CHANGE),--change $(CHANGE))
 
 .PHONY: images
 images: $(VENV)/.demo ## draw the figures of docs/images anew

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+import scipy
 from benchmarks.speed.rows import Row, rate
 from monkeybot.gaits.gait import evaluate, full_starts, horizontal
 from monkeybot.model import dynamics
@@ -37,16 +38,14 @@ Run = Callable[[np.ndarray, float], np.ndarray]
 
 def rows() -> Iterator[Row]:
     ours = rated(ensemble, len(STARTS))
-    peers = [
-        ("scipy DOP853", partial(by_scipy, "DOP853"), 100),
-        ("scipy RK45", partial(by_scipy, "RK45"), 40),
+    peers: list[tuple[str, Run, int]] = [
+        (f"scipy {scipy.__version__}, {method}", partial(by_scipy, method), count)
+        for method, count in (("DOP853", 100), ("RK45", 40))
     ]
     if gait_heyoka:
-        heyoka = [
-            ("heyoka", gait_heyoka.one_by_one, 800),
-            ("heyoka, batch", gait_heyoka.batch, 4000),
-        ]
-        peers += [(f"{name} {gait_heyoka.VERSION}", run, count) for name, run, count in heyoka]
+        name = f"heyoka {gait_heyoka.VERSION}"
+        peers.append((name, gait_heyoka.one_by_one, 800))
+        peers.append((f"{name}, batch mode", gait_heyoka.batch, 4000))
     for name, run, count in peers:
         batch = "batch" in name
         yield Row(

@@ -1,6 +1,6 @@
 """Rows of the table of speed: this project and a peer on one problem, measured in turns.
 
-A module of this folder that has a function `rows() -> Iterator[Row]` is found by its name. A row
+A module of this folder has a function `rows() -> Iterator[Row]`, and is found by its name. A row
 is built when it is reached, so models are made in `rows`; the first pass of each does not count, so
 compilation belongs there. A peer that is not installed is `peer=None`, and `peer_name` says why.
 """

@@ -26,6 +26,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from queue import Queue
 from typing import Annotated, Any
@@ -37,7 +38,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.run.pieces import kept_in, run_pieces
 from roboaccord.run.results_file import ResultsFile
 from roboaccord.run.software import software
-from sites import Mutant, find_mutants, modules
+from sites import Mutant, find_mutants, modules, parses
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -332,7 +333,8 @@ def choose(package: str, change: str, count: int, seed: int) -> list[Mutant]:
                     by_line.setdefault(mutant.line, []).append(mutant)
             lines += by_line.values()
     rng.shuffle(lines)
-    return [rng.choice(line) for line in lines[:count]]
+    drawn = (rng.choice(line) for line in lines)
+    return [*islice((m for m in drawn if parses(m.apply((ROOT / m.file).read_bytes()))), count)]
 
 
 def changed_lines(change: str) -> dict[str, set[int]]:
@@ -388,7 +390,6 @@ def main(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
 ) -> None:
     """Put errors into the code, and list those that no test notices."""
-    until = time.monotonic() + seconds
     folder.mkdir(parents=True, exist_ok=True)
     mutants = choose(package, change, count, seed)
     name = "_".join(filter(None, (package or "all", re.sub(r"\W+", "-", change), f"seed{seed}")))
@@ -396,6 +397,7 @@ def main(
     if again:
         forget_survivors(path)
     study = {"package": package, "change": change, "seed": seed, "quick": quick}
+    until = time.monotonic() + seconds
     found = judge_all(mutants, ResultsFile(path, "mutation", study), workers, until, quick)
     reasons = yaml.safe_load((HERE / "survivors.yaml").read_text(encoding="utf-8")) or []
     rows = [

@@ -79,7 +79,7 @@ def _test(job: dict[str, Any], log: Path) -> None:
     words = [word for name in PLUGINS for word in ("-p", f"no:{name}")]
     code = 3
     try:
-        code = int(pytest.main([*words, "-q", "--no-header", *job["words"]]))
+        code = int(pytest.main([*words, "-q", "-rfE", "--no-header", *job["words"]]))
     finally:
         sys.stdout.flush()
         os._exit(code)

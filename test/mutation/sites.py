@@ -50,12 +50,12 @@ class Mutant:
 
 
 def find_mutants(file: str, source: bytes) -> list[Mutant]:
-    """Return all errors that can be put into a file, those left out that do not parse."""
-    found = Finder(file, source).found
-    return [mutant for mutant in found if _parses(mutant.apply(source))]
+    """Return all errors that can be put into a file."""
+    return Finder(file, source).found
 
 
-def _parses(source: bytes) -> bool:
+def parses(source: bytes) -> bool:
+    """Tell whether a module is one of Python."""
     try:
         ast.parse(source)
     except SyntaxError:

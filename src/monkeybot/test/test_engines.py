@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from monkeybot.model.arm import Arm
 from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
-from roboaccord import AccordError, Command, make_controller, make_simulator, simulate
+from roboaccord import (
+    AccordError,
+    Command,
+    Setup,
+    load_scenario,
+    make_controller,
+    make_simulator,
+    simulate,
+)
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines.factory import simulate_model
@@ -403,3 +411,22 @@ def test_a_false_mass_is_found_and_named(short, tmp_path, name, link):
     first = levels["acceleration"]
     assert (first["quantity"], first["where"]) == ("mass", link)
     assert "+1 % off" in first["reason"] and "accelerations differ" in first["reason"]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("scenario", ["swing", "flight"])
+def test_the_compiled_friction_of_joints_gives_the_bits_of_the_one_in_python(name, scenario):
+    """In every stage of MuJoCo's Runge-Kutta method, with a base that is held and a free one."""
+    setup = Setup.of(load_scenario("monkeybot", "monkeybot", scenario, [ROUGH]))
+    compiled, python = engine(setup, name), engine(setup, name)
+    for part in python.parts():
+        assert part._compiled is not None
+        part._compiled = None
+    ends = []
+    for simulator in (compiled, python):
+        simulator.reset(setup.initial)
+        period = setup.scenario.control_period
+        ends.append([simulator.step(Command(np.array([0.3])), period) for _ in range(20)])
+    for one, other in zip(*ends, strict=True):
+        np.testing.assert_array_equal(np.append(one.q, one.qd), np.append(other.q, other.qd))
+        np.testing.assert_array_equal(one.twist, other.twist)

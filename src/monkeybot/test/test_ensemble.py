@@ -6,9 +6,9 @@ from monkeybot.gaits.gait import ENSEMBLE, Gait, evaluate, full_starts, horizont
 from monkeybot.model.events import VERTICAL, linear
 from monkeybot.model.hybrid import Phase, Then, run_many
 from monkeybots import REPORT
-from roboaccord.numerics.jit import HAS_NUMBA
+from roboaccord.numerics.jit import COMPILES
 
-pytestmark = pytest.mark.skipif(not HAS_NUMBA, reason="vectors are numba's")
+pytestmark = pytest.mark.skipif(not COMPILES, reason="vectors are numba's")
 
 FINE = 1e-12
 GRID = np.stack(np.meshgrid(np.linspace(-2, 3, 21), np.linspace(4, 16, 25)), axis=-1).reshape(-1, 2)

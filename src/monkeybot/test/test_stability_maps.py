@@ -24,6 +24,8 @@ from monkeybot.stability.stability_map import stability_map
 from monkeybot.stability.stability_picture import write_design, write_stability
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
+from roboaccord.run.pieces import kept_in
+from roboaccord.run.results_file import ResultsFile
 from workspace import accord, succeed
 
 pytestmark = pytest.mark.thorough
@@ -64,10 +66,12 @@ def test_where_the_drop_changes_sign_there_is_the_horizontal_gait(near):
     assert (near.drop[i, ~below] < 0.0).all()
 
 
-def test_threads_change_no_bit(near):
-    again = stability_map(REPORT, *NEAR, threads=1)
-    assert again.start.tobytes() == near.start.tobytes()
-    assert again.radius.tobytes() == near.radius.tobytes()
+def test_threads_and_a_file_of_pieces_change_no_bit(near, tmp_path):
+    for _ in range(2):  # the second time all is in the file
+        with kept_in(ResultsFile(tmp_path / "map.jsonl", "map", {})):
+            again = stability_map(REPORT, *NEAR, threads=1)
+        assert again.start.tobytes() == near.start.tobytes()
+        assert again.radius.tobytes() == near.radius.tobytes()
 
 
 def test_horizontal_gaits_are_stable_over_the_known_range():
@@ -173,7 +177,7 @@ def test_the_picture_of_a_design_marks_both_robots(shapes, tmp_path, monkeypatch
 def test_a_flood_goes_round_what_it_cannot_enter():
     """Ways are counted by a maze: the shortest one round the wall."""
     wall = {(1, j) for j in range(3)}
-    found = flood((3, 4), (0, 0), 0, lambda n, _, cell: None if cell in wall else n + 1)
+    found = flood((3, 4), (0, 0), 0, lambda n, cell: None if cell in wall else n + 1)
     assert set(found) == {(i, j) for i in range(3) for j in range(4)} - wall
     assert found[(2, 0)] == 8
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from roboaccord.numerics.jit import HAS_NUMBA, kernel
+from roboaccord.numerics.jit import COMPILES, kernel
 
-if not HAS_NUMBA:
+if not COMPILES:
     pytest.skip("vectors are numba's", allow_module_level=True)
 
 from roboaccord.numerics.lanes import (

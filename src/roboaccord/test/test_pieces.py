@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
+from roboaccord.description.parameters import Parameters
 from roboaccord.run.exact_json import decode, encode
 from roboaccord.run.pieces import held, kept_in, run_pieces
 from roboaccord.run.results_file import ResultsFile
@@ -48,6 +49,7 @@ def study(path: Path, workers: int = 1, **parameters: object) -> list[tuple[int,
         None, True, -0.0, 1e-310, "", "name", [1, [2.5]], (1, (2, "x")), {"a": 1, (0, 1): 2.0},
         frozenset({(1, 2), (0, 3)}), np.arange(6.0).reshape(2, 3), np.array([1 + 2j]),
         np.float32(0.1), np.zeros((0, 4)), Fault("pan", "frozen", 0.25),
+        Parameters(mass=0.1, length=1.0),
     ],
 )  # fmt: skip
 def test_json_loses_nothing(value):

@@ -155,3 +155,31 @@ def test_dart_does_not_kick_a_joint_that_is_beyond_its_stop(setup_with):
     simulator.reset(replace(setup.initial, q=q))
     state = simulator.step(Command(np.zeros(len(q))), 1e-3)
     assert state.qd[10] == pytest.approx(-STOP_RETURN, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ("friction={law: ellipse, mu_along: 0.1, mu_across: 1.0}",),
+        ("friction={law: pyramid, points: corners, loads: rigid}",),
+        ("friction={law: ellipse, beyond: {x: 0.3, mu_along: 0.5, mu_across: 0.6}}",),
+        ("friction={law: ellipse}", "base=fixed"),
+    ],
+)
+def test_the_compiled_law_gives_the_bits_of_the_one_in_python(
+    setup_with, random_state, name, changes
+):
+    """Python moves the links, asks the law and brings its forces to the joints, call by call."""
+    setup = setup_with(*changes)
+    compiled, python = engine(setup, name), engine(setup, name)
+    assert compiled._compiled is not None
+    python._compiled = None
+    state, effort = random_state(setup, np.random.default_rng(5))
+    ends = []
+    for simulator in (compiled, python):
+        simulator.reset(state)
+        ends.append([simulator.step(Command(0.02 * effort), 1e-3) for _ in range(20)])
+    for one, other in zip(*ends, strict=True):
+        for array in ("q", "qd", "position", "orientation", "twist"):
+            np.testing.assert_array_equal(getattr(one, array), getattr(other, array))

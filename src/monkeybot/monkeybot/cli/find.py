@@ -108,8 +108,8 @@ def _tables(found: list[Orbit], from_symmetry: Sequence[Asymmetry | None]) -> li
         )
     explained = (
         "radius: spectral radius of the multipliers, stable below 1; stride, drop and work: of a "
-        "cycle; times in s, torques in N m; below the state just after the change of hands; asymmetry: "
-        "how far a swing is from its mirror image in time; straight: how near it comes to hanging "
-        "straight"
+        "cycle; times in s, torques in N m; below the state just after the change of hands; "
+        "asymmetry: how far a swing is from its mirror image in time; straight: how near it comes "
+        "to hanging straight"
     )
     return [figures, Text(explained), states]

@@ -38,7 +38,7 @@ class Asymmetry:
 
 
 def asymmetry(orbit: Orbit, parameters: MonkeyBotParameters) -> Asymmetry | None:
-    """Return the asymmetry of a periodic gait; None for one with a flight."""
+    """Return the asymmetry of a periodic gait; None with a flight, or a start within a swing."""
     swings = _swings(orbit, parameters)
     if swings is None:
         return None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import HAS_NUMBA
+from roboaccord.numerics.jit import COMPILES
 
 from monkeybot.model.events import LEVEL, NO_EVENT, VERTICAL, StateEvent, energy_restored, level
 from monkeybot.model.hybrid import LIMIT, TOLERANCE, Phase, Then, run_many
@@ -118,7 +118,7 @@ def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:
     """Return whether `ensemble` has the gait's motion: held, frictionless, its events linear."""
     events = [gait.stop, *(phase.until for phase in gait.phases)]
     return (
-        HAS_NUMBA
+        COMPILES
         and parameters.frictionless
         and all(phase.then in (Then.NOTHING, Then.CHANGE) for phase in gait.phases)
         and (

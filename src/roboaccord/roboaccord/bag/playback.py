@@ -53,10 +53,12 @@ def _play(scan: McapScan, setup: Setup, observer: Observer) -> None:
             halves[topic][time] = half
             if all(time in waiting for waiting in halves.values()):
                 _, q, qd, effort = halves[states][time]
-                _, *base = halves[odometry][time]
+                _, position, orientation, twist = halves[odometry][time]
                 for waiting in halves.values():  # nothing older is waited for: both are in order
                     waiting.clear()
-                observer.on_state(RobotState(time, q, qd, effort, *base, switches=switches))
+                observer.on_state(
+                    RobotState(time, q, qd, effort, position, orientation, twist, switches)
+                )
 
 
 def _messages(scan: McapScan) -> Iterator[tuple[str, bytes]]:

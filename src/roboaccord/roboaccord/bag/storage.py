@@ -151,7 +151,7 @@ class FastMcapWriter(McapWriter):
         summary.write(times + _TIMES.pack(start, size) + _TEXT.pack(len(places)) + places)
         summary.write(_PLACE.pack(len(data) - size) + name + _TIMES.pack(len(packed), len(content)))
         self.chunks.append(summary)
-        self._emit(data)
+        self._emit(memoryview(data))
         self.chunk = PendingChunk(2**63 - 1, 0, BytesIO(), defaultdict(list))
 
     def close(self, version: int, metadata: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 import signal
 import sys
@@ -13,8 +12,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from roboaccord.cli.endings import WORDS
 from roboaccord.cli.lazy import LazyGroup
-from roboaccord.cli.start import WORDS
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.version import VERSION
 
@@ -76,7 +75,11 @@ def minded() -> Iterator[list[signal.Signals]]:
 
 def end_children() -> None:
     """End the processes of this one that are still at work."""
-    children = multiprocessing.active_children()
+    if "multiprocessing" not in sys.modules:
+        return
+    from multiprocessing import active_children
+
+    children = active_children()
     for child in children:
         child.terminate()
     for child in children:

@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+from roboaccord.cli.endings import WORDS
 
 
 def main() -> NoReturn:

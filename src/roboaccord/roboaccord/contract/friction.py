@@ -116,6 +116,19 @@ def sliding_wrenches(
     pyramid, rotation, position, linear, angular, points, mu, beyond, load, slip, gyration,
     force, torque,
 ):  # fmt: skip
+    """Fill the friction's force [N] and torque [N m] on n links that slide in the plane (n, 3).
+
+    Args:
+        pyramid: whether each axis is bounded by itself.
+        rotation, position, linear, angular: motion of the links, as `LinkMotion` has it.
+        points: on each link, along and across (k, 2) [m].
+        mu: along and across (2,).
+        beyond: (x, mu_along, mu_across) of ground that changes; empty where it does not.
+        load: weight of a link [N].
+        slip: smoothing speed [m/s].
+        gyration: squared radii of gyration (2,) [m^2]; 0 for equal loads.
+        force, torque: filled.
+    """
     n, count = rotation.shape[0], points.shape[0]
     mu_along, mu_across = mu[0], mu[1]
     # The body's axes as they lie in the horizontal plane.

@@ -6,8 +6,10 @@ own step; here it is one call, with all that stays the same in a table of addres
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import carray
+from numba import carray, config
 
 from roboaccord.contract.friction import EllipseFriction, sliding_wrenches
 from roboaccord.contract.interfaces import ForceLaw
@@ -64,9 +66,14 @@ class CompiledForces:
         self._kept: list[Array] = []
         self.held = np.zeros(n)
         """Efforts on the joints (n,)."""
-        ints = {AT_Q: at_q, AT_V: at_v, ROWS_Q: rows_q, ROWS_V: rows_v}
+        ints: dict[int, Any] = {AT_Q: at_q, AT_V: at_v, ROWS_Q: rows_q, ROWS_V: rows_v}
         ints |= {PARENT: kinematics.parent, KIND: kinematics.kind, COLUMN: kinematics.column}
-        numbers = {HELD: self.held, Q: np.zeros(n), QD: np.zeros(n), OWN: np.zeros(n)}
+        numbers: dict[int, Any] = {
+            HELD: self.held,
+            Q: np.zeros(n),
+            QD: np.zeros(n),
+            OWN: np.zeros(n),
+        }
         numbers |= {PLACE: kinematics.place, TURN: kinematics.turn, AXIS: kinematics.axis}
         numbers |= {CENTRE: kinematics.centre, ROTATION: np.tile(np.eye(3), (k, 1, 1))}
         scratch = (ORIGIN, LINEAR, ANGULAR, AXES, POSITION, VELOCITY, FORCE, TORQUE)
@@ -83,13 +90,13 @@ class CompiledForces:
         if friction:
             self.table[BRAKED] = 1
             scalars[2] = friction.speed**2
-            numbers |= {VISCOUS: friction.viscous, DRY: friction.constant}
+            _, viscous, dry = np.broadcast_arrays(self.held, friction.viscous, friction.constant)
+            numbers |= {VISCOUS: viscous, DRY: dry}
         numbers |= {NUMBERS: scalars}
         for entry, array in ints.items():
             self._enter(entry, np.ascontiguousarray(array, np.int64))
         for entry, array in numbers.items():
             self._enter(entry, np.ascontiguousarray(array, float))
-        self._enter(HELD, self.held)
 
     def _enter(self, entry: int, array: Array) -> None:
         self._kept.append(array)
@@ -100,7 +107,7 @@ class CompiledForces:
         self.table[[ALL_Q, ALL_V]] = positions.size, velocities.size
         for entry, array in zip((POSITIONS, VELOCITIES, FORCES), (positions, velocities, forces)):
             self._enter(entry, array)
-        self._callback, self._address = c_function(_call_back, 2), address(self.table)
+        self._callback, self._address = c_function(_call_back, 2).ctypes, address(self.table)
 
     def apply(self, positions: Array, velocities: Array, forces: Array) -> None:
         """Fill the forces on the joints and on a planar base, at coordinates and rates."""
@@ -122,13 +129,17 @@ def compile_forces(
     """Return the kernel of what acts on a robot whose base is of a kind; None where none is.
 
     The exponential of stiction, and the turned base of a free body, are numpy's, which rounds in
-    its own way.
+    its own way. Friction that sticks is refused by the law itself.
     """
-    if friction and friction.stiction is not None:
+    if config.DISABLE_JIT or (friction and friction.stiction is not None):
         return None
-    if law is None or (isinstance(law, EllipseFriction) and base in ("fixed", "planar")):
-        return CompiledForces(kinematics, law, friction, *indices)
-    return None
+    if law is None:
+        return CompiledForces(kinematics, None, friction, *indices)
+    if not isinstance(law, EllipseFriction) or type(law).wrenches is not EllipseFriction.wrenches:
+        return None
+    if law.slip_speed == 0.0 or base not in ("fixed", "planar"):
+        return None
+    return CompiledForces(kinematics, law, friction, *indices)
 
 
 @kernel
@@ -200,8 +211,8 @@ def apply_forces(table, positions, velocities, forces):
             forces[at_v[j]] += -qd[j] * drag
 
 
-def _call_back(model, data):  # type: ignore[no-untyped-def]
-    """Apply the forces of the table of the call to the arrays of an engine; both unused."""
+def _call_back(_model: Any, _data: Any) -> None:
+    """Apply the forces of the table of the call to the arrays of an engine."""
     table = carray(table_now(), ENTRIES)
     apply_forces(
         table,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -15,6 +16,8 @@ from typing import Any, TypeVar, cast
 F = TypeVar("F", bound=Callable[..., Any])
 
 HAS_NUMBA = importlib.util.find_spec("numba") is not None
+# `lanes` have no meaning where kernels are interpreted.
+COMPILES = HAS_NUMBA and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 # No fastmath: fresh from the compiler and from the cache, code would round differently, and one
 # run have two hashes.

@@ -48,17 +48,12 @@ def c_function(function: Callable[..., Any], arguments: int) -> Any:
     """Compile a Python function of `arguments` pointers that returns nothing, cached by its code.
 
     Returns:
-        the C function, for ctypes.
+        numba's C function, whose `ctypes` a library takes, and which must live as long as that.
     """
-    signature = types.void(*[types.voidptr] * arguments)
-    made = CFunc(function, (signature.args, signature.return_type), {}, OPTIONS)
+    made: Any = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, OPTIONS)
     made._cache = KernelCache(function)
     made.compile()
-    _KEPT.append(made)
-    return made.ctypes
-
-
-_KEPT: list[Any] = []  # compiled code lives as long as what made it
+    return made
 
 
 def _as_pointer(kind: Any) -> Any:
@@ -68,7 +63,7 @@ def _as_pointer(kind: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
 
-        return types.CPointer(kind)(address), generate
+        return types.CPointer(kind)(address), generate  # type: ignore[attr-defined]
 
     return intrinsic(pointer)
 
@@ -81,10 +76,10 @@ ints_at = _as_pointer(types.int64)
 def table_now(_: Any) -> Any:
     """Return a pointer to the table of the call in progress."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, _: Any) -> Any:
         kind = context.get_value_type(signature.return_type)
         if SYMBOL not in builder.module.globals:
             ir.GlobalVariable(builder.module, kind, SYMBOL)
         return builder.load(builder.module.globals[SYMBOL])
 
-    return types.CPointer(types.int64)(), generate
+    return types.CPointer(types.int64)(), generate  # type: ignore[attr-defined]

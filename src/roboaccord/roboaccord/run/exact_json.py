@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from roboaccord.description.parameters import Parameters
+
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -21,7 +23,8 @@ def encode(value: Any) -> Any:
     """Return a value as plain data for JSON, from which `decode` makes it again.
 
     Numbers, text, lists, tuples, sets, dictionaries, arrays, members of enumerations, dataclasses,
-    and functions and classes of modules by name. A partial function or a path is encoded only.
+    parameters of robots, and functions and classes of modules by name. A partial function or a path
+    is encoded only.
 
     Raises:
         TypeError: for anything else.
@@ -36,7 +39,7 @@ def encode(value: Any) -> Any:
 def _kind(value: Any) -> str:
     kinds: dict[str, Any] = {
         "tuple": tuple, "set": frozenset, "dict": Mapping, "array": (np.ndarray, np.generic),
-        "enum": Enum, "partial": partial, "path": Path,
+        "enum": Enum, "partial": partial, "path": Path, "parameters": Parameters,
     }  # fmt: skip
     for name, types in kinds.items():
         if isinstance(value, types):
@@ -66,6 +69,8 @@ def _content(value: Any) -> Any:
             return [encode(value.func), encode(value.args), encode(value.keywords)]
         case "path":
             return str(value)
+        case "parameters":
+            return [_name(type(value)), encode(value.as_dict())]
         case "object":
             content = {field.name: encode(getattr(value, field.name)) for field in fields(value)}
             return [_name(type(value)), content]
@@ -105,6 +110,8 @@ def decode(data: Any, packages: frozenset[str]) -> Any:
             return array if shape else array[()]
         case "enum":
             return _named(content[0], packages)(decode(content[1], packages))
+        case "parameters":
+            return _parameters(_named(content[0], packages), decode(content[1], packages))
         case "object":
             values = {name: decode(item, packages) for name, item in content[1].items()}
             return _made(_named(content[0], packages), values)
@@ -122,6 +129,12 @@ def _named(name: str, packages: frozenset[str]) -> Any:
     if inspect.ismodule(found) or getattr(found, "__module__", None) != module:
         raise ValueError(f"{name} is defined elsewhere")
     return found
+
+
+def _parameters(kind: Any, values: Mapping[str, float]) -> Parameters:
+    if not (isinstance(kind, type) and issubclass(kind, Parameters)):
+        raise ValueError(f"{kind} is no class of parameters")
+    return kind(**values)
 
 
 def _made(kind: Any, values: Mapping[str, Any]) -> Any:

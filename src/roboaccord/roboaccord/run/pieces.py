@@ -196,9 +196,11 @@ def _on_dask(
     except ImportError as error:
         raise AccordError(f"a worker of the cluster lacks something: {error}") from None
     except Exception as error:
-        if not type(error).__module__.startswith(("distributed", "concurrent.futures")):
+        foreign = type(error).__module__.startswith(("distributed", "concurrent.futures"))
+        if not foreign and "deserializ" not in str(error):  # what the scheduler says of old code
             raise
-        raise AccordError(f"the cluster failed: {type(error).__name__}: {error}") from None
+        reason = str(error).partition("\n")[0]
+        raise AccordError(f"the cluster failed: {type(error).__name__}: {reason}") from None
     finally:
         client.cancel([*futures])
 

@@ -60,7 +60,9 @@ class ExtraInputs:
 
     def ready(self, time: float) -> bool:
         """Return whether everything that answers the state of `time` [s] is there."""
-        return not self._expected or all(n in self._got and self._got[n][0] == time for n in self._expected)
+        if not self._expected:
+            return True
+        return all(n in self._got and self._got[n][0] == time for n in self._expected)
 
     def complete(self, effort: Array) -> Command:
         """Return the command completed by wrench, twist and switches."""

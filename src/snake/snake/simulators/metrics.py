@@ -121,6 +121,11 @@ class GaitFigures(Tally):
         }
 
 
+def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
+    """Return the figures of a run that is there as a whole."""
+    return setup.robot.metrics(setup, trajectory)
+
+
 def speed_and_cost(
     setup: Setup, trajectory: Trajectory, centre: Array, heading: Array
 ) -> tuple[float, float]:

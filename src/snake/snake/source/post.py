@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
@@ -78,7 +79,7 @@ class AsDescribed:
         self.hold, self.start = float(hold), float(start or hold)
         self.limit: float = setup.parameters.joint_limit
         self._segment = segment_of(len(setup.joints), segments)
-        self._shapes: dict[tuple[int, ...], tuple[Array, Array]] = {}
+        self._shapes: dict[tuple[int, ...], tuple[Array, NDArray[np.intp]]] = {}
 
     def reset(self, seed: int) -> None:
         """Do nothing: the gait depends on time and state alone."""
@@ -92,7 +93,7 @@ class AsDescribed:
         effort[limp] = 0.0
         return Command(effort)
 
-    def _shape(self, twists: tuple[int, ...]) -> tuple[Array, Array]:
+    def _shape(self, twists: tuple[int, ...]) -> tuple[Array, NDArray[np.intp]]:
         """Return the wanted angles (n,) of a configuration, and which joints are asked nothing."""
         twist = np.array((*twists, 0))[self._segment]
         self._shapes[twists] = 0.5 * twist * self.limit, np.flatnonzero(twist == 0)

@@ -30,7 +30,9 @@ def base_slices(model: Any, base: str) -> tuple[slice, slice]:
     return positions, rates
 
 
-def compile_model(model: EngineModel, tree: Tree, contact_time: float, damping_ratio: float) -> Any:
+def compile_model(
+    model: EngineModel, tree: Tree, contact_time: float, damping_ratio: float = 1.0
+) -> Any:
     """Return MuJoCo's model, every link kept and nothing colliding but the pairs of a contact.
 
     Contacts have the time constant `contact_time` [s], and a damping ratio.
