@@ -305,7 +305,8 @@ def output(rng: Random, seeds: Path) -> Case:
         "urdf": f"parity {box} --engines mujoco --repair",
         "npy": f"{terrain} --out o.stl --heights", "stl": f"{terrain} --out",
     }[ending]  # fmt: skip
-    return _case("output", f"{words} {name}", refused=True)
+    # A path of rolling may go into a folder.
+    return _case("output", f"{words} {name}", refused=what != "folder" or " roll " not in words)
 
 
 def option(rng: Random, seeds: Path) -> Case:
@@ -337,7 +338,7 @@ def option(rng: Random, seeds: Path) -> Case:
         key = rng.choice(sorted(infos))
         value = _argument(rng.choice(PLACES if "Path" in kinds[key] else WORDS + NUMBERS + PLACES))
         count = kinds[key].count("str") if "tuple" in kinds[key] else "bool" not in kinds[key]
-        words += [flags[key], *[value] * count]
+        words += [flags[key], *[value] * count, *(["--stay", "0"] if key == "view" else [])]
     elif words and quick:
         words[rng.randrange(len(words))] = _argument(rng.choice((*WORDS, *NUMBERS, *PLACES)))
     else:

@@ -18,6 +18,7 @@ from roboaccord.description.xacro_file import expand_apart
 
 LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million
 MOST_LINKS = 2000
+LONGEST_NAME = 255  # characters
 NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
 ROOT = "base_link"
 RESERVED = (ROOT, "world")  # links that mean something to the engines
@@ -128,6 +129,9 @@ def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFil
         raise AccordError(f"{path.name} holds no robot: its first element is <{top.tag}>")
     if top.find("link") is None:
         raise AccordError(f"{path.name} holds a robot without links")
+    for element in top.iter():
+        if len(element.get("name", "")) > LONGEST_NAME:
+            raise AccordError(f"{path.name} holds a name of more than {LONGEST_NAME} characters")
     if len(top.findall("link")) > MOST_LINKS:
         raise AccordError(f"{path.name} holds more than {MOST_LINKS} links")
     keep_prefixes(text)
@@ -159,7 +163,7 @@ def robot_name(path: Path) -> str:
     """
     found = re.search(r"<robot\b[^>]*?\bname\s*=\s*[\"']([^\"'$]+)[\"']", _decode(_read(path)))
     name = found[1] if found else path.name.partition(".")[0]
-    word = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") or "robot"
+    word = re.sub(r"[^A-Za-z0-9]+", "_", name[:LONGEST_NAME]).strip("_") or "robot"
     return word if word[0].isalpha() else f"robot_{word}"
 
 
