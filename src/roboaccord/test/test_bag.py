@@ -28,7 +28,7 @@ from roboaccord.bag.spool import FLUSH_PERIOD
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import BagWriter
-from roboaccord.cdr import JointStateCodec
+from roboaccord.cdr import JointStateCodec, OdometryCodec
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
 from roboaccord.description.tree import Tree
@@ -276,6 +276,24 @@ def test_raw_messages_are_recorded_as_they_are(tmp_path: Path) -> None:
         with pytest.raises(AccordError, match="/other is no topic"):
             writer.write_raw("/other", 0, data)
     np.testing.assert_array_equal(read_run(tmp_path / "bag").trajectory.q, [state.q])
+
+
+def test_a_base_that_is_ahead_of_the_joints_as_a_run_is_killed_is_read_as_it_is(
+    tmp_path: Path,
+) -> None:
+    """Also where the quaternion changes its sign, which is the same rotation."""
+    codec = OdometryCodec()
+    states = [
+        replace(toy_robot.state_at(i), orientation=(-1.0) ** i * np.array([0.0, 0.6, 0.0, 0.8]))
+        for i in range(5)
+    ]
+    with BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros") as writer:
+        for state in states[:4]:
+            writer.on_state(state)
+        ahead = states[4]
+        writer.write_raw("/toy/odom", round(ahead.time * 1e9), codec.encode(ahead))
+    found = read_run(tmp_path / "bag").trajectory
+    np.testing.assert_array_equal(found.orientation, [s.orientation for s in states[:4]])
 
 
 FULL = r"^cannot write .*/bag: File too large; accord recover .*/bag keeps what was recorded$"

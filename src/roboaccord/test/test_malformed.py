@@ -92,6 +92,7 @@ def test_yaml_is_bounded(text: str, said: str) -> None:
         (f"{RUN} --set duration=1e308", "duration: 1e+308 is out of range"),
         (f"{RUN} --set duration=1e10", "is no number of steps"),
         (f"{RUN} --set controller.amplitude=.nan", "controller.amplitude: nan is no number"),
+        (f"{RUN} --set parameters.joints=nan", "parameters.joints: nan is no number"),
         (f"{RUN} --set name=../../x", "is no name of a scenario"),
         (f"{RUN} --set terrain={'[' * 3000}", "nested more than 50 deep"),
         (f"{RUN} --set robot={'a' * 300}.urdf", "File name too long"),

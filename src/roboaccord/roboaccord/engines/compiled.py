@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
+from numba import carray, config
 
 from roboaccord.contract.friction import EllipseFriction, sliding_wrenches
 from roboaccord.contract.interfaces import ForceLaw
@@ -131,7 +131,7 @@ def compile_forces(
     The exponential of stiction, and the turned base of a free body, are numpy's, which rounds in
     its own way. Friction that sticks is refused by the law itself.
     """
-    if friction and friction.stiction is not None:
+    if config.DISABLE_JIT or (friction and friction.stiction is not None):
         return None
     if law is None:
         return CompiledForces(kinematics, None, friction, *indices)
@@ -211,7 +211,7 @@ def apply_forces(table, positions, velocities, forces):
             forces[at_v[j]] += -qd[j] * drag
 
 
-def _call_back(_model, _data):
+def _call_back(_model: Any, _data: Any) -> None:
     """Apply the forces of the table of the call to the arrays of an engine."""
     table = carray(table_now(), ENTRIES)
     apply_forces(

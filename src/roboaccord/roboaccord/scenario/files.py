@@ -68,6 +68,7 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
         if "extra" in first["type"]:
             raise AccordError(f"unknown key {key}{did_you_mean(key, data_keys())}") from None
         raise AccordError(f"{key}: {first['msg'].lower()}") from None
+    _check_numbers(scenario.data())  # again: pydantic makes numbers of texts, of nan, too
     if "/" in scenario.name or not scenario.name.isprintable() or len(scenario.name) > LONGEST:
         raise AccordError(f"name: {scenario.name[:LONGEST]!r} is no name of a scenario")
     for section, word in (("controller", "name"), ("friction", "law")):
