@@ -78,6 +78,22 @@ def test_redundant_contacts_push_as_least_squares_say(
     assert x.min() >= 0.0
 
 
+@pytest.mark.parametrize("seed", [12, 597, 799, 1172, 1278, 2100])
+def test_entries_that_rounding_has_put_on_the_wrong_side_are_turned(seed: int) -> None:
+    """Rows that are redundant but for 1e-13: Lemke's own set did not pass the check for these."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 13))
+    rows = rng.normal(size=(n, int(rng.integers(1, max(2, n // 2)))))
+    little = 10.0 ** rng.uniform(-13, -8)
+    w, scale = rows @ rows.T + little * np.eye(n), rng.random()
+    if scale < 0.3:
+        b = rng.normal(size=n) * 10.0 ** rng.uniform(-2, 2)
+    else:
+        near = rows @ rng.normal(size=rows.shape[1])
+        b = rng.normal(size=n) * little * 10.0 ** rng.uniform(0, 2) - near
+    assert check_lcp(w, b, solve(w, b)) < 1e-8
+
+
 def test_one_row_has_the_closed_form() -> None:
     assert solve(np.array([[4.0]]), np.array([-2.0])) == pytest.approx([0.5])
     assert solve(np.array([[4.0]]), np.array([2.0])) == pytest.approx([0.0])
