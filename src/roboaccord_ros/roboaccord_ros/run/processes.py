@@ -55,7 +55,6 @@ def run_commands(
     on_start: Callable[[Mapping[str, subprocess.Popen[str]]], None] = lambda _: None,
 ) -> RunResult:
     """Run with given commands for the nodes; `on_start` gets the processes."""
-    request.tell(reach())
     with private_domain(), tempfile.TemporaryDirectory() as folder:
         files = _write_parameters(request, Path(folder))
         processes: dict[str, subprocess.Popen[str]] = {}
@@ -75,6 +74,7 @@ def run_commands(
         result = json.loads(processes["simulator"].communicate()[0])
     if result["error"]:
         raise AccordError(f"the simulator process ended early: {result['error']}")
+    request.tell(reach())
     return _read_result(request, result)
 
 

@@ -42,7 +42,6 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
         peers=("controller", "recorder"),
         make_tally=partial(Figures, setup),
     )
-    request.tell(reach())
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
         for name in NAMES:
             nodes.append(_node(name, context))
@@ -66,6 +65,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
                 spin(context, nodes, run)
         if run.error:
             raise run.error
+    request.tell(reach())
     return RunResult(
         motion=shell.stepper.motion,
         bag=request.bag,
