@@ -100,7 +100,9 @@ def check(robot: str, engine: str, folder: Path, script: list[tuple[str, float]]
     assert again["events"] == told["events"]
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize(
+    "robot", [pytest.param(r, marks=[] if r == "snake" else pytest.mark.slow) for r in ROBOTS]
+)
 def test_a_robot_is_driven_by_keys_and_repeated(robot: str, tmp_path: Path) -> None:
     pytest.importorskip(robot)
     check(robot, "reference", tmp_path, SCRIPT[robot])

@@ -18,6 +18,7 @@ from roboaccord.crosscheck.parity.compare import SAME, Difference, Reference, ac
 from roboaccord.crosscheck.parity.reading import (
     Base,
     Question,
+    Reading,
     base_of,
     draw_question,
     read_tree,
@@ -220,7 +221,7 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, A
         "order": list(reading.joints) if reading else None,
         "worst": _worst(outcome),
         "causes": [each for cause in causes for each in _rows(cause)],
-        "apart": _apart(bench, engine, settings) if reading else {},
+        "apart": _apart(bench, engine, settings, urdf, reading) if reading else {},
         "accord": ours.status,
         "acceleration": _error(outcome, "acceleration"),
     }
@@ -291,14 +292,15 @@ def _error(outcome: Outcome, quantity: str) -> float | None:
     return errors[0] if errors and math.isfinite(errors[0]) else None
 
 
-def _apart(bench: Bench, engine: str, settings: str) -> dict[str, Any]:
+def _apart(bench: Bench, engine: str, settings: str, urdf: str, reading: Reading) -> dict[str, Any]:
     """Return what is never mixed into the comparison, where an engine has it otherwise.
 
-    Read with mimic, and with the transmissions, for Drake limits no other effort.
+    Read with mimic, and with the transmissions, for Drake limits no other effort; `reading` is of
+    the text without them, `urdf`.
     """
     text = strip(bench.planted.get(engine, bench.file.text), ("gazebo", "material"))
     try:
-        reading = bench.read(engine, settings, text)
+        reading = reading if text == urdf else bench.read(engine, settings, text)
     except AccordError as error:
         return {"refused": str(error)}
     said: dict[str, dict[str, float]] = {key: {} for key in APART}
