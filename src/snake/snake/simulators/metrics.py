@@ -68,6 +68,8 @@ class GaitFigures(Tally):
         self._travel: list[float] = []
         self._first: Mark | None = None
         self._steering = steering_tally(setup)
+        # Its kernel is loaded here, and not in the middle of a run.
+        body_motion(setup, Trajectory.from_states(setup.joints, [setup.initial]))
 
     def add(self, part: Trajectory) -> None:
         """Take a part of the motion."""
