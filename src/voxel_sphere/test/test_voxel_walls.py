@@ -230,6 +230,7 @@ def test_other_schemes(scheme, workspace, figures):
         ("--omega 0 1 --out path.txt", ".csv or .npz"),
         ("--omega 0 1 --samples 0", "samples"),
         ("--omega 0 1 --surface moon", "no volume moon"),
+        ("--omega 0 1 --surface=", "no volume without a name"),
         ("--omega 0 1 --scheme as_described --step 1", "leave --step out"),
     ],
 )

@@ -105,7 +105,9 @@ class Workspace:
         if name not in self.kinds:
             refuse_pictures(self.path / name)
             there = ", ".join(self.kinds) or "nothing"
-            raise AccordError(f"{self.path}: no volume {name}; there is {there}")
+            raise AccordError(
+                f"{self.path}: no volume {name or 'without a name'}; there is {there}"
+            )
         volume = read_volume(self.path / name, self.n, done)
         if not volume.any():
             raise AccordError(f"{self.path / name}: all slices are black, so it is empty")
@@ -145,7 +147,7 @@ class Workspace:
         Raises:
             AccordError: if the choice is not clear, or what is chosen cannot be read.
         """
-        names = [name for name in self._choice(surface, walls, workspace) if name]
+        names = [n for n in self._choice(surface, walls, workspace) if n is not None]
         volumes = [self.volume(name) for name in names]
         return Terrain(
             n=self.n,
