@@ -434,3 +434,10 @@ def test_a_film_has_the_ending_of_its_format(tmp_path: Path) -> None:
     """What is in a file is what its name says."""
     with pytest.raises(AccordError, match=r"--gif takes a FILE.gif, not .*/snake.txt"):
         write_files(tmp_path / "bag", gif=tmp_path / "snake.txt", mp4=None)
+
+
+def test_a_robot_too_large_to_draw_is_one_line() -> None:
+    """Found by the fuzzer: positions whose squares overflow."""
+    bodies = [np.array([[[1e200, 0.0, 0.0]]])]
+    with pytest.raises(AccordError, match="a robot of inf m cannot be drawn"):
+        stance_of(bodies, np.zeros((1, 3)), 12.0, 1.5)

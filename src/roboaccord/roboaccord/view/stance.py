@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.view.camera import Camera
 
@@ -19,6 +20,7 @@ FOLLOW = 0.6  # time constant of the camera that follows the robot [s of film]
 STILL = 0.5  # a robot that strays less than this many of its radii is not followed
 FLAT = 1e-3  # m: motion in x that is none, so that the robot moves on a wall
 WIDE = 8.0  # radii of the robot: a longer way along a wall is followed
+LARGEST = 1e9  # m: of a robot that is drawn
 BELOW = 0.12  # of the way along x: how far the camera before a wall is lowered
 ON_GROUND = np.eye(3)
 # The picture's ground is the wall, the world's y-z plane; turned so that light comes from above.
@@ -54,8 +56,14 @@ def stance_of(bodies: Sequence[Array], centre: Array, fps: float, aspect: float)
         centre: of mass over time (t, 3) [m].
         fps: pictures a second.
         aspect: width of a picture over its height.
+
+    Raises:
+        AccordError: if the robot is too large to be drawn.
     """
-    radius = max(float(np.linalg.norm(b - centre[:, None], axis=-1).max()) for b in bodies)
+    with np.errstate(over="ignore", invalid="ignore"):
+        radius = max(float(np.linalg.norm(b - centre[:, None], axis=-1).max()) for b in bodies)
+    if not 0.0 < radius < LARGEST:
+        raise AccordError(f"a robot of {radius:g} m cannot be drawn")
     if moves_on_wall(bodies, radius):
         return before_wall(bodies, centre, radius, fps, aspect)
     return over_ground(bodies, centre, radius, fps, aspect)
