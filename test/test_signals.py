@@ -123,7 +123,13 @@ def test_a_long_run_takes_no_more_memory_than_a_short_one(tmp_path):
     """20,000 ticks and 400,000: 4 kB a tick would be 1.5 GB."""
 
     def largest(duration: int) -> int:
-        words = ["run", "monkeybot", "level", "--transport", "direct", "--json"]
+        words = [
+            "run",
+            "monkeybot",
+            "level",
+            "--transport",
+            "direct",
+        ]  # prints little: no pipe is read
         out = str(tmp_path / f"{duration}")
         with start(*words, "--set", f"duration={duration}", "--out", out) as process:
             _, status, used = os.wait4(process.pid, 0)
