@@ -17,13 +17,13 @@ import pkgutil
 import platform
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import benchmarks.speed
 from benchmarks.speed.rows import Measured, Row, measure, spread
 from roboaccord.cli.console import log, make_table, out
+from roboaccord.run.software import library_versions
 
 PACKAGES = (
     "numba", "llvmlite", "numpy", "scipy", "heyoka", "mujoco", "dartpy", "pin", "coal", "rclpy",
@@ -79,17 +79,11 @@ def machine() -> dict[str, Any]:
         for line in Path("/proc/cpuinfo").read_text().splitlines()
         if line.startswith("model name")
     ]
-    versions = {"Python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return {
         "processor": names[0] if names else platform.processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
-        "versions": versions,
+        "versions": library_versions(PACKAGES),
     }
 
 

@@ -18,7 +18,7 @@ from roboaccord.description.parameters import Parameters
 from roboaccord.run.exact_json import decode, encode
 from roboaccord.run.pieces import held, kept_in, run_pieces
 from roboaccord.run.results_file import ResultsFile
-from roboaccord.run.software import packages
+from roboaccord.run.software import code_digest, packages
 
 CALLS = [(i,) for i in range(6)]
 
@@ -134,6 +134,19 @@ def test_a_file_of_another_study_is_refused_and_kept(tmp_path):
     for place in (Path("/dev/zero"), tmp_path):
         with pytest.raises(AccordError, match="no regular file"):
             study(place)
+
+
+@pytest.mark.parametrize("folder", ["config", "meshes", "scenarios", "urdf"])
+def test_the_digest_tells_changed_files_from_the_same(tmp_path, monkeypatch, folder):
+    """A study does not go on with other parameters, nor with another description."""
+    monkeypatch.setattr("roboaccord.run.software.share", tmp_path.joinpath)
+    file = tmp_path / "roboaccord" / folder / "deeper" / "file"
+    file.parent.mkdir(parents=True)
+    found = list[str]()
+    for text in ("mass: 1.0", "mass: 1.1", "mass: 1.0"):
+        file.write_text(text)
+        found.append(code_digest())
+    assert found[0] == found[2] != found[1]
 
 
 def test_a_damaged_line_and_a_second_user_are_named(tmp_path):

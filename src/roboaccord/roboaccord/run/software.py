@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from roboaccord.description.resources import share
+
+SHARED = ("config", "meshes", "scenarios", "urdf")  # what motions depend on beside the code
 LIBRARIES = ("numpy", "scipy", "numba", "dartpy", "mujoco", "drake", "coal", "pin")
 
 
@@ -22,22 +27,27 @@ def packages() -> frozenset[str]:
 @cache
 def software() -> dict[str, str]:
     """Return the versions of Python and the libraries that are installed, and the code's digest."""
+    return {**library_versions(LIBRARIES), "code": code_digest()}
+
+
+def library_versions(names: Iterable[str]) -> dict[str, str]:
+    """Return the versions of Python and of those libraries that are installed."""
     found = {"python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
+    for name in names:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found | {"code": _digest()}
+    return found
 
 
-def _digest() -> str:
-    """Return a digest of the modules and the scenarios of all packages, wherever they lie."""
+def code_digest() -> str:
+    """Return a digest of all packages: modules, and descriptions, parameters and scenarios."""
     digest = hashlib.sha256()
     for package in sorted(packages()):
         spec = find_spec(package)
-        for top in map(Path, (spec.submodule_search_locations if spec else None) or ()):
-            for path in sorted(top.rglob("*.py")):
-                digest.update(f"{package}/{path.relative_to(top)}\n".encode())
+        modules = [Path(top) for top in (spec.submodule_search_locations if spec else None) or ()]
+        folders = [share(package) / name for name in SHARED]
+        for top, pattern in [*((m, "*.py") for m in modules), *((f, "*") for f in folders)]:
+            for path in sorted(p for p in top.rglob(pattern) if p.is_file()):
+                digest.update(f"{package}/{path.relative_to(top.parent)}\n".encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
