@@ -5,6 +5,7 @@ from roboaccord.scenario.setup import robot_names
 from roboaccord.testing import RobotConformance
 
 pytestmark = pytest.mark.thorough
+pytest.mark.slow(RobotConformance.test_every_parameter_counts)
 
 for name in robot_names():
     title = f"Test{name.title().replace('_', '')}"

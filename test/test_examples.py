@@ -33,7 +33,11 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(p, marks=[pytest.mark.slow] if "recover" in p.stem else []) for p in EXAMPLES],
+    ids=lambda path: path.stem,
+)
 def test_example_prints_what_theory_says(path: Path, tmp_path: Path) -> None:
     """Run the file as a user does, from another folder."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")

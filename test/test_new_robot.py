@@ -68,6 +68,7 @@ def test_a_new_robot_runs_cross_checks_and_tests_itself(run: Accord, tmp_path: P
         run("ruff", "format", "--check", *settings)
 
 
+@pytest.mark.slow
 def test_the_guide_makes_a_double_pendulum(run: Accord, tmp_path: Path) -> None:
     """Its blocks, put where it says, pass the cross-check; a wrong sign in them fails a test."""
     name = "double_pendulum"

@@ -132,6 +132,7 @@ def test_node_scripts_go_to_lib(package: str) -> None:
     assert settings["install"]["install_scripts"] == f"$base/lib/{package}"
 
 
+@pytest.mark.slow
 def test_wheels_work(python: Path, tmp_path: Path) -> None:
     """Plain wheels of all packages, installed by path in one command, work from elsewhere."""
     copy = copy_repository(tmp_path / "repository")

@@ -206,6 +206,7 @@ def test_every_robot_can_be_driven_by_keys() -> None:
         assert (ROOT / "src" / name / "launch" / "teleop.launch.py").is_file()
 
 
+@pytest.mark.slow
 def test_keys_drive_the_nodes_over_ros(tmp_path: Path) -> None:
     """The MonkeyBot in three processes: effort and magnet by keys, repeated from their bag."""
     pytest.importorskip("rclpy")

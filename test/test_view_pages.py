@@ -93,7 +93,7 @@ def still(page: Page) -> NDArray[np.int64]:
     end = time.monotonic() + PATIENCE
     before = page.picture()
     while time.monotonic() < end:
-        page.wait(1.0)
+        page.wait(0.4)
         now = page.picture()
         if np.array_equal(now, before):
             return now.astype(np.int64)
@@ -121,9 +121,11 @@ def covered(page: Page, nodes) -> NDArray[np.bool_]:
     shown = still(page)
     for node in nodes:
         node.visible = False
+    wait_until(page, lambda: not np.array_equal(page.picture(), shown))
     hidden = still(page)
     for node in nodes:
         node.visible = True
+    wait_until(page, lambda: not np.array_equal(page.picture(), hidden))
     return (np.abs(shown - hidden).max(axis=2)) > 8
 
 

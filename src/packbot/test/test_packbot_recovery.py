@@ -437,6 +437,7 @@ def test_study_names_every_joint_and_five_pairs():
         setup.failing([parse_fault(text) for text in case])
 
 
+@pytest.mark.slow
 def test_commands_print_their_figures(figures):
     found = figures("reach --target 0.9 0 0.6 --fault elbow1=frozen:0.4".split())
     assert found["reached"] and found["error"] < 0.01 and found["reason"] is None

@@ -312,6 +312,7 @@ def test_refusal_of_dart_says_why(capfd: pytest.CaptureFixture[str]) -> None:
     assert "Inertia" not in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_crashes_take_no_other_job_with_them() -> None:
     """A segmentation fault, a hang and an error are told apart; the jobs beside them end well."""
     jobs = [("one",), ("signal",), ("hang",), ("error",), ("two",), ("three",)]

@@ -149,7 +149,9 @@ def states_in(bag):
         return 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
 def test_a_killed_simulator_leaves_a_readable_bag(number, request_for, setup_for):
     request = request_for(setup_for(duration=60), controller="faulty_controllers:Slow")
 
@@ -169,6 +171,7 @@ def test_a_killed_simulator_leaves_a_readable_bag(number, request_for, setup_for
     assert len(bag.trajectory) > 5
 
 
+@pytest.mark.slow
 def test_a_process_that_does_not_end_is_ended(request_for, setup_for, monkeypatch):
     """DDS hangs at times as a node goes: the run says which process, and ends it."""
     monkeypatch.setattr(processes, "ENDING", 5.0)
@@ -210,7 +213,9 @@ sys.exit(main_of("hanging", Shell, [], lambda: print("reported")))
 """
 
 
-@pytest.mark.parametrize(("what", "status"), [("end", -signal.SIGALRM), ("fail", 1)])
+@pytest.mark.parametrize(
+    ("what", "status"), [("end", -signal.SIGALRM), pytest.param("fail", 1, marks=pytest.mark.slow)]
+)
 def test_a_node_that_hangs_in_native_code_as_ros_ends_is_gone_after_seconds(what, status):
     """What it has to say is said before, and its status tells whether all was well."""
     command = [sys.executable, "-c", HANGING, what]

@@ -19,7 +19,13 @@ STEPS = 4
 
 
 @pytest.mark.parametrize("engine", LIBRARIES)
-@pytest.mark.parametrize("scenario", ["clocked", "level", "climbing", "flying"])
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "clocked",
+        *(pytest.param(s, marks=pytest.mark.slow) for s in ("level", "climbing", "flying")),
+    ],
+)
 def test_a_stable_gait_walks_over_ros_as_in_the_direct_loop(scenario, engine, request_for):
     pytest.importorskip(LIBRARIES[engine])
     setup = Setup.of(load_scenario("monkeybot", "monkeybot", scenario, ("duration=3.8",)))

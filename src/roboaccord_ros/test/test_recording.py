@@ -59,6 +59,7 @@ def test_the_first_state_is_on_disk_before_the_first_step(runner, request_for, s
     assert look.states == 1
 
 
+@pytest.mark.slow
 def test_no_event_of_a_burst_is_lost_between_processes(request_for, setup_for, monkeypatch):
     """More events in one step than a queue of 5,000 messages holds; also, the bag is there."""
     request = request_for(setup_for(duration=0.1))

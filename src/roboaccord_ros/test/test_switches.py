@@ -62,6 +62,7 @@ def test_it_brachiates_through_the_services_as_in_the_direct_loop(engine, reques
         )
 
 
+@pytest.mark.slow
 def test_it_brachiates_in_three_processes_as_in_the_direct_loop(request_for):
     apart = run_ros_processes(request_for(monkeybot()))
     direct = run_direct(request_for(monkeybot()))

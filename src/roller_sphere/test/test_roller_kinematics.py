@@ -63,6 +63,7 @@ def test_facts_table(alpha, nu, slip):
     assert aside.slip == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_forward_undoes_inverse():
     """10,000 random rigs, but those whose condition number would eat the digits asked for.
 

@@ -91,8 +91,8 @@ def test_a_coarse_engine_is_not_waved_through(tmp_path):
     ("kind", "value", "quantity", "where"),
     [
         ("friction_across", 1.01, "friction", "mu_across"),
-        ("friction_along", 1.05, "friction", "mu_along"),
-        ("slip_speed", 1.05, "friction", "slip_speed"),
+        pytest.param("friction_along", 1.05, "friction", "mu_along", marks=pytest.mark.slow),
+        pytest.param("slip_speed", 1.05, "friction", "slip_speed", marks=pytest.mark.slow),
         ("delay", 1.0, "delay", ""),
     ],
 )

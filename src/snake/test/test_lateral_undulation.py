@@ -93,6 +93,7 @@ def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(t
     json.dumps(data, allow_nan=False)
 
 
+@pytest.mark.slow
 def test_statistics_fail_a_model_with_isotropic_friction():
     """Same engine, seeds and step, only the law wrong: it travels the other way (Hirose).
 

@@ -54,6 +54,7 @@ def test_the_rest_of_darts_serpenoid_falls_by_the_order_of_its_step():
     assert rests == pytest.approx([0.074, 0.020], abs=5e-4)
 
 
+@pytest.mark.slow
 def test_nearly_half_of_the_posts_work_goes_into_the_stops():
     """238.0 J of work, 110.4 friction, 20.0 kinetic: that leaves 107.6 J, or 45 %.
 

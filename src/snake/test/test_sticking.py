@@ -17,6 +17,7 @@ def run(setup, time, command=NONE, step=None):
     return simulator.step(command, time)
 
 
+@pytest.mark.slow
 def test_a_straight_snake_brakes_by_coulombs_force_and_then_lies_still(setup_with):
     """The speed falls by mu g t to exactly 0, sideways by the coefficient across."""
     for axis, mu in ((0, 0.1), (1, 1.0)):
