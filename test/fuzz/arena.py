@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import cases
+import hostile
 from cases import Case, make_case
 from roboaccord.contract.files import is_file
 from roboaccord.description.resources import share as SHARE
@@ -67,8 +68,8 @@ class Arena:
         make_seeds(self.seeds)  # here, so that its kernels are there for all that follow
         _import_all()
         os.dup2(saved, 1)
-        cases.zstd_bomb()
-        cases.deflated()
+        hostile.zstd_bomb()
+        hostile.deflated()
         for path in [*self.seeds.rglob("*"), self.seeds]:
             path.chmod(0o755 if path.is_dir() else 0o444)
         self.before = _listing(self.seeds)

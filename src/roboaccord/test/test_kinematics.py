@@ -85,6 +85,20 @@ def test_forward_kinematics_velocities_and_forces_agree(seed: int) -> None:
     )
 
 
+@pytest.mark.parametrize("length", ["2", "1e308", "1e-320"])
+def test_an_axis_of_any_length_is_a_direction(length: str) -> None:
+    """Else a slide of 0.1 m along (0, 0, 2) would end 0.2 m away."""
+    other = URDF.replace('axis xyz="0 1 0"', f'axis xyz="0 {length} 0"')
+    other = other.replace('axis xyz="0 0 1"', f'axis xyz="0 0 {length}"')
+    assert other.count(length) == URDF.count(length) + 2
+    poses = [
+        Tree.parse(text).forward(JOINTS, np.array([0.3, 0.1]), np.zeros(3), np.eye(4)[3])
+        for text in (URDF, other)
+    ]
+    for one, two in zip(*poses, strict=True):
+        assert np.array_equal(one, two)
+
+
 @pytest.mark.parametrize(
     ("broken", "message"),
     [

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import keyword
+import os
 import re
+import shutil
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -76,6 +78,8 @@ def write_package(name: str, package: Path) -> list[Path]:
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
     words = {"name": name, "title": "".join(word.capitalize() for word in name.split("_"))}
     made = []
+    places = [*reversed(package.parents), package]
+    new = next((place for place in places if not os.path.lexists(place)), None)
     try:
         if package.exists() and any(package.iterdir()):
             raise AccordError(f"{package} is there already, and is not empty")
@@ -85,6 +89,8 @@ def write_package(name: str, package: Path) -> list[Path]:
             write_text(file, environment.from_string(text).render(words))
             made.append(file)
     except OSError as error:
+        if new:
+            shutil.rmtree(new, ignore_errors=True)
         raise AccordError(f"cannot write {package}: {error.strerror or error}") from None
     return made
 

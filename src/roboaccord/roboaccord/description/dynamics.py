@@ -219,7 +219,7 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
             body, place, turn = frames[joint.parent]
             place, turn = place + turn @ joint.position, turn @ joint.rotation
             if joint.name in joints:
-                align = _along(joint.axis / np.linalg.norm(joint.axis))
+                align = _along(joint.axis)
                 bodies.append(_Body(joint, body, place, turn @ align))
                 body, place, turn = len(bodies) - 1, np.zeros(3), align.T
             frames[joint.child] = body, place, turn

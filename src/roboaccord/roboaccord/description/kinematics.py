@@ -155,7 +155,7 @@ class TreeKinematics:
             i = index[joint.child]
             self.parent[i] = index[joint.parent]
             self.place[i], self.turn[i] = joint.position, joint.rotation
-            self.axis[i] = joint.axis / (np.linalg.norm(joint.axis) or 1.0)
+            self.axis[i] = joint.axis
             if joint.name in column:
                 self.kind[i] = PRISMATIC if joint.kind == "prismatic" else REVOLUTE
                 self.column[i] = column[joint.name]

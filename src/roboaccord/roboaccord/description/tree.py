@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +30,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """Hold a joint: kind, links, origin in the parent's frame, axis, limits and friction."""
+    """Hold a joint: kind, links, origin in the parent's frame, unit axis, limits and friction."""
 
     name: str
     kind: str
@@ -199,6 +200,11 @@ def _read_link(element: ET.Element) -> Link:
     return Link(element.attrib["name"], kilograms, centre, inertia, tuple(boxes))
 
 
+def _unit(vector: Array) -> Array:
+    """Return a vector at length 1, whatever its own; one without a length as it is."""
+    return vector / (math.hypot(*vector) or 1.0)
+
+
 def _read_joint(element: ET.Element) -> Joint:
     parent, child = element.find("parent"), element.find("child")
     if parent is None or child is None:
@@ -213,7 +219,7 @@ def _read_joint(element: ET.Element) -> Joint:
         child=child.attrib["link"],
         position=position,
         rotation=rotation,
-        axis=_vector(axis.get("xyz") if axis is not None else None, "1 0 0"),
+        axis=_unit(_vector(axis.get("xyz") if axis is not None else None, "1 0 0")),
         lower=float(limit.get("lower", "-inf")) if limit is not None else -np.inf,
         upper=float(limit.get("upper", "inf")) if limit is not None else np.inf,
         effort=float(limit.get("effort", "inf")) if limit is not None else np.inf,

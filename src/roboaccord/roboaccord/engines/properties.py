@@ -58,7 +58,7 @@ class Properties:
 
 def axis_in_parent(joint: Joint) -> Array:
     """Return the unit axis of a joint in the frame of its parent (3,)."""
-    return np.asarray(joint.rotation @ (joint.axis / np.linalg.norm(joint.axis)))
+    return np.asarray(joint.rotation @ joint.axis)
 
 
 def intended_properties(model: EngineModel) -> Properties:

@@ -23,8 +23,9 @@ class ResultsFile:
     """Keep the results of pieces in a file of lines of JSON, each appended as it is finished.
 
     The first line says of which study they are: the command, its parameters, and the software.
-    A piece is known by its function and arguments. On leaving without an error the pieces are put
-    into the order of the study, so that the file does not depend on who was faster.
+    A piece has a checksum, and is known by its function and arguments. On leaving without an error
+    the pieces are put into the order of the study, so that the file does not depend on who was
+    faster.
 
     Args:
         path: of the file; a new one is made.
@@ -97,7 +98,8 @@ class ResultsFile:
             AccordError: if it cannot be written.
         """
         if key not in self._lines:
-            self._lines[key] = json.dumps({"piece": key, "result": encode(result)})
+            line = {"piece": key, "result": encode(result)}
+            self._lines[key] = json.dumps(line | {"check": _check_sum(line)})
             self._write(self._lines[key])
 
     def _lock(self) -> None:
@@ -119,8 +121,11 @@ class ResultsFile:
             if not line.endswith("\n"):
                 break
             try:
-                self._lines[json.loads(line)["piece"]] = line.rstrip("\n")
-            except (ValueError, KeyError, TypeError, RecursionError):
+                found = json.loads(line)
+                if found.pop("check") != _check_sum(found):
+                    raise ValueError(line)
+                self._lines[found["piece"]] = line.rstrip("\n")
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 raise AccordError(f"{self.path} is damaged in line {number}") from None
             good += len(line.encode())
         self._file.truncate(good)
@@ -162,6 +167,11 @@ class ResultsFile:
         except OSError as error:
             part.unlink(missing_ok=True)
             raise AccordError(f"cannot write {self.path}: {error.strerror}") from None
+
+
+def _check_sum(line: dict[str, Any]) -> str:
+    """Return by what a changed digit is noticed."""
+    return hashlib.sha256(json.dumps(line).encode()).hexdigest()[:16]
 
 
 def _short(value: Any) -> str:

@@ -114,7 +114,7 @@ class TreeReading(Reading):
         self.hinges = {}
         for joint in tree.moving:
             i = index[joint.child]
-            axis = rotations[i] @ (joint.axis / (np.linalg.norm(joint.axis) or 1.0))
+            axis = rotations[i] @ joint.axis
             ends = joint.lower, joint.upper
             if joint.kind == "continuous":
                 ends = -np.inf, np.inf
