@@ -9,7 +9,6 @@ kept in --out, and the same command goes on from there.
 
 from __future__ import annotations
 
-import ast
 import difflib
 import json
 import os
@@ -18,14 +17,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
-from functools import cache
-from hashlib import sha256
+from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from queue import Queue
@@ -33,232 +28,22 @@ from typing import Annotated, Any
 
 import typer
 import yaml
+from choice import Tests, coverage_map, nearest
 from roboaccord.cli.console import log, make_table, out, progress
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.pieces import kept_in, run_pieces
 from roboaccord.run.results_file import ResultsFile
 from roboaccord.run.software import software
 from sites import Mutant, find_mutants, modules, parses
+from trees import HERE, ROOT, Server, copies, give_away, serving
 
-ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
-NOBODY = 65534
-MOST = 60.0  # s of CPU time of the tests that are tried on a mutant
 SLOWER = 4.0  # times as long as without the error, and then it hangs
 START = 20.0  # s beside that: imports, and kernels to compile
-FILES = 3  # nearest to a module that tests run in processes of their own, where nothing is seen
-ELSEWHERE = 150.0  # s of CPU time of each
+ELSEWHERE = 150.0  # s of CPU time of each test file where no test runs the line
 
 
 class OutOfTimeError(Exception):
     """The time is over."""
-
-
-@dataclass
-class Server:
-    """A copy of the tree, and the process that runs tests in it."""
-
-    folder: Path
-    process: subprocess.Popen[str]
-
-    def run(self, words: list[str], cpu: float, **environment: str) -> dict[str, Any]:
-        """Run pytest in the copy."""
-        job = {
-            "words": words, "cpu": cpu, "wall": 60.0 + 8.0 * cpu, "environment": environment,
-            "log": str(self.folder / "log"),
-        }  # fmt: skip
-        assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(json.dumps(job) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise AccordError(f"the process of the tests ended: {self.folder / 'errors'}")
-        found: dict[str, Any] = json.loads(line)
-        return found
-
-
-@contextmanager
-def copies(count: int) -> Iterator[list[Path]]:
-    """Give copies of what git has of the tree, and remove them in the end."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    files = [Path(name) for name in listed.split("\0") if name]
-    files += [p.relative_to(ROOT) for p in ROOT.glob("src/*/*.egg-info/*") if p.is_file()]
-    with tempfile.TemporaryDirectory(prefix="mutation_", ignore_cleanup_errors=True) as top:
-        Path(top).chmod(0o755)
-        found = [Path(top, f"tree_{i}") for i in range(count)]
-        for copy in found:
-            for file in files:
-                if (ROOT / file).is_file():
-                    (copy / file).parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy2(ROOT / file, copy / file)
-            _give_away(copy)
-        yield found
-
-
-def _give_away(folder: Path) -> None:
-    if os.getuid() == 0:
-        for path in (folder, *folder.rglob("*")):
-            os.chown(path, NOBODY, NOBODY)
-
-
-@contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    """Start the process that runs tests in a copy, and end it."""
-    sources = [str(folder / "src" / path.name) for path in (folder / "src").iterdir()]
-    (folder / "tmp").mkdir(exist_ok=True)
-    _give_away(folder / "tmp")
-    environment = {
-        "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([*sources, str(HERE)]),
-        "HOME": str(folder / "tmp"), "TMPDIR": str(folder / "tmp"), "OMP_NUM_THREADS": "1",
-        "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg", "TERM": "dumb",
-        "MPLCONFIGDIR": str(folder / "tmp"), "ROS_LOCALHOST_ONLY": "1",
-    }  # fmt: skip
-    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
-    with (folder / "errors").open("w") as errors:
-        try:
-            process = subprocess.Popen(
-                [sys.executable, str(HERE / "server.py")], cwd=folder, env=environment, text=True,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, **who,
-            )  # type: ignore[call-overload]  # fmt: skip
-        except PermissionError:
-            raise AccordError(
-                f"nobody may not run {sys.executable}: start this command as another user than root"
-            ) from None
-    try:
-        yield Server(folder, process)
-    finally:
-        process.stdin.close()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(5.0)
-        process.kill()
-
-
-def tree_digest() -> str:
-    """Return a digest of all code and tests."""
-    digest = sha256()
-    for path in sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("test/*.py")]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def coverage_map(server: Server, folder: Path, quick: bool) -> dict[str, Any]:
-    """Return which tests run a line or call a kernel: from files, or by running them once."""
-    found: dict[str, Any] = {"tests": {}, "lines": {}}
-    for place in sorted(str(p.relative_to(ROOT)) for p in (*ROOT.glob("src/*/test"), HERE.parent)):
-        name = f"{'quick' if quick else 'all'}_{place.replace('/', '_')}"
-        file = folder / f"map_{tree_digest()}_{name}.json"
-        if not file.exists():
-            log.print(f"running the tests in {place} once, to see which lines each of them runs")
-            made = server.folder / "tmp" / "map.json"
-            marks = "not slow and not thorough" if quick else "not slow"
-            words = ["-p", "coverage_map", "-m", marks, place]
-            answer = server.run(words, 7200.0, ACCORD_COVERAGE_MAP=str(made))
-            if not made.exists():
-                raise AccordError(f"the tests do not run: {answer['tail'].strip()[-300:]}")
-            shutil.copyfile(made, file)
-            made.unlink()
-        some = json.loads(file.read_text())
-        found["tests"] |= some["tests"]
-        for path, lines in some["lines"].items():
-            here = found["lines"].setdefault(path, {})
-            for number, names in lines.items():
-                here.setdefault(number, []).extend(names)
-    return found
-
-
-class Tests:
-    """Choose the tests for a mutant.
-
-    Args:
-        found: of `coverage_map`.
-    """
-
-    def __init__(self, found: dict[str, Any]) -> None:
-        self._lines = found["lines"]
-        self.time = {name: test["time"] for name, test in found["tests"].items() if test["passed"]}
-        self._kernels: dict[str, set[str]] = {}
-        for name, test in found["tests"].items():
-            for kernel in test["kernels"]:
-                self._kernels.setdefault(kernel, set()).add(name)
-
-    def of(self, mutant: Mutant) -> list[str]:
-        """Return the tests that run its line, then others of their files, the fastest first."""
-        lines = self._lines.get(mutant.file, {})
-        exact = set[str]()
-        if mutant.function:
-            for number in range(mutant.line, mutant.last + 1):
-                exact.update(lines.get(str(number), ()))
-        else:  # run when the module is imported, by whichever test was the first
-            exact.update(*lines.values())
-        prefix = f"{mutant.file}:{mutant.function}" if mutant.kernel else f"{mutant.file}:"
-        if mutant.kernel or not mutant.function:
-            for kernel, tests in self._kernels.items():
-                if kernel.startswith(prefix):
-                    exact |= tests
-        files = {name.partition("::")[0] for name in exact}
-        beside = {name for name in self.time if name.partition("::")[0] in files} - exact
-        chosen, spent = list[str](), 0.0
-        for name in [*self._sorted(exact), *self._sorted(beside)]:
-            spent += self.time[name]
-            if spent > MOST and chosen:
-                break
-            chosen.append(name)
-        return chosen
-
-    def _sorted(self, names: set[str]) -> list[str]:
-        return sorted(names & self.time.keys(), key=lambda name: (self.time[name], name))
-
-
-@cache
-def imports(file: Path) -> frozenset[str]:
-    """Return the modules that a file names in imports, dotted."""
-    found = set[str]()
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return frozenset(found)
-
-
-@cache
-def known_modules() -> dict[str, Path]:
-    """Return the files of all modules of the workspace by dotted name."""
-    found = {}
-    for setup in ROOT.glob("src/*/setup.py"):
-        top = setup.parent
-        for path in (top / top.name).rglob("*.py"):
-            name = ".".join(path.relative_to(top).with_suffix("").parts)
-            found[name.removesuffix(".__init__")] = path
-    return found
-
-
-@cache
-def distances(test: Path) -> dict[str, int]:
-    """Return how many imports lead from a test file to each module."""
-    known, found, ring = known_modules(), dict[str, int](), {test}
-    for step in range(1, 6):
-        names = {n for file in ring for n in imports(file) if n in known} - found.keys()
-        found |= dict.fromkeys(names, step)
-        ring = {known[name] for name in names}
-    return found
-
-
-def nearest(mutant: Mutant) -> list[str]:
-    """Return the test files from which imports lead to a mutant, nearest first."""
-    package = mutant.file.split("/")[1]
-    module = ".".join(Path(mutant.file).with_suffix("").parts[2:]).removesuffix(".__init__")
-    rows = []
-    for test in [*ROOT.glob("src/*/test/test_*.py"), *ROOT.glob("test/test_*.py")]:
-        path = str(test.relative_to(ROOT))
-        far, own = distances(test).get(module, 9), path.startswith(f"src/{package}/")
-        named = len({*test.stem.split("_")} & {*re.split(r"[._]", module)} - {package, "test"})
-        if far < 9 or (own and named):
-            rows.append((not own, far - 2 * named, path))
-    return [path for *_, path in sorted(rows)[:FILES]]
 
 
 class Judge:
@@ -421,7 +206,7 @@ def judge_all(
         tests = Tests(coverage_map(servers[0], file.path.parent, quick))
         for folder in folders[1:]:  # kernels that are compiled by now
             shutil.copytree(folders[0] / "src", folder / "src", dirs_exist_ok=True)
-            _give_away(folder / "src")
+            give_away(folder / "src")
         bar = stack.enter_context(progress())
         task = bar.add_task("mutants", total=len(mutants))
 
