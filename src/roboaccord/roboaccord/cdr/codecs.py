@@ -117,7 +117,7 @@ class JointStateCodec:
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
             check_length(values, names, field, "JointState")
         if self._other is None:  # whoever sends one sends more of them
-            self._other, self._order = JointStateCodec(names), np.array(order)
+            self._other, self._order = JointStateCodec(names), np.array(order, np.intp)
         return time, q[order], qd[order], effort[order]
 
 
