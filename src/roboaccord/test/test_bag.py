@@ -221,6 +221,25 @@ def test_an_exception_keeps_what_was_recorded(tmp_path: Path) -> None:
     assert len(read_with_rosbags(bag)["/toy/joint_states"]) == 1
 
 
+def test_no_error_stays_in_the_thread_that_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a run would end well, with half of its bag."""
+
+    def break_down(*_: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    with (  # noqa: PT012 - it is raised again and again
+        pytest.raises(ZeroDivisionError, match="a bug"),
+        BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "direct") as writer,
+    ):
+        monkeypatch.setattr(RunWriter, "write_all", break_down)
+        writer.on_state(toy_robot.state_at(0))
+        for call in (writer.flush, lambda: writer.on_state(toy_robot.state_at(1))):
+            with pytest.raises(ZeroDivisionError, match="a bug"):
+                call()
+
+
 def test_wrenches_twists_and_switches_are_recorded(tmp_path: Path) -> None:
     states = [replace(toy_robot.state_at(i), switches={"magnet_a": True}) for i in (1, 2)]
     command = Command(states[0].q, wrench=np.arange(6.0), twist=np.ones(6))

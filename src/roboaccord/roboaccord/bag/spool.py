@@ -36,7 +36,7 @@ class Spool:
         self._taken, self._written = 0, 0  # bytes; one is counted by each thread
         self._lock = threading.Lock()  # over the writer
         self._wake, self._over = threading.Event(), False
-        self._failure: AccordError | None = None
+        self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="bag", daemon=True)
         self._thread.start()
 
@@ -111,6 +111,8 @@ class Spool:
             )
             with contextlib.suppress(OSError):
                 self._writer.abort()
+        except Exception as error:  # noqa: BLE001 - a bug is raised where messages are given
+            self._failure = error
 
     def _write(self) -> None:
         """Write what waits, and hand the chunk to the operating system."""
