@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from roboaccord.contract.errors import AccordError
 from snake.cli.gait import gait_command
 from snake.search.confirm import run
-from snake.simulators.metrics import body_motion, is_steady, travel_of_cycles
+from snake.simulators.metrics import GaitFigures, body_motion, is_steady, travel_of_cycles
 
 G = 9.81  # m/s^2
 
@@ -56,3 +57,13 @@ def test_the_command_says_so(options, steady, said):
     remarks = [item for item in result.shown if isinstance(item, str)]
     assert bool(remarks) is not steady
     assert all(said in remark for remark in remarks)
+
+
+@pytest.mark.parametrize(
+    "controller", ["{name: serpenoid, frequency: 501}", "{name: as_described, hold: 1e-9}"]
+)
+def test_a_gait_faster_than_half_the_control_rate_is_refused(setup_with, controller):
+    """Of some thousand million periods none is measured one by one."""
+    setup = setup_with("duration=0.02", f"controller={controller}")
+    with pytest.raises(AccordError, match=r"is shorter than two control periods, 0\.002 s"):
+        GaitFigures(setup)

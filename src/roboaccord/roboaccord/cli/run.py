@@ -31,7 +31,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import check_engine
 from roboaccord.run.loop import NO_INPUTS
-from roboaccord.run.metrics import UNITS
+from roboaccord.run.metrics import UNITS, Figures
 from roboaccord.run.output import fresh
 from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
@@ -111,6 +111,7 @@ def run_command(
         recorded.check(setup)
     if not controller:
         check_controller(setup)
+    Figures(setup)  # refuses what cannot be measured, before anything is made
     runner, transport = choose_transport(transport)
     if view and transport not in WATCHED:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")

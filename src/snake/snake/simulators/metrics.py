@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
@@ -187,13 +188,22 @@ def start_and_cycle(setup: Setup) -> tuple[float, float]:
     """Return how long the gait takes to start, and a period of it [s].
 
     The post's gait starts with four configurations of its own, others with their first period.
+
+    Raises:
+        AccordError: if no control tick lies in half of a period.
     """
     spec = dict(setup.scenario.controller)
     name = spec.pop("name", "")
     if name in ("as_coded", "as_described"):
-        return cycle_of(name, spec)
-    period = 1.0 / abs(float(spec.get("frequency", 1.0)))
-    return period, period
+        start, period = cycle_of(name, spec)
+    else:
+        start = period = 1.0 / abs(float(spec.get("frequency", 1.0)))
+    if period < 2.0 * setup.scenario.control_period:
+        raise AccordError(
+            f"controller: a period of {period:.3g} s is shorter than two control periods, "
+            f"{2.0 * setup.scenario.control_period:g} s"
+        )
+    return start, period
 
 
 def body_motion(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
