@@ -10,6 +10,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.path import Path
 from matplotlib.text import Text
@@ -79,7 +80,12 @@ def marks(figure: Figure) -> list[tuple[str, Path]]:
     for legend in legends:
         for mark, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
             assert mark is not None
-            (x0, y0), (x1, y1) = mark.get_window_extent().get_points()
+            if isinstance(mark, PathCollection):  # of dots, which has no extent of its own
+                middle = mark.get_offset_transform().transform(mark.get_offsets())
+                half = 0.5 * np.sqrt(mark.get_sizes().max()) * figure.dpi / 72.0
+                (x0, y0), (x1, y1) = middle.min(axis=0) - half, middle.max(axis=0) + half
+            else:
+                (x0, y0), (x1, y1) = mark.get_window_extent().get_points()
             corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
             found.append((f"mark of {text.get_text()}", Path(corners, closed=True)))
     return found

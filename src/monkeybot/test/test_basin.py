@@ -149,6 +149,14 @@ def test_height_under_jitter_is_a_random_walk(clocked):
     assert found.rise_sd == pytest.approx(expected, rel=4.0 / np.sqrt(400.0) + 0.02)
 
 
+def test_who_is_not_disturbed_rises_as_the_orbit_does():
+    """Which is 12 mm a step, so that there is no rise over it."""
+    climbing = shipped_gait("climbing", REPORT)
+    found = robustness(climbing, REPORT, Disturbance(), samples=2, steps=20)
+    assert found.walks.way[:, 1] == pytest.approx(20 * 0.012)
+    assert found.rise == pytest.approx(0.0, abs=1e-8)
+
+
 def test_a_gait_that_changes_hands_by_its_state_heeds_no_jitter():
     level = shipped_gait("level", REPORT)
     found = robustness(level, REPORT, Disturbance(jitter=0.01), samples=5, steps=20)

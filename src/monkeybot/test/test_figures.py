@@ -94,3 +94,15 @@ def test_a_skeleton_turns_with_its_angles():
     quarter = 0.5 * np.pi
     points = skeleton(p, np.array([quarter, quarter, 0, 0, 1.0, 2.0, 0, 0]))
     assert points == pytest.approx(np.array([[1.0, 2.0], [1.61, 2.0], [1.61, 2.5]]))
+
+
+def test_lengths_of_the_model_are_drawn_to_scale(made):
+    """Between two bars each, beside their words."""
+    _, shown, _ = made
+    p = load_parameters(MonkeyBotParameters, "monkeybot", {})
+    (axes,) = shown["figure_1"].axes
+    bars = [t for t in axes.texts if "|-|" in (getattr(t, "arrowprops", None) or {}).get("arrowstyle", "")]
+    drawn = [np.linalg.norm(np.subtract(bar.xy, bar.xyann)) for bar in bars]
+    assert drawn == pytest.approx([p.length_a, p.centre_a, p.length_b, p.centre_b])
+    words = {text.get_text() for text in axes.texts}
+    assert {f"L1 = {p.length_a:g} m", f"L2 = {p.length_b:g} m"} <= words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from packbot.contact.clearance import Clearance
+from packbot.model.arm import Arm
 from packbot.model.kinematics import Kinematics
 from roboaccord import (
     AccordError,
@@ -130,6 +131,14 @@ def test_nothing_asked_is_held_against_gravity():
     trajectory = run(setup, "mujoco", 0.5)
     assert np.abs(trajectory.q - setup.initial.q).max() < 1e-6
     assert np.abs(trajectory.effort[-1]).max() > 5.0  # N m; the arm hangs on its motors
+
+
+def test_a_new_controller_holds_still_without_a_reset():
+    """With gravity's torques, and no rate to begin with."""
+    setup = made("teleop")
+    command = make_controller(setup).update(setup.initial, None)
+    gravity = Arm.of(setup).bias(setup.initial.q, np.zeros(7))
+    assert command.effort == pytest.approx(gravity, abs=1e-9)
 
 
 def test_joints_stop_short_of_their_limits():

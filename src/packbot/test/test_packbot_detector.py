@@ -1,11 +1,13 @@
 """Detection of failed joints: a tick by forward dynamics, and failures in the reference."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
 from packbot.controllers.reach import ReachController
 from packbot.failures.detection_study import Bench, judge_trial, summary
-from packbot.failures.detector import Detector
+from packbot.failures.detector import Detector, detections
 from packbot.failures.filters import Prediction
 from packbot.failures.probing import Prober
 from packbot.model.arm import Arm
@@ -180,6 +182,23 @@ def test_gravity_tells_a_frozen_tilt_from_a_loose_one_but_not_a_wrist(setup):
     assert by_joint["tilt"] is not None and by_joint["tilt"].joint not in ("tilt", "wrist")
 
 
+def test_after_a_state_that_nothing_predicts_it_tells_nothing_for_a_tenth_of_a_second(setup):
+    """The arm is put elsewhere, with elbow1 loose, which without that is told in 0.05 s."""
+    simulator, detector, arm = PackbotReference(setup), Detector(setup), Arm.of(setup)
+    state, effort, found = simulator.reset(setup.initial), np.zeros(7), []
+    for k in range(35):
+        if k == 20:
+            q = state.q + 0.5 * np.eye(7)[1]
+            state = simulator.reset(RobotState(state.time, q, np.zeros(7), state.effort))
+            simulator.fail(Fault("elbow1", "loose"))
+        found += detector.update(state.time, state.q, state.qd, effort)
+        effort = arm.bias(state.q if k == 20 else setup.initial.q, np.zeros(7))
+        state = simulator.step(Command(effort), 0.01)
+    (loose,) = found
+    assert (loose.joint, loose.kind) == ("elbow1", "loose")
+    assert 0.3 <= loose.time < 0.33
+
+
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_drawn_failures_are_found_and_nothing_else(setup):
@@ -191,7 +210,32 @@ def test_drawn_failures_are_found_and_nothing_else(setup):
     assert figures["wrong"] == 0
 
 
-def test_the_study_of_a_bench_repeats_itself():
-    a, b = (Bench(4006).failure() for _ in range(2))
-    np.testing.assert_array_equal(a.rows, b.rows)
-    assert a.joint in JOINTS
+@pytest.fixture(scope="module")
+def trial():
+    return Bench(4006).failure()
+
+
+def test_the_study_of_a_bench_repeats_itself(trial):
+    np.testing.assert_array_equal(trial.rows, Bench(4006).failure().rows)
+    assert trial.joint in JOINTS
+
+
+def test_a_trial_is_judged_by_joint_kind_and_time(setup, trial):
+    """What the detector names is right, of the other kind, another joint's, or too early."""
+    trial = replace(trial, rows=trial.rows[-60:])
+    time, q, qd, effort = np.split(trial.rows, (1, 8, 15), axis=1)
+    (told,) = detections(Detector(setup, trial.payload), time.ravel(), q, qd, effort)
+    right = replace(trial, joint=told.joint, kind=told.kind, failed=told.time - 0.01)
+    other = "frozen" if told.kind == "loose" else "loose"
+    somebody = next(joint for joint in JOINTS if joint != told.joint)
+    for case, result, early in (
+        (right, "found", 0),
+        (replace(right, kind=other), "wrong", 0),
+        (replace(right, joint=somebody), "missed", 0),
+        (replace(right, failed=told.time + 0.01), "missed", 1),
+        (replace(right, joint="", kind="", failed=np.inf), "nominal", 1),
+    ):
+        judged = judge_trial(setup, case, 30.0)
+        assert (judged.result, judged.false_alarms) == (result, early)
+        delay = told.time - case.missed if result == "found" else np.nan
+        assert judged.delay == pytest.approx(delay, nan_ok=True)

@@ -8,12 +8,14 @@ import threading
 
 import numpy as np
 import pytest
+from drawn_figures import keep_figures
 from packbot.contact.clearance import Clearance
 from packbot.failures.arm import GAP, FailedArm
-from packbot.failures.equilibria import find_equilibria
+from packbot.failures.equilibria import Equilibria, find_equilibria
 from packbot.failures.goals import NEAR
+from packbot.failures.pictures import draw_equilibria
 from packbot.failures.reaching import clear_start, run_reach
-from packbot.failures.recovery import Recoverer
+from packbot.failures.recovery import FailedPlanner, Recoverer
 from packbot.failures.roadmap import PACE, Roadmap
 from packbot.failures.studies import Attempt, all_cases, counts, draw_targets
 from packbot.failures.workspace import angles_of, kept
@@ -21,6 +23,7 @@ from packbot.model.arm import Arm
 from packbot.model.kinematics import Kinematics
 from packbot.planning.reaching import MARGIN
 from packbot.planning.sight import Sight
+from packbot.planning.tree import SearchTree
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import Fault, parse_fault
@@ -177,6 +180,59 @@ def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
             assert (found.corners[:, arm.frozen] == arm.lower[arm.frozen]).all()
     assert reachable >= 5
     assert ways >= 0.95 * reachable
+
+
+@pytest.mark.parametrize(
+    ("fault", "target"),
+    [("elbow1=frozen:-2.0", (-0.56, 0.1, 1.49)), ("elbow2=frozen:1.0", (2.1, 0.0, 1.2))],
+)
+def test_the_nearest_point_to_a_target_out_of_reach_has_both_links_in_line_with_it(fault, target):
+    """Those that a frozen elbow leaves, from the shoulder on."""
+    mine, target = recoverer(setup_of(fault)), np.array(target)
+    p, (joint,) = mine.arm.setup.parameters, mine.arm.frozen
+    a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
+    bend = np.exp(1j * mine.arm.lower[joint])
+    reach = abs(a + b * bend) + hand if joint == 2 else a + abs(b + hand * bend)
+    away = np.linalg.norm(target - [p.base_x, 0.0, p.base_z + p.turret_d]) - reach
+    found = mine.reach(target)
+    assert found.reason == "out_of_reach"
+    assert np.linalg.norm(found.nearest - target) == pytest.approx(away, abs=NEAR)
+
+
+def test_what_a_failed_arm_explores_are_rests_that_its_active_joints_lead_to(monkeypatch):
+    """Turret, shoulder and elbow1 lead there, elbow2 hangs or lies; camera and wrist stay."""
+    monkeypatch.setattr("packbot.failures.recovery.REACHES", 40)
+    setup = setup_of("elbow2=loose")
+    arm = FailedArm(setup, setup.faults)
+    start = arm.rest(setup.initial.q)
+    nodes = FailedPlanner(arm).explore(start, 0).nodes
+    assert len(nodes) > 10 and np.ptp(nodes[:, :4], axis=0).min() > 0.1
+    assert (nodes[:, 4:] == start[4:]).all()
+    assert all(arm.rest(q) == pytest.approx(q, abs=1e-3) for q in nodes)
+
+
+def test_equilibria_are_drawn_where_their_tips_are(tmp_path, monkeypatch):
+    """Of poses in the plane of the arm, with x from the turret's axis: three links in a row."""
+    shown, setup = keep_figures(monkeypatch), setup_of("elbow2=loose")
+    start = np.where(np.arange(7) < 4, 0.0, setup.initial.q)
+    tree, stretched = SearchTree(start), start.copy()
+    stretched[:4] = [0.0, 0.5, 0.4, -0.9]
+    tree.add(stretched, 0)
+    found = Equilibria([start], [stretched], [], 1, tree)
+    draw_equilibria(FailedArm(setup, setup.faults), found, tmp_path / "rests.svg")
+    figure = shown["rests"]
+    (axes,), p = figure.axes, setup.parameters
+    places = []
+    for q in (start, stretched):
+        links = np.array([p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length])
+        tip = links @ np.exp(1j * np.cumsum(q[1:4]))
+        places.append([tip.real, tip.imag + p.base_z + p.turret_d])
+    for dots, place in zip(axes.collections, places, strict=True):
+        assert dots.get_offsets().tolist() == [pytest.approx(place, abs=1e-6)]
+    (way,) = axes.lines
+    assert way.get_xydata() == pytest.approx(np.array(places), abs=1e-6)
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words == ["stable", "unstable"]
 
 
 @pytest.mark.parametrize("joint", ["shoulder", "elbow2"])

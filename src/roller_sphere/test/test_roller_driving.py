@@ -29,7 +29,7 @@ from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.simulators.metrics import slips
 from roller_sphere.simulators.reference import slip_matrix
-from roller_sphere.source.contact_check import Case, run_case
+from roller_sphere.source.contact_check import Case, cases, run_case
 from scipy.linalg import expm
 
 pytestmark = pytest.mark.thorough
@@ -197,6 +197,18 @@ def test_dart_turns_the_ball_as_the_model_with_its_axis_along_e() -> None:
     found = run_case(Case("dart", "contact", "e", 20.0))
     assert found.passed
     assert found.w_s_offset > 1e-3  # it does not settle at the model's value, and need not
+
+
+def test_the_check_has_both_laws_in_every_engine_and_both_axes_in_dart() -> None:
+    found = cases(["reference", "dart"], [20.0])
+    assert {case.alpha for case in found} == {20.0}
+    assert sorted((case.engine, case.law, case.axis) for case in found) == [
+        ("dart", "contact", "e"),
+        ("dart", "contact", "up"),
+        ("dart", "viscous", ""),
+        ("reference", "contact", ""),
+        ("reference", "viscous", ""),
+    ]
 
 
 def test_a_target_goes_before_the_program() -> None:

@@ -58,6 +58,9 @@ def test_runs_are_drawn_with_their_words_apart(tmp_path, monkeypatch):
     write_change_of_ground(tmp_path, SHORT)
     above, below = shown["change_of_ground"].axes
     assert [line.get_label() for line in above.lines] == ["adaptive", "gait kept"]
+    for line in above.lines:  # of windows within the run of 1 s
+        assert line.get_xdata()[[0, -1]] == pytest.approx([0.25, 0.75])
+    assert "mean over 0.5 s" in above.get_ylabel()
     along, across = (line.get_ydata() for line in below.lines)
     # Within what the controller takes for no change.
     assert along == pytest.approx(0.1, rel=SETTLED) and across == pytest.approx(1.0, rel=SETTLED)
