@@ -205,6 +205,10 @@ def test_figures_come_as_files(
         ),
         (["--set", "friction.restitution=2"], "restitution is 2"),
         (["--set", "friction.margin=1e-6"], "margin is 1e-06 m, and must be at least 0.0001"),
+        (
+            ["--set", "friction={law: joint_clamp, proximity: 0}", "--contact", "joint_clamp"],
+            "proximity must be positive",
+        ),
         (["--set", "terrain.boxes.crate={position: [1, 0, 0]}"], "terrain.boxes.crate.size"),
         (["--set", "terrain.hulls.rock={file: no.obj}"], "no.obj"),
         (["--duration", "-1"], "duration"),

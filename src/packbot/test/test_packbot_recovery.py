@@ -18,7 +18,7 @@ from packbot.failures.reaching import clear_start, run_reach
 from packbot.failures.recovery import FailedPlanner, Recoverer
 from packbot.failures.roadmap import PACE, Roadmap
 from packbot.failures.studies import Attempt, all_cases, counts, draw_targets
-from packbot.failures.workspace import angles_of, kept
+from packbot.failures.workspace import angles_of, kept, workspace
 from packbot.model.arm import Arm
 from packbot.model.kinematics import Kinematics
 from packbot.planning.reaching import MARGIN
@@ -461,6 +461,16 @@ def test_dense_workspace_agrees_with_closed_forms():
     assert len(missed) < 0.01 * len(inside)
     border = {(i + a, j + b) for i, j in inside for a in (-1, 0, 1) for b in (-1, 0, 1)}
     assert len(found.cells - border) < 0.01 * len(inside)
+
+
+def test_the_turret_stands_straight_for_a_workspace_wherever_it_starts():
+    """A board beside the robot is in the way of an arm that is turned to it."""
+    board = "terrain.boxes={board: {size: [1.0, 0.01, 1.0], position: [0.5, 0.5, 0.5]}}"
+    straight, turned = (
+        workspace(FailedArm(load_setup("packbot", "collapse", [board, start]), ()), 200)
+        for start in ("initial.q.turret=0", "initial.q.turret=1.2")
+    )
+    assert len(straight) > 50 and turned == straight
 
 
 def test_visible_fraction_is_the_share_of_rays_that_pass():

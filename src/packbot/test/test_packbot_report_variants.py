@@ -64,6 +64,16 @@ def test_the_joint_is_held_one_way(short: tuple[JointClampReference, Trajectory]
     assert shoulder[17] <= 0.0  # stopped, and free to go forward alone
 
 
+def test_it_touches_where_a_pair_is_held(short: tuple[JointClampReference, Trajectory]) -> None:
+    """The elbow's casing lies on the chassis, so far away as the hulls are."""
+    simulator, trajectory = short
+    (contact,) = simulator.contacts()
+    assert contact.pair == ("base_link", "link1_link")
+    assert contact.depth == pytest.approx(-simulator.clearance.distances(trajectory.q[-1]).min())
+    assert np.linalg.norm(contact.normal) == pytest.approx(1.0) and contact.normal[2] > 0.9
+    assert contact.force == 0.0
+
+
 def test_pairs_that_intersect_while_held_are_counted_and_let_go() -> None:
     simulator, trajectory = fall(0.45)
     kinds = [event.kind for event in trajectory.events]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -98,6 +99,20 @@ def test_gazebo_is_not_chosen_for_a_robot_that_would_crawl(install):
     expected = real_time_factor("snake", World.find("flat"))
     plan = plan_of("lockstep:=false")
     assert ("gz_adapter" in plan["by_name"]) == (expected >= 0.4)
+
+
+@pytest.mark.parametrize(("step", "chosen"), [("0.0002", True), ("0.0001", False)])
+def test_gazebo_is_chosen_from_two_fifths_of_real_time_on(step, chosen, install, tmp_path):
+    """The Packbot's step takes 0.5 ms."""
+    from roboaccord_ros.gazebo.bridge import World
+
+    pytest.importorskip("packbot", reason="the Packbot is not installed")
+    install("ros_gz_sim", "ros_gz_bridge")
+    text = World.find("packbot").path.read_text()
+    world = tmp_path / "slow.sdf"
+    world.write_text(re.sub(r"(?<=<max_step_size>)[^<]*", step, text))
+    plan = plan_of(f"world:={world}", "lockstep:=false", robot="packbot", scenario="teleop")
+    assert ("gz_adapter" in plan["by_name"]) == chosen
 
 
 def test_the_users_partition_is_kept(install, monkeypatch):

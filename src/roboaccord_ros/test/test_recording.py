@@ -22,6 +22,7 @@ import bursting_simulator
 from bursting_simulator import BURST, BURST_AT, ON_DISK
 from geometry_msgs.msg import Twist
 from roboaccord_ros.graph import outlet
+from roboaccord_ros.graph.names import ODOMETRY
 from roboaccord_ros.nodes import recorder
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.run import runtime_folder
@@ -96,6 +97,23 @@ def test_lost_events_end_the_run_with_a_line(request_for, setup_for, monkeypatch
         run_nodes(request, bursting_simulator.make(request.setup))
     assert read_run(request.bag).complete
     assert f"{request.bag} lacks {lost} events" in caplog.text
+
+
+def test_a_last_message_that_never_comes_is_told(request_for, setup_for, monkeypatch, caplog):
+    """Lose the last odometry, which no later one shows; the run ends nevertheless."""
+    take, odometry = recorder.RecorderShell._take, []
+
+    def lose(shell, name, data):
+        odometry.extend([data] if name == ODOMETRY else [])
+        if name != ODOMETRY or len(odometry) <= 20:
+            take(shell, name, data)
+
+    monkeypatch.setattr(recorder.RecorderShell, "_take", lose)
+    monkeypatch.setattr(recorder, "PATIENCE", 0.3)
+    request = request_for(setup_for(duration=0.02))
+    run_ros(request)
+    assert len(odometry) == 21  # at the start, and after every millisecond
+    assert f"messages on the way to {request.bag.name}: 1 lost" in caplog.messages
 
 
 @pytest.fixture
