@@ -259,6 +259,21 @@ def test_weak_joints_refuse_for_torque():
     assert "torque" in reasons
 
 
+def test_a_target_out_of_reach_is_refused_and_the_nearest_point_held():
+    """The tips end where the stretched arm has them, and after 3 s of rest there the run is over."""
+    setup, target = setup_of(), np.array([2.1, 0.0, 1.2])
+    run, p = run_reach(setup, target, "mujoco"), setup.parameters
+    assert (run.reason, run.reached) == ("out_of_reach", False)
+    shoulder = np.array([p.base_x, 0.0, p.base_z + p.turret_d])
+    reach = p.shoulder_a + p.elbow1_a + p.wrist_x + p.gripper_length
+    away = np.linalg.norm(target - shoulder) - reach
+    assert away > 0.1
+    assert np.linalg.norm(run.nearest - target) == pytest.approx(away, abs=NEAR)
+    assert Kinematics(setup).tip(run.trajectory.q[-1]) == pytest.approx(run.nearest, abs=1e-3)
+    time, rates = run.trajectory.time, np.abs(run.trajectory.qd[:, :4]).max(axis=1)
+    assert time[-1] - time[rates > 0.02][-1] == pytest.approx(3.0, abs=0.2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
