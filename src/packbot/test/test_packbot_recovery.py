@@ -11,11 +11,11 @@ import pytest
 from packbot.contact.clearance import Clearance
 from packbot.failures.arm import GAP, FailedArm
 from packbot.failures.equilibria import find_equilibria
-from packbot.failures.goals import NEAR
+from packbot.failures.goals import EXACT, NEAR, Goals
 from packbot.failures.reaching import clear_start, run_reach
-from packbot.failures.recovery import Recoverer
+from packbot.failures.recovery import FailedPlanner, Recoverer
 from packbot.failures.roadmap import PACE, Roadmap
-from packbot.failures.studies import Attempt, all_cases, counts, draw_targets
+from packbot.failures.studies import Attempt, Case, all_cases, counts, draw_targets
 from packbot.failures.workspace import angles_of, kept
 from packbot.model.arm import Arm
 from packbot.model.kinematics import Kinematics
@@ -89,6 +89,25 @@ def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
     assert force > 0.0
     expected = arm.gravity(q) - force * line
     assert arm.holding(q) == pytest.approx(expected, abs=1e-9)
+    into = q - 0.01 * np.sign(line[i]) * np.eye(7)[i]
+    assert arm.clearance.distances(into)[pair] < 0.0
+    planner = FailedPlanner(arm)  # may lean on something, and not be in it
+    assert planner.is_free(q) and not planner.is_free(into)
+
+
+@pytest.mark.parametrize(("joint", "other"), [("shoulder", 2), ("elbow1", 1), ("elbow2", 1)])
+def test_a_joint_that_lies_on_something_does_so_on_the_way_to_a_target(joint, other, monkeypatch):
+    """A target that it has with another joint turned; hanging freely it is 0.1 m off."""
+    for name in ("POSES", "PROPPED"):
+        monkeypatch.setattr(f"packbot.failures.goals.{name}", 2)
+    setup = load_setup("packbot", "reach")
+    arm = FailedArm(setup, [Fault(joint, "loose")])
+    tip, q = arm.kinematics.tip, arm.rest(setup.initial.q)
+    turned = arm.rest(q + 0.05 * np.eye(7)[other])
+    found = Goals(arm, q).refine(q, tip(turned))
+    assert tip(found) == pytest.approx(tip(turned), abs=EXACT)
+    assert len(arm.propping(found)) and arm.rest(found) == pytest.approx(found, abs=1e-3)
+    assert np.linalg.norm(tip(arm.hang(found)) - tip(found)) > 0.1
 
 
 @pytest.mark.slow
@@ -192,6 +211,12 @@ def test_statics_and_contacts_of_the_roadmap_are_those_of_the_arm(joint):
         led = (arm.clearance.reaches[:, arm.loose] > 0.0).any(axis=1)
         gaps = arm.clearance.distances(q)
         assert gaps[~led].min() > PACE - 1e-6 and gaps.min() > 0.2e-3
+
+
+def test_a_target_that_planner_and_roadmap_refuse_is_not_tried():
+    """Farther from the shoulder than the stretched arm is long."""
+    attempt = Case(setup_of("elbow1=frozen:0.4"), "mujoco", np.array([0.9, 0.0, 0.6])).attempt
+    assert attempt(3, np.array([2.1, 0.0, 1.2])) == Attempt(3, "out_of_reach", "out_of_reach")
 
 
 def test_counts_keep_what_is_reachable_apart():
