@@ -16,7 +16,7 @@ from packbot.failures.reaching import clear_start, run_reach
 from packbot.failures.recovery import FailedPlanner, Recoverer
 from packbot.failures.roadmap import PACE, Roadmap
 from packbot.failures.studies import Attempt, Case, all_cases, counts, draw_targets
-from packbot.failures.workspace import angles_of, kept
+from packbot.failures.workspace import _drawn, angles_of, kept
 from packbot.model.arm import Arm
 from packbot.model.kinematics import Kinematics
 from packbot.planning.reaching import MARGIN
@@ -205,12 +205,29 @@ def test_statics_and_contacts_of_the_roadmap_are_those_of_the_arm(joint):
     arm = FailedArm(setup, setup.faults)
     roadmap = Roadmap(arm, arm.rest(setup.initial.q), 60)
     assert len(roadmap.nodes) > 20
+    (i,), apart = arm.loose, []
     for q in roadmap.nodes:
         assert arm.rest(q) == pytest.approx(q, abs=1e-3)
         assert (np.abs(arm.holding(q)) <= 0.91 * arm.efforts)[arm.active].all()
         led = (arm.clearance.reaches[:, arm.loose] > 0.0).any(axis=1)
         gaps = arm.clearance.distances(q)
         assert gaps[~led].min() > PACE - 1e-6 and gaps.min() > 0.2e-3
+        if len(pairs := arm.propping(q)):
+            lines = arm.clearance.witness(q, pairs).jacobian
+            apart.append(np.abs(lines - roadmap._line(q, i)).max(axis=1).min())
+    assert len(apart) > 20  # some of them on edges, where normals are anybody's
+    assert np.median(apart) < 1e-6  # m/rad
+
+
+def test_a_planner_serves_the_same_failures_at_the_same_angles():
+    """To 0.02 rad of turret, shoulder and elbows; where camera and wrist are makes no difference."""
+    setup = setup_of("elbow1=frozen:0.4")
+    mine, other = recoverer(setup), FailedArm(setup, [Fault("elbow2", "frozen")])
+    near, q = 0.019 * np.eye(7), mine.present
+    assert all(mine.starts_at(mine.arm, q + sign * part) for part in near[:4] for sign in (-1, 1))
+    assert not any(mine.starts_at(mine.arm, q + 1.1 * part) for part in near[:4])
+    assert mine.starts_at(mine.arm, q + 20.0 * near[4:].sum(axis=0))
+    assert not mine.starts_at(other, q)
 
 
 def test_a_target_that_planner_and_roadmap_refuse_is_not_tried():
@@ -285,7 +302,7 @@ def test_weak_joints_refuse_for_torque():
 
 
 def test_a_target_out_of_reach_is_refused_and_the_nearest_point_held():
-    """The tips end where the stretched arm has them, and after 3 s of rest there the run is over."""
+    """The tips end where the stretched arm has them; after 3 s of rest the run is over."""
     setup, target = setup_of(), np.array([2.1, 0.0, 1.2])
     run, p = run_reach(setup, target, "mujoco"), setup.parameters
     assert (run.reason, run.reached) == ("out_of_reach", False)
@@ -414,6 +431,20 @@ def test_a_loose_turret_returns_to_where_it_was(engine):
     balance = momentum + setup.parameters.viscous_turret * turned
     assert np.abs(balance).max() < 0.02 * np.abs(momentum).max()
     assert run.planner.reach(np.array([1.0, 0.3, 0.4])).reason == "out_of_reach"
+
+
+def test_poses_drawn_of_a_workspace_have_their_loose_joints_at_rest():
+    """Hanging through whatever is in the way, or fallen: at no torque, a contact or a stop."""
+    setup, rng = load_setup("packbot", "collapse"), np.random.default_rng(0)
+    (frozen,) = _drawn(FailedArm(setup, [Fault("elbow2", "frozen", angle=0.5)]), 40, rng)
+    assert frozen.shape == (40, 7) and (frozen[:, 3] == 0.5).all()
+    arm = FailedArm(setup, [Fault("elbow2", "loose")])
+    hanging, fallen = _drawn(arm, 40, rng)
+    assert len(hanging) == 40 and 0 < len(fallen) <= 10
+    for q in hanging:
+        assert abs(arm.gravity(q)[3]) < 1e-9 or q[3] in (arm.lower[3], arm.upper[3])
+    for q in fallen:
+        assert not arm.clearance.touches(q) and arm.rest(q) == pytest.approx(q, abs=1e-3)
 
 
 def test_workspace_kept_is_that_of_the_planar_chain():
