@@ -60,7 +60,8 @@ def test_curves_show_the_tables(made):
     with (folder / "figure_8.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     (axes,) = shown["figure_8"].axes
-    assert axes.get_yscale() == "log"
+    for number, scale in ((5, "log"), (6, "linear"), (7, "linear"), (8, "log")):
+        assert shown[f"figure_{number}"].axes[0].get_yscale() == scale
     for line, clock in zip(axes.lines, ("reset", "pure", "sampled"), strict=True):
         values = [float(row[f"{clock}_error"] or "nan") for row in rows]
         assert line.get_marker() == "o"

@@ -220,7 +220,7 @@ def test_statics_and_contacts_of_the_roadmap_are_those_of_the_arm(joint):
 
 
 def test_a_planner_serves_the_same_failures_at_the_same_angles():
-    """To 0.02 rad of turret, shoulder and elbows; where camera and wrist are makes no difference."""
+    """To 0.02 rad of turret, shoulder and elbows, wherever camera and wrist are."""
     setup = setup_of("elbow1=frozen:0.4")
     mine, other = recoverer(setup), FailedArm(setup, [Fault("elbow2", "frozen")])
     near, q = 0.019 * np.eye(7), mine.present
