@@ -67,7 +67,7 @@ def test_bounces(binary):
 def test_who_meets_no_wall_is_stuck(monkeypatch):
     """Within two steps of 0.01 rad; there is no heading then, which counts as the opposite one."""
     monkeypatch.setattr("voxel_sphere.rolling.bounces.SPEED", 1e-3)
-    found = bounces(40, 0.0)
+    found = bounces(20, 0.0)
     assert (found.hits, found.stuck) == (0, HEADINGS)
     assert (found.heading_error, found.mean_error) == (180.0, 180.0)
 
