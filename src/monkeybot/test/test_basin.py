@@ -5,7 +5,7 @@ import json
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.gaits.gait import evaluate
+from monkeybot.gaits.gait import ENSEMBLE, evaluate
 from monkeybot.gaits.shipped import shipped_gait
 from monkeybot.stability.basin import basin, share_of
 from monkeybot.stability.robustness import Disturbance, changed, robustness
@@ -66,17 +66,29 @@ def test_survivors_are_back_on_the_orbit_and_the_others_are_lost(clocked, wide):
     assert np.array_equal(longer.survived, alive)
 
 
+def one_by_one(orbit, state, most):
+    """Return the steps until the loss, by its definition: backwards, or the elbow round; which."""
+    for count in range(most):
+        step = evaluate(orbit.gait, REPORT, state)
+        state = step.final[0]
+        if step.travel[0, 0] <= 0.0:
+            return count, "backwards"
+        if abs(state[1] - orbit.start[1]) > np.pi:
+            return count, "round"
+    return most, ""
+
+
 def test_steps_one_by_one_come_to_the_same(clocked, wide):
-    """By `evaluate`, and the loss by its definition: backwards, or the elbow round."""
     for start, cycles in zip(wide.starts[:30], wide.walks.cycles[:30], strict=True):
-        state, count = start, 0
-        while count < 100:
-            step = evaluate(clocked.gait, REPORT, state)
-            state = step.final[0]
-            if step.travel[0, 0] <= 0.0 or abs(state[1] - clocked.start[1]) > np.pi:
-                break
-            count += 1
-        assert count == cycles
+        assert one_by_one(clocked, start, 100)[0] == cycles
+
+
+def test_who_goes_backwards_or_turns_the_elbow_round_is_lost(clocked):
+    spread = np.random.default_rng(0).normal(0.0, [0.2, 0.2, 1.0, 1.0], (ENSEMBLE, 4))
+    starts = clocked.start + spread
+    alone = [one_by_one(clocked, start, 3) for start in starts]
+    assert min(np.unique([why for _, why in alone], return_counts=True)[1]) > 5
+    assert walk(clocked, REPORT, starts, 3).cycles.tolist() == [count for count, _ in alone]
 
 
 def test_threads_and_a_file_change_no_bit_and_the_seed_does(clocked, wide, tmp_path):

@@ -12,6 +12,7 @@ from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.perturbation import Perturbation
 from roboaccord.scenario.scenario import StatisticsSpec
+from snake.cli.shapes import shapes_command
 from snake.simulators.metrics import travel_of_cycles
 from snake.source.shapes import outlines, write_picture
 
@@ -128,6 +129,16 @@ def test_shapes_are_chains_of_links_with_the_angles_of_the_table(tmp_path, monke
     )
     assert [len(body.get_paths()) for body in bodies] == 8 * [p.links]
     assert [len(head.get_paths()) for head in heads] == 8 * [1]
+
+
+def test_the_table_of_shapes_leaves_what_is_straight_empty():
+    """The post's table: the wave comes in from the tail, and then goes round."""
+    table = shapes_command().shown[0]
+    rows = list(zip(*(column.cells for column in table.columns), strict=True))
+    start = [("1", "", "", "", "+2"), ("2", "", "", "+2", "-1"), ("3", "", "+2", "-1", "-2")]
+    assert rows[:3] == start
+    assert [row[0] for row in rows] == [str(k) for k in range(1, 9)]
+    assert [row[1] for row in rows[3:]] == ["+2", "-1", "-2", "+1", "+2"]
 
 
 def test_no_whole_cycle_gives_no_travel():

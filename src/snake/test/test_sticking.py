@@ -1,6 +1,9 @@
 """Time steps with friction that sticks: held links, Coulomb's deceleration, order, stops."""
 
+from dataclasses import replace
+
 import numpy as np
+import oracle
 import pytest
 from roboaccord import AccordError, make_simulator
 from roboaccord.contract.state import Command
@@ -65,6 +68,26 @@ def test_it_converges_to_the_smoothed_law_of_small_slip_speed(setup_with, random
         errors.append(np.abs(simulator.step(Command(effort), 4e-3).qd - expected).max())
     assert errors[2] < 0.4 * errors[0]
     assert errors[2] < 0.02 * np.abs(expected - start.qd).max()
+
+
+@pytest.mark.parametrize("part", [0.3, 0.8])
+def test_a_stop_takes_the_kinetic_energy_that_is_missing(setup_with, part):
+    """A joint that a part of the step brings to its stop; on ice nothing else takes any.
+
+    Energies are those of Lagrange's equations, where the step's own error is of first order.
+    """
+    ice = ("friction.mu_along=0", "friction.mu_across=1e-9")
+    setup = setup_with(*STICKS, *ice, "parameters.joints=3")
+    p, rate, h = setup.parameters, 2.0, 1e-5
+    simulator = make_simulator(setup, physics_step=h)
+    angles = np.array([0.1, p.joint_limit - part * h * rate, -0.3])
+    simulator.reset(replace(setup.initial, q=angles, qd=np.array([0.3, rate, 0.1])))
+    before = oracle.momenta(p, PlanarSnake(p).pack(simulator.state()))[2]
+    state = simulator.step(Command(np.zeros(3)), h)
+    after = oracle.momenta(p, PlanarSnake(p).pack(state))[2]
+    assert state.q[1] == pytest.approx(p.joint_limit, abs=1e-9)
+    assert simulator.take_losses()["stops"] == pytest.approx(before - after, rel=1e-4)
+    assert before - after > 1e-5  # J
 
 
 def test_engines_that_need_a_force_law_refuse_it(setup_with):
