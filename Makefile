@@ -17,8 +17,9 @@ PIP := -m pip --disable-pip-version-check --quiet
 # for anything; the lock has setuptools, so that building them looks for nothing either.
 LOCAL := --no-deps --no-build-isolation --use-pep517
 MODULES := $(foreach p,$(PACKAGES),$(p)/$(notdir $(p)))
-# Two at a time, a module's tests one after another, for they share what is made once.
-PYTEST := $(VENV)/bin/python -m pytest -n 2 --dist loadfile
+# Two at a time, a module's tests one after another, for they share what is made once; the long
+# modules, of whole commands, come first, and the many small ones fill up.
+PYTEST := $(VENV)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 UV := uv==0.13.8
 COMPILE := .lock/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest \
     --no-annotate --no-header --no-emit-index-url --no-emit-find-links

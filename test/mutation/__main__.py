@@ -234,7 +234,8 @@ def counts(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
     """Return for each package how many mutants there were of each result."""
     found = dict[str, Counter[str]]()
     for row in rows:
-        result = "explained" if row["result"] == "survived" and row["reason"] else row["result"]
+        left = row["result"] in ("survived", "unseen")
+        result = "explained" if left and row["reason"] else row["result"]
         for name in (row["file"].split("/")[1], "all"):
             found.setdefault(name, Counter())[result] += 1
     return {name: dict(counter) for name, counter in sorted(found.items())}

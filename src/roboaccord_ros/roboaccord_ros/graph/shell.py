@@ -196,6 +196,7 @@ def _run_node(
     """Run a node until its run is over, and return the exit status."""
     run = Run()
     context = Context()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else DDS leaves shared memory
     try:
         with session(context, args=args) as nodes:
             node = Node(name, context=context)

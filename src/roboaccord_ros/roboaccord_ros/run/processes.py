@@ -26,7 +26,7 @@ from roboaccord.run.motion import Motion
 from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import RunRequest, RunResult
 
-from roboaccord_ros.graph.shell import PARENT
+from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.run.domain import private_domain, reach, remove_orphans
 
 POLL = 0.02  # s
@@ -165,6 +165,8 @@ def _reason(name: str, code: int, folder: Path) -> str:
             return line.removeprefix("error: ")
     if code < 0:
         return f"the {name} process was killed by {signal.Signals(-code).name}"
+    if code == STATUS_INTERRUPTED:
+        return f"the {name} process was interrupted"
     return f"the {name} process ended with status {code}: {(lines or ['it says nothing'])[-1]}"
 
 
