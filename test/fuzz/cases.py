@@ -254,7 +254,6 @@ def json_file(rng: Random, seeds: Path) -> Case:
     """JSON, or lines of it, that an earlier call is to have left."""
     Path("o").mkdir()
     good = b'{"command": "run", "version": "1", "files": ["bag/metadata.yaml", "x.csv"]}'
-    study = b'{"scenario": {}, "duration": 0.02, "versions": {}, "done": {"mass_mujoco": {}}}'
     rows = b'{"study": "accord sweep", "parameters": {"seeds": 2}, "software": {}}\n'
     rows += b'{"piece": "0123456789abcdef", "result": {"tuple": [1.5, null]}}\n'
     bombs = (b"[" * 100000, b'{"a":' * 100000, b"1" * 100000, b"\xff\xfe{}")
@@ -270,12 +269,12 @@ def json_file(rng: Random, seeds: Path) -> Case:
         Path("o/.roboaccord.json").write_bytes(data)
         return _case("JSON", RUN.format("snake serpenoid --out o --force"))
     Path("o/.roboaccord.json").write_bytes(good.replace(b"run", b"sensitivity"))
-    data = rng.choice(bombs) if rng.random() < 0.2 else mutated(study, rng, text=True)
-    Path("o/sensitivity.json").write_bytes(data)
+    data = rng.choice(bombs) if rng.random() < 0.2 else mutated(rows, rng, text=True)
+    Path("o/study.jsonl").write_bytes(data)
     words = (
         "sensitivity snake serpenoid --engines mujoco --kinds mass --duration 0.02 --out o --json"
     )
-    return _case("JSON", words, refused=True)
+    return _case("JSON", words, refused=bool(data))
 
 
 def output(rng: Random, seeds: Path) -> Case:

@@ -119,6 +119,7 @@ def test_gaits(figures):
         ("collisionless --angle 3", "must be between 0 and pi/2"),
         ("repeat --steps 0", "steps must be positive"),
         ("repeat --torque 0", "cannot restore the energy"),
+        ("gaits --samples -1", "samples is -1, and must not be negative"),
         ("stable --period 3", "must be between 0.5 and 1.5 s"),
         ("stable --period 0.7", "the branch of horizontal clocked gaits was followed to"),
     ],

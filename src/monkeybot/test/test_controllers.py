@@ -94,6 +94,23 @@ def test_a_clock_that_is_reset_starts_at_the_vertical():
     assert times[1] - times[0] == pytest.approx(once[1] + once[2] + 0.428, abs=0.003)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "due"),
+    [(-0.01, 0.01, 0.428), (0.01, -0.01, None), (-3.1, 3.1, None), (3.1, -3.1, None)],
+)
+def test_a_clock_is_reset_by_the_vertical_below_and_forwards(before, after, due):
+    """After a change of hands; the next is initial_t after the link has passed."""
+    changes = ["controller.clock=reset", "controller.initial_t=0.428"]
+    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "brachiate", changes))
+    controller, changed = make_controller(setup), []
+    for tick in range(1000):
+        u = np.array([before if tick < 500 else after, 1.0, *np.zeros(6)])
+        state = unpack(u, time=1e-3 * tick, effort=np.zeros(1), mode=Mode.SWING_A)
+        if controller.update(state, None).switches:
+            changed.append(1e-3 * tick)
+    assert changed == pytest.approx([0.428] if due is None else [0.428, 0.5 + due])
+
+
 def test_the_search_controller_finds_the_line_and_restores_the_energy():
     found = run("brachiate", "controller={name: search, power: 2.0}", duration=0.9)
     once = evaluate(horizontal(2.0), REPORT, np.array([0.902, 10.935]))

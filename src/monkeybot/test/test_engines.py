@@ -187,6 +187,26 @@ def test_a_grip_is_a_plastic_impact(setup_with, name, before, after):
         assert lost > 0.0
 
 
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_grip_with_a_false_impact_changes_rates_by_as_much_more(setup_with, name):
+    """By 1 + e of the plastic change, seen in the links; the hinge has the hand stand still.
+
+    What is false in other ways makes no difference to that: a factor of 1 on the masses.
+    """
+    tick, e, after = 1e-6, 0.3, Mode.SWING_A
+    setup = setup_with(UNLIKE, f"control_period={tick}", f"physics_step={tick}", "duration=1e-5")
+    wrong = [Perturbation(name, "impact", e), Perturbation(name, "mass", 1.0)]
+    simulator, p = engine(setup, name, perturbations=wrong), setup.parameters
+    for state, _ in random_states(setup, Mode.FLIGHT, 5):
+        x, v = split(state)
+        w, _ = lagrangian.impact(p, x, v, "a")
+        simulator.reset(state)
+        found = simulator.step(Command(np.zeros(1), after.switches), tick)
+        after_it = np.array([0.0, 0.0, *(w + e * (w - v))[2:]])
+        drift = tick * lagrangian.acceleration(p, x, after_it, 0.0, "a")
+        np.testing.assert_allclose(split(found)[1], after_it + drift, atol=1e-7)
+
+
 def test_hands_on_a_straight_arm_come_to_rest(setup_with):
     """There the two hands hold one direction twice, and the equations are singular."""
     setup = setup_with()

@@ -13,9 +13,11 @@ from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.gaits.repeat import repeat
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.source.diagrams import skeleton, stages
+from monkeybot.source.diagrams import POSE, skeleton, stages
 from monkeybot.source.figures import FIRST, SECOND, STEPS
+from monkeybots import REPORT
 from roboaccord.description.parameters import load_parameters
+from roboaccord.report.colours import RED
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -58,12 +60,30 @@ def test_curves_show_the_tables(made):
     with (folder / "figure_8.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     (axes,) = shown["figure_8"].axes
-    assert axes.get_yscale() == "log"
+    for number, scale in ((5, "log"), (6, "linear"), (7, "linear"), (8, "log")):
+        assert shown[f"figure_{number}"].axes[0].get_yscale() == scale
     for line, clock in zip(axes.lines, ("reset", "pure", "sampled"), strict=True):
         values = [float(row[f"{clock}_error"] or "nan") for row in rows]
         assert line.get_marker() == "o"
         assert line.get_xdata().tolist() == list(range(1, STEPS + 1))
         assert np.array_equal(line.get_ydata(), values, equal_nan=True)
+
+
+def test_angles_are_drawn_from_straight_down_and_from_the_line_of_link_a(made):
+    """With the sign that their words say: th1 < 0 clockwise, th2 > 0 the other way."""
+    _, shown, _ = made
+    (axes,) = shown["figure_1"].axes
+    red = [np.array(line.get_xydata()) for line in axes.lines if line.get_color() == RED]
+    first, second = (line for line in red if len(line) > 9)  # the others are arrows
+    hand, elbow, _ = skeleton(REPORT, np.array([*POSE, 0, 0, 0, 0, 0, 0]))
+    for arc, at, along, sign in (
+        (first, hand, np.array([0.0, -1.0]), -1.0), (second, elbow, elbow - hand, 1.0),
+    ):  # fmt: skip
+        rays = (arc - at) @ np.array([1.0, 1.0j])
+        turned = np.angle(rays / complex(*along))
+        assert turned[0] == pytest.approx(0.0, abs=1e-12)
+        assert (np.diff(sign * turned) > 0.0).all()
+    assert "th1 < 0" in {text.get_text() for text in axes.texts}
 
 
 def test_stages_are_those_of_the_gait():

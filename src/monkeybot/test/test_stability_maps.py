@@ -145,7 +145,7 @@ def test_a_shape_is_of_links_that_are_alike():
     assert shape_of(shaped(REPORT, Shape(0.8, 0.02))).centre == pytest.approx(0.8)
 
 
-def test_the_picture_has_the_line_of_no_drop(near, tmp_path, monkeypatch):
+def test_the_picture_has_the_radius_and_the_line_of_no_drop(near, tmp_path, monkeypatch):
     """It goes through the torque at 0.935 s that is solved for.
 
     Between torques the drop is taken for linear, which is off by an eighth of its second
@@ -153,6 +153,7 @@ def test_the_picture_has_the_line_of_no_drop(near, tmp_path, monkeypatch):
     """
     shown = keep_figures(monkeypatch)
     write_stability(near, shipped_level(REPORT), tmp_path / "map.svg")
+    assert np.array_equal(shown["map"].axes[0].images[0].get_array(), near.radius.T)
     (lines,) = [c for c in shown["map"].axes[0].collections if np.allclose(c.levels, 0.0)]
     ((line,),) = lines.allsegs
     orbit = find_orbit(

@@ -3,6 +3,8 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from drawn_figures import keep_figures
+from packbot.cli.detect import _draw
 from packbot.controllers.reach import ReachController
 from packbot.failures.detection_study import Bench, judge_trial, summary
 from packbot.failures.detector import Detector
@@ -195,3 +197,18 @@ def test_the_study_of_a_bench_repeats_itself():
     a, b = (Bench(4006).failure() for _ in range(2))
     np.testing.assert_array_equal(a.rows, b.rows)
     assert a.joint in JOINTS
+
+
+def test_the_figure_of_the_study_has_delays_over_false_alarms(tmp_path, monkeypatch):
+    """Of 6 and 1 false alarms in 2 h, in ms."""
+    shown = keep_figures(monkeypatch)
+    rows = [
+        {"threshold": 8.0, "false_alarms": 6, "hours": 2.0, "delay": {"p50": 0.01, "p95": 0.03}},
+        {"threshold": 50.0, "false_alarms": 1, "hours": 2.0, "delay": {"p50": 0.02, "p95": 0.05}},
+    ]
+    _draw(rows, tmp_path / "detection.svg")
+    figure = shown["detection"]
+    median, late = (line.get_xydata().tolist() for line in figure.axes[0].lines)
+    assert (median, late) == ([[3.0, 10.0], [0.5, 20.0]], [[3.0, 30.0], [0.5, 50.0]])
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["50 % of the failures", "95 % of the failures"]

@@ -11,12 +11,12 @@ import pytest
 from packbot.contact.clearance import Clearance
 from packbot.failures.arm import GAP, FailedArm
 from packbot.failures.equilibria import find_equilibria
-from packbot.failures.goals import NEAR
+from packbot.failures.goals import EXACT, NEAR, Goals
 from packbot.failures.reaching import clear_start, run_reach
-from packbot.failures.recovery import Recoverer
+from packbot.failures.recovery import FailedPlanner, Recoverer
 from packbot.failures.roadmap import PACE, Roadmap
-from packbot.failures.studies import Attempt, all_cases, counts, draw_targets
-from packbot.failures.workspace import angles_of, kept
+from packbot.failures.studies import Attempt, Case, all_cases, counts, draw_targets
+from packbot.failures.workspace import _drawn, angles_of, kept
 from packbot.model.arm import Arm
 from packbot.model.kinematics import Kinematics
 from packbot.planning.reaching import MARGIN
@@ -89,6 +89,25 @@ def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
     assert force > 0.0
     expected = arm.gravity(q) - force * line
     assert arm.holding(q) == pytest.approx(expected, abs=1e-9)
+    into = q - 0.01 * np.sign(line[i]) * np.eye(7)[i]
+    assert arm.clearance.distances(into)[pair] < 0.0
+    planner = FailedPlanner(arm)  # may lean on something, and not be in it
+    assert planner.is_free(q) and not planner.is_free(into)
+
+
+@pytest.mark.parametrize(("joint", "other"), [("shoulder", 2), ("elbow1", 1), ("elbow2", 1)])
+def test_a_joint_that_lies_on_something_does_so_on_the_way_to_a_target(joint, other, monkeypatch):
+    """A target that it has with another joint turned; hanging freely it is 0.1 m off."""
+    for name in ("POSES", "PROPPED"):
+        monkeypatch.setattr(f"packbot.failures.goals.{name}", 2)
+    setup = load_setup("packbot", "reach")
+    arm = FailedArm(setup, [Fault(joint, "loose")])
+    tip, q = arm.kinematics.tip, arm.rest(setup.initial.q)
+    turned = arm.rest(q + 0.05 * np.eye(7)[other])
+    found = Goals(arm, q).refine(q, tip(turned))
+    assert tip(found) == pytest.approx(tip(turned), abs=EXACT)
+    assert len(arm.propping(found)) and arm.rest(found) == pytest.approx(found, abs=1e-3)
+    assert np.linalg.norm(tip(arm.hang(found)) - tip(found)) > 0.1
 
 
 @pytest.mark.slow
@@ -186,12 +205,36 @@ def test_statics_and_contacts_of_the_roadmap_are_those_of_the_arm(joint):
     arm = FailedArm(setup, setup.faults)
     roadmap = Roadmap(arm, arm.rest(setup.initial.q), 60)
     assert len(roadmap.nodes) > 20
+    (i,), apart = arm.loose, []
     for q in roadmap.nodes:
         assert arm.rest(q) == pytest.approx(q, abs=1e-3)
         assert (np.abs(arm.holding(q)) <= 0.91 * arm.efforts)[arm.active].all()
         led = (arm.clearance.reaches[:, arm.loose] > 0.0).any(axis=1)
         gaps = arm.clearance.distances(q)
         assert gaps[~led].min() > PACE - 1e-6 and gaps.min() > 0.2e-3
+        if len(pairs := arm.propping(q)):
+            lines = arm.clearance.witness(q, pairs).jacobian
+            apart.append(np.abs(lines - roadmap._line(q, i)).max(axis=1).min())
+    assert len(apart) > 20  # some of them on edges, where normals are anybody's
+    assert np.median(apart) < 1e-6  # m/rad
+
+
+def test_a_planner_serves_the_same_failures_at_the_same_angles():
+    """To 0.02 rad of turret, shoulder and elbows, wherever camera and wrist are."""
+    setup = setup_of("elbow1=frozen:0.4")
+    mine, other = recoverer(setup), FailedArm(setup, [Fault("elbow2", "frozen")])
+    near, q = 0.019 * np.eye(7), mine.present
+    assert all(mine.starts_at(mine.arm, q + sign * part) for part in near[:4] for sign in (-1, 1))
+    assert not any(mine.starts_at(mine.arm, q + 1.1 * part) for part in near[:4])
+    assert mine.starts_at(mine.arm, q + 20.0 * near[4:].sum(axis=0))
+    assert not mine.starts_at(other, q)
+
+
+def test_a_target_that_planner_and_roadmap_refuse_is_not_tried(monkeypatch):
+    """Farther from the shoulder than the stretched arm is long, whatever ways there are."""
+    monkeypatch.setattr("packbot.failures.studies.Roadmap", functools.partial(Roadmap, nodes=60))
+    attempt = Case(setup_of("elbow1=frozen:0.4"), "mujoco", np.array([0.9, 0.0, 0.6])).attempt
+    assert attempt(3, np.array([2.1, 0.0, 1.2])) == Attempt(3, "out_of_reach", "out_of_reach")
 
 
 def test_counts_keep_what_is_reachable_apart():
@@ -257,6 +300,21 @@ def test_weak_joints_refuse_for_torque():
         if not found.reason:
             assert all(abs(mine.arm.gravity(q)[3]) <= 2.7 for q in found.corners)
     assert "torque" in reasons
+
+
+def test_a_target_out_of_reach_is_refused_and_the_nearest_point_held():
+    """The tips end where the stretched arm has them; after 3 s of rest the run is over."""
+    setup, target = setup_of(), np.array([2.1, 0.0, 1.2])
+    run, p = run_reach(setup, target, "mujoco"), setup.parameters
+    assert (run.reason, run.reached) == ("out_of_reach", False)
+    shoulder = np.array([p.base_x, 0.0, p.base_z + p.turret_d])
+    reach = p.shoulder_a + p.elbow1_a + p.wrist_x + p.gripper_length
+    away = np.linalg.norm(target - shoulder) - reach
+    assert away > 0.1
+    assert np.linalg.norm(run.nearest - target) == pytest.approx(away, abs=NEAR)
+    assert Kinematics(setup).tip(run.trajectory.q[-1]) == pytest.approx(run.nearest, abs=1e-3)
+    time, rates = run.trajectory.time, np.abs(run.trajectory.qd[:, :4]).max(axis=1)
+    assert time[-1] - time[rates > 0.02][-1] == pytest.approx(3.0, abs=0.2)
 
 
 @pytest.mark.slow
@@ -374,6 +432,20 @@ def test_a_loose_turret_returns_to_where_it_was(engine):
     balance = momentum + setup.parameters.viscous_turret * turned
     assert np.abs(balance).max() < 0.02 * np.abs(momentum).max()
     assert run.planner.reach(np.array([1.0, 0.3, 0.4])).reason == "out_of_reach"
+
+
+def test_poses_drawn_of_a_workspace_have_their_loose_joints_at_rest():
+    """Hanging through whatever is in the way, or fallen: at no torque, a contact or a stop."""
+    setup, rng = load_setup("packbot", "collapse"), np.random.default_rng(0)
+    (frozen,) = _drawn(FailedArm(setup, [Fault("elbow2", "frozen", angle=0.5)]), 40, rng)
+    assert frozen.shape == (40, 7) and (frozen[:, 3] == 0.5).all()
+    arm = FailedArm(setup, [Fault("elbow2", "loose")])
+    hanging, fallen = _drawn(arm, 40, rng)
+    assert len(hanging) == 40 and 0 < len(fallen) <= 10
+    for q in hanging:
+        assert abs(arm.gravity(q)[3]) < 1e-9 or q[3] in (arm.lower[3], arm.upper[3])
+    for q in fallen:
+        assert not arm.clearance.touches(q) and arm.rest(q) == pytest.approx(q, abs=1e-3)
 
 
 def test_workspace_kept_is_that_of_the_planar_chain():

@@ -7,12 +7,14 @@ import math
 import re
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from roboaccord.cli.pieces import Pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.description.parameters import Parameters
@@ -37,6 +39,10 @@ def work(i: int, path: Path | None = None) -> tuple[int, float]:
         path.joinpath(str(i)).touch()
     time.sleep(0.01 * (6 - i) if i % 2 == 0 else 0.0)
     return i, math.sqrt(i) if i else math.nan
+
+
+def nested() -> float:
+    return sum(root for _, root in run_pieces(work, [(1,), (4,)], threads=True, workers=1))
 
 
 def study(path: Path, workers: int = 1, **parameters: object) -> list[tuple[int, float]]:
@@ -148,6 +154,24 @@ def test_the_digest_tells_changed_files_from_the_same(tmp_path, monkeypatch, fol
         file.write_text(text)
         found.append(code_digest())
     assert found[0] == found[2] != found[1]
+
+
+def test_a_study_of_a_file_does_not_go_on_with_another_content(tmp_path):
+    robot, given = tmp_path / "arm.urdf", {"cluster": "", "resume": tmp_path / "study.jsonl"}
+    for text in ("<robot/>", "<robot />"):
+        robot.write_text(text)
+        with (
+            pytest.raises(AccordError, match="with robot") if " " in text else nullcontext(),
+            Pieces().running("sweep", given | {"robot": str(robot)}),
+        ):
+            run_pieces(work, CALLS[:1], threads=True)
+
+
+def test_pieces_of_pieces_are_not_kept(tmp_path):
+    """Else the file would depend on whether a piece ran in this process."""
+    with kept_in(ResultsFile(tmp_path / "study", "accord study", {})):
+        assert run_pieces(nested, [()], workers=1) == [3.0]
+    assert len((tmp_path / "study").read_text().splitlines()) == 2
 
 
 def test_a_damaged_line_and_a_second_user_are_named(tmp_path):

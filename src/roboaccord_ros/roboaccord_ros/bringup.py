@@ -7,7 +7,6 @@ the nodes run in the Python of the workspace.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shlex
@@ -38,6 +37,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from roboaccord_ros.plan.arguments import ARGUMENTS
+from roboaccord_ros.run.claim import claim_names
 
 PACKAGE = "roboaccord_ros"
 PYTHON = "ROBOACCORD_PYTHON"  # environment variable: the workspace's Python
@@ -87,29 +87,6 @@ def start_planned(context: LaunchContext) -> list[Any]:
         lines = done.stderr.strip().splitlines() or ["it says nothing"]
         raise RuntimeError(lines[-1].removeprefix("error: "))
     return BringUp(python, json.loads(done.stdout.splitlines()[-1]), claim).start()
-
-
-def claim_names(namespace: str) -> socket.socket:
-    """Keep other launches of this machine off the names of this one while what is returned lives.
-
-    DDS takes seconds to discover another simulator on a busy machine; an address is taken at once,
-    and freed with its process.
-
-    Raises:
-        RuntimeError: if another launch has them.
-    """
-    domain = os.environ.get("ROS_DOMAIN_ID") or "0"
-    claim = socket.socket(socket.AF_UNIX)
-    try:
-        claim.bind(f"\0roboaccord/{domain}/{namespace.strip('/')}"[:100])  # abstract: no file
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        raise RuntimeError(
-            f"another launch has the same names in ROS domain {domain}; "
-            "set namespace:=NAME, or another ROS_DOMAIN_ID"
-        ) from None
-    return claim
 
 
 def tie(python: str, number: int, cores: Sequence[int] = ()) -> list[str]:

@@ -5,13 +5,14 @@ Tried with the MonkeyBot, whose magnets they are.
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Command
+from roboaccord.contract.state import Command, Target
 from roboaccord.run.runner import run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -26,6 +27,7 @@ from roboaccord_ros.graph.switch_log import SwitchLog
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.run.processes import run_ros_processes
 from roboaccord_ros.run.runner import run_ros
+from roboaccord_ros.run.teleop import RosLink
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool
 
@@ -68,6 +70,23 @@ def test_it_brachiates_in_three_processes_as_in_the_direct_loop(request_for):
     direct = run_direct(request_for(monkeybot()))
     assert apart.trajectory.sha256() == direct.trajectory.sha256()
     assert apart.trajectory.events == direct.trajectory.events
+
+
+def test_a_persons_effort_is_sent_while_it_is_held_and_once_when_it_ends(graph):
+    link = RosLink(graph.node("person"), monkeybot("teleop"))
+    heard = graph.node("robot").create_subscription(Float64, "monkeybot/elbow_effort", print, 20)
+    sender, end = link._publishers["elbow_effort"], time.monotonic() + 10.0
+    while not (heard.get_publisher_count() and sender.get_subscription_count()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    for effort in (None, 1.5, -0.5, 0.0, None, 2.0):
+        link.exchange(Target(effort=None if effort is None else np.array([effort])), {}, 0.01)
+    got = []
+    while 2.0 not in got:
+        assert time.monotonic() < end
+        if taken := heard.handle.take_message(Float64, False):
+            got.append(taken[0].data)
+    assert got == [1.5, -0.5, 0.0, 2.0]
 
 
 def test_a_person_grips_with_the_other_hand_and_all_motion_stops(graph):

@@ -128,6 +128,13 @@ def test_a_wrong_parameter_gives_one_line(setup_with, name, change, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("change", ["start: -0.1", "kp: -1", "kd: -0.01"])
+def test_as_described_has_no_negative_times_and_gains(setup_with, change):
+    setup = setup_with(f"controller={{name: as_described, {change}}}")
+    with pytest.raises(AccordError, match="start, kp and kd must not be negative"):
+        make_controller(setup)
+
+
 def test_the_number_of_joints_is_a_parameter(setup_with):
     """The repository's robot has 20 joints, all driven in both; eight joints give two a segment."""
     for joints in (20, 8):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from voxel_sphere.rolling.field import Field
+from voxel_sphere.rolling.sampling import GRID
 from voxel_sphere.terrain.shapes import fill_below
 from voxel_sphere.terrain.surfaces import make_surface
 
@@ -42,6 +43,14 @@ def test_normals_and_distances(name, normal, gap, request):
         cosine = np.clip(built.normal(centre) @ closed.normal(centre), -1.0, 1.0)
         assert np.degrees(np.arccos(cosine)) < normal
         assert abs(built.distance(centre) - R) < gap
+
+
+def test_where_the_distance_does_not_change_there_is_no_normal():
+    grid = np.zeros((4, 4, 4, 4), dtype=np.float32)
+    grid[..., 0] = 3.0
+    field = Field(radius=1.0, size=4.0, kind=GRID, params=np.zeros(7), grid=grid)
+    assert field.distance((2.0, 1.5, 2.2)) == 3.0
+    assert field.normal((2.0, 1.5, 2.2)).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_curvature(bowl, wave):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from voxel_sphere.rolling.bounces import bounces
+from voxel_sphere.rolling.bounces import HEADINGS, bounces
 from voxel_sphere.rolling.contacts import contacts, linked
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller, roll
@@ -62,6 +62,14 @@ def test_bounces(binary):
     assert found.contact_error < 0.05
     assert found.stuck == 0
     assert found.hits >= 12
+
+
+def test_who_meets_no_wall_is_stuck(monkeypatch):
+    """Within two steps of 0.01 rad; there is no heading then, which counts as the opposite one."""
+    monkeypatch.setattr("voxel_sphere.rolling.bounces.SPEED", 1e-3)
+    found = bounces(20, 0.0)
+    assert (found.hits, found.stuck) == (0, HEADINGS)
+    assert (found.heading_error, found.mean_error) == (180.0, 180.0)
 
 
 def test_off_and_along_a_wall(arena):

@@ -187,7 +187,7 @@ class Recoverer:
         self.speeds = arm.setup.parameters.of_joints("speed_limit")
 
     def starts_at(self, arm: FailedArm, q: Array) -> bool:
-        """Return whether this serves an arm with its failures at the angles q (7,) [rad]."""
+        """Return whether this serves an arm with its failures at angles (7,), to 0.02 rad."""
         mine = [(fault.joint, fault.kind) for fault in self.arm.faults]
         return mine == [(f.joint, f.kind) for f in arm.faults] and bool(
             np.abs(q - self.present)[:ARM].max() < MEETS

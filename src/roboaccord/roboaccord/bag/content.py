@@ -36,6 +36,7 @@ _KINDS = {
 }
 _STAMP = struct.Struct("<4xiI")  # behind the header of CDR
 _ROUND_OFF = 1e-7  # s: a stamp is exact to 1 ns, and the clock of an engine sums up round-off
+MOST = 1e75  # of a number of a state: products of four are finite
 _BASE = 13  # numbers of position, orientation and twist
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -225,14 +226,16 @@ class Content:
         return tuple(joints), [time, *found]
 
     def _check_finite(self, time: Array, values: Array, what: str) -> None:
-        """Refuse values (k, m) that are not all finite, naming the time.
+        """Refuse values (k, m) that are not all finite, or so large that products are not.
 
         Raises:
-            AccordError: if one is not.
+            AccordError: if one is not, naming the first time.
         """
-        bad = ~np.isfinite(values).all(axis=1)
+        bad = ~(np.abs(values) < MOST).all(axis=1)
         if bad.any():
-            raise AccordError(f"{self.bag}: {what} are not finite at t = {time[bad.argmax()]:g} s")
+            i = int(bad.argmax())
+            reason = f"beyond {MOST:g}" if np.isfinite(values[i]).all() else "not finite"
+            raise AccordError(f"{self.bag}: {what} are {reason} at t = {time[i]:g} s")
 
     def switches(self, facts: Mapping[str, Any], time: Array) -> dict[str, NDArray[np.bool_]]:
         """Return the state of each switch at each time (k,), from the stamped events.

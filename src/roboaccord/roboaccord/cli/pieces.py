@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -13,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import is_file
 from roboaccord.run.pieces import kept_in, on_cluster
 from roboaccord.run.results_file import ResultsFile
 
@@ -66,7 +68,7 @@ class Pieces:
     def running(self, command: str, given: Mapping[str, Any]) -> Iterator[None]:
         """Do the work of a command that was given these values as its options say."""
         parameters = {
-            name: str(value) if isinstance(value, Path) else value
+            name: _content(value)
             for name, value in given.items()
             if name not in {*NO_FIGURE, *self.grows}
         }
@@ -95,6 +97,17 @@ def in_pieces(*, own: bool = False, grows: tuple[str, ...] = ()) -> Callable[[F]
 def kept(folder: Path) -> AbstractContextManager[None]:
     """Keep the pieces of the command that runs in its folder, and go on from those there."""
     return _kept(folder / FILE)
+
+
+def _content(value: Any) -> Any:
+    """Return a parameter as plain data; of a file, which may change, its digest too."""
+    if not isinstance(value, str | Path) or not is_file(Path(value)):
+        return str(value) if isinstance(value, Path) else value
+    try:
+        with Path(value).open("rb") as file:
+            return f"{value} of SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
+    except OSError as error:
+        raise AccordError(f"cannot read {value}: {error.strerror}") from None
 
 
 def _kept(path: Path) -> AbstractContextManager[None]:

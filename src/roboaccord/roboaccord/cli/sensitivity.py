@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,19 +24,16 @@ from roboaccord.cli.options import (
     ScenarioName,
     load_setup,
 )
+from roboaccord.cli.pieces import FILE, in_pieces, kept
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.files import read_text
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
-from roboaccord.run.output import write_text
 from roboaccord.run.pieces import run_pieces
-from roboaccord.run.versions import versions
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.perturbation import KINDS
 from roboaccord.scenario.setup import Setup
 
-FILE = "sensitivity.json"
 
-
+@in_pieces(own=True, grows=("engines", "kinds"))
 def sensitivity_command(
     robot: RobotName,
     scenario: ScenarioName,
@@ -80,38 +75,24 @@ def sensitivity_command(
     if setup.scenario.crosscheck.statistics:
         raise AccordError(f"{scenario} is compared by statistics: choose a scenario that is not")
     name = f"{setup.robot.name}_{setup.scenario.name}_sensitivity"
-    wheres = places(setup, asked)
-    with results(folder or Path("runs") / name, name, force=force) as place:
-        todo = [(engine, kind) for kind in asked for engine in chosen]
-        done = find_all(setup, todo, wheres, duration, place / FILE)
-    rows = [done[f"{engine} {kind}"] for engine, kind in todo]
+    with results(folder or Path("runs") / name, name, force=force) as place, kept(place):
+        found = find_all(setup, [(engine, kind) for kind in asked for engine in chosen], duration)
+    rows = [asdict(each) for each in found]
     data = {"robot": setup.robot.name, "scenario": setup.scenario.name, "rows": rows}
     used = {"engines": chosen, "kinds": asked, **used_by(setup, "physics_step", "seed")}
     return Result(data, [*tables_of(setup, rows), f"kept in {place / FILE}"], used=used)
 
 
-def find_all(
-    setup: Setup,
-    asked: list[tuple[str, str]],
-    wheres: Mapping[str, str],
-    duration: float,
-    file: Path,
-) -> dict[str, Any]:
-    """Return what was found of engines and kinds, in this call and in earlier ones."""
-    done = read_done(file, setup, duration)
-    todo = [(e, k) for e, k in asked if f"{e} {k}" not in done]
-    data = setup.scenario.data()
-    calls = ((data, e, k, wheres[k], duration) for e, k in todo)
+def find_all(setup: Setup, asked: list[tuple[str, str]], duration: float) -> list[Sensitivity]:
+    """Return what is found of engines and kinds."""
+    data, wheres = setup.scenario.data(), places(setup, [kind for _, kind in asked])
     with progress() as bar:
-        task = bar.add_task("sensitivity", total=len(todo) + len(done), completed=len(done))
+        task = bar.add_task("sensitivity", total=len(asked))
 
-        def keep(found: Sensitivity) -> None:
-            done[f"{found.engine} {found.kind}"] = asdict(found)
-            write_done(file, setup, duration, done)
+        def tell(found: Sensitivity) -> None:
             bar.update(task, advance=1, description=f"{found.engine} {found.kind}")
 
-        run_pieces(_find, calls, done=keep)
-    return done
+        return run_pieces(_find, ((data, e, k, wheres[k], duration) for e, k in asked), done=tell)
 
 
 def _find(data: dict[str, Any], engine: str, kind: str, where: str, duration: float) -> Sensitivity:
@@ -129,42 +110,6 @@ def choose_kinds(names: str) -> list[str]:
         if name not in KINDS:
             raise AccordError(f"unknown kind {name}{did_you_mean(name, KINDS)}")
     return chosen or [*KINDS]
-
-
-def read_done(path: Path, setup: Setup, duration: float) -> dict[str, Any]:
-    """Return what an earlier call found.
-
-    Raises:
-        AccordError: if it was of another scenario, or cannot be read.
-    """
-    if not path.exists():
-        return {}
-    try:
-        kept = json.loads(read_text(path))
-        same = (kept["scenario"], kept["duration"]) == (_plain(setup), duration)
-        found = {key: asdict(Sensitivity(**row)) for key, row in kept["done"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise AccordError(f"cannot read {path}: it is no result of accord sensitivity") from None
-    if not same:
-        raise AccordError(
-            f"{path} is of another scenario or duration; choose another --out, or --force"
-        )
-    return found
-
-
-def write_done(path: Path, setup: Setup, duration: float, done: dict[str, Any]) -> None:
-    """Write what was found, such that a call that is stopped leaves the old file or the new one."""
-    kept = {
-        "scenario": _plain(setup),
-        "duration": duration,
-        "versions": versions(setup),
-        "done": done,
-    }
-    write_text(path, json.dumps(kept, indent=1))
-
-
-def _plain(setup: Setup) -> Any:
-    return json.loads(json.dumps(setup.scenario.data()))
 
 
 def tables_of(setup: Setup, rows: list[dict[str, Any]]) -> list[RenderableType]:

@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from functools import partial
 from multiprocessing import current_process
 from typing import Any, TypeVar
@@ -175,7 +175,8 @@ def _here(
 
 
 def _numbered(i: int, function: Callable[..., T], call: Arguments) -> tuple[int, T]:
-    return i, function(*call)
+    """Do a piece, whose own pieces are not kept, and no cluster's, also in this process."""
+    return i, Context().run(function, *call)
 
 
 def _on_dask(

@@ -190,14 +190,15 @@ def start_and_cycle(setup: Setup) -> tuple[float, float]:
     The post's gait starts with four configurations of its own, others with their first period.
 
     Raises:
-        AccordError: if no control tick lies in half of a period.
+        AccordError: if a period is shorter than two control periods.
     """
     spec = dict(setup.scenario.controller)
     name = spec.pop("name", "")
     if name in ("as_coded", "as_described"):
         start, period = cycle_of(name, spec)
     else:
-        start = period = 1.0 / abs(float(spec.get("frequency", 1.0)))
+        frequency = abs(float(spec.get("frequency", 1.0)))
+        start = period = 1.0 / frequency if frequency else math.inf
     if period < 2.0 * setup.scenario.control_period:
         raise AccordError(
             f"controller: a period of {period:.3g} s is shorter than two control periods, "
