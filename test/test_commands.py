@@ -26,7 +26,7 @@ CASES = {
     "scenario": "snake serpenoid",
     "doctor": "",
     "new-robot": "pendel --dir new",
-    "check": "{root}/worlds/flat.sdf",
+    "check": "{root}/worlds/flat.sdf --models {root}/models",
     "run": "snake serpenoid --transport direct --set duration=0.02 --out {out}",
     "teleop": "snake --duration 0.02 --out {out}",
     "crosscheck": "snake serpenoid --engines reference,mujoco --refine 4 "

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 from roboaccord.cli.check import setups_in_gazebo
+from roboaccord.cli.main import run
 from roboaccord.gazebo import check_file, check_robot
 from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
@@ -207,6 +208,22 @@ def test_a_magnet_that_is_not_bridged_or_has_no_link_is_found(tmp_path: Path) ->
     text = (ROOT / "worlds" / "wall.sdf").read_text(encoding="utf-8")
     world.write_text(text.replace(">magnet_a_link<", ">hand_link<"), encoding="utf-8")
     assert check_robot(urdf, bridge, [world]) == ["wall.sdf: no link hand_link in the description"]
+
+
+@needs_tool
+def test_the_command_asks_sdformats_checker(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two models of one name, which is for sdformat alone to find."""
+    text = (ROOT / "worlds" / "flat.sdf").read_text(encoding="utf-8")
+    model = '<model name="twin"><link name="link"/></model>'
+    path = tmp_path / "twins.sdf"
+    for count, status in ((1, 0), (2, 1)):
+        path.write_text(text.replace("</world>", f"{count * model}</world>"), encoding="utf-8")
+        assert check_file(path, MODELS) == []
+        assert run(["check", str(path), "--models", str(MODELS[0]), "--json"]) == status
+        (said,) = json.loads(capsys.readouterr().out)["files"].values()
+        assert any(line.startswith("sdformat: ") for line in said) == (status == 1)
 
 
 def test_a_model_needs_its_config(tmp_path: Path) -> None:

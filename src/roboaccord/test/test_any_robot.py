@@ -132,6 +132,32 @@ def test_engines_have_the_model_of_the_file(arm, engine, base, stops):
     assert check_acceleration(setup, reference, simulator, 20, 1).max < 1e-10
 
 
+@pytest.mark.parametrize(("damping", "dry"), [(0, 0), (0.5, 0), (0, 2)])
+def test_friction_of_the_file_brakes_a_wheel(tmp_path, damping, dry):
+    """By the shares of it that are asked for: I dw/dt = -b w, or -c w / sqrt(w^2 + e^2).
+
+    The latter keeps sqrt(w^2 + e^2) - e arsinh(e / w) + c t / I constant.
+    """
+    inertia = '<inertia ixx="1" iyy="1" izz="0.5" ixy="0" ixz="0" iyz="0"/>'
+    link = f'<link name="{{}}"><inertial><mass value="2"/>{inertia}</inertial></link>'
+    more = '<limit effort="9" velocity="9"/><dynamics damping="0.3" friction="0.1"/>'
+    hub = joint("hub", "continuous", "stand", "wheel", "0 0 0", "0 0 1", more)
+    text = link.format("stand") + link.format("wheel") + hub
+    (tmp_path / "wheel.urdf").write_text(f'<robot name="wheel">{text}</robot>')
+    shares = f"parameters.damping={damping}", f"parameters.dry_friction={dry}"
+    run = motion(
+        setup_of(tmp_path / "wheel.urdf", *shares, "parameters.friction_speed=0.5",
+                 "initial.qd.hub=1.2", "controller.name=none", "duration=0.5"),
+        "reference",
+    )  # fmt: skip
+    w, t, e = run.qd[:, 0], run.time, 0.5
+    if dry:
+        kept = np.hypot(w, e) - e * np.arcsinh(e / w) + 0.1 * dry * t / 0.5
+        np.testing.assert_allclose(kept, kept[0], rtol=0, atol=1e-10)
+    else:
+        np.testing.assert_allclose(w, 1.2 * np.exp(-0.3 * damping * t / 0.5), rtol=0, atol=1e-10)
+
+
 @pytest.mark.parametrize("base", ["fixed", "planar", "free"])
 def test_mujoco_moves_as_the_reference(arm, base):
     """Both by RK4, under random efforts, damping and dry friction: to round-off of 300 steps.

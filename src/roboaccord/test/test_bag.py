@@ -483,6 +483,15 @@ def test_a_foreign_bag_without_base_or_velocities_is_read(tmp_path: Path) -> Non
     assert not run.trajectory.qd.any() and run.trajectory.q.any()
 
 
+def test_a_state_that_comes_twice_is_read_once(tmp_path: Path) -> None:
+    """Whoever pauses a simulator gets the same time again; times of a trajectory increase."""
+    with BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros") as writer:
+        for tick in (0, 1, 1, 2, 2, 2, 3):
+            writer.on_state(toy_robot.state_at(tick))
+    time = read_run(tmp_path / "bag").trajectory.time
+    np.testing.assert_array_equal(time, [0.0, 0.01, 0.02, 0.03])
+
+
 def test_what_was_before_a_reset_is_left_out(tmp_path: Path) -> None:
     with BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros") as writer:
         for tick in (0, 1, 2, 3, 0, 1, 2):

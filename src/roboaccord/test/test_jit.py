@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import os
 import subprocess
@@ -165,6 +166,31 @@ def test_another_process_finds_what_was_compiled(warm: Path) -> None:
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout == "1\n"
+
+
+def test_who_waited_for_the_code_of_another_process_holds_nobody_up(
+    warm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one saves its code, and unlocks, while this one sleeps for the first time."""
+    files = {file: file.read_bytes() for file in (warm / "cache").rglob("outer.outer-*")}
+    for file in files:
+        file.unlink()
+    (index,) = (file for file in files if file.suffix == ".nbi")
+    others, third = (
+        os.open(index.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600) for _ in range(2)
+    )
+    fcntl.flock(others, fcntl.LOCK_EX)
+
+    def save(_: float) -> None:
+        for file, content in files.items():
+            file.write_bytes(content)
+        index.with_suffix(".lock").unlink()
+        os.close(others)
+
+    monkeypatch.setattr("time.sleep", save)
+    assert not compiled(load(warm, SOURCES))
+    fcntl.flock(third, fcntl.LOCK_EX | fcntl.LOCK_NB)  # who waits beside it goes on
+    os.close(third)
 
 
 def test_a_value_whose_change_would_go_unseen_is_refused(warm: Path) -> None:

@@ -170,6 +170,19 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
         assert causes[0]["after"] < 1e-8
 
 
+@pytest.mark.parametrize(("factor", "cause"), [(57.3, "limit in degrees"), (57.2, "limits")])
+def test_degrees_of_an_engine_are_told_from_other_limits(factor: float, cause: str) -> None:
+    """180 / pi is 57.3 to three digits, and not 57.2; the limits are less than a turn in both."""
+    need("dart")
+
+    def limited(unit: float) -> str:
+        limits = put("limit", lower=f"{-0.2 * unit}", upper=f"{0.15 * unit}")
+        return change(arm(), "joint", "elbow", limits)
+
+    found = examine(bench(limited(1.0), dart=limited(factor)), "dart")
+    assert [(c["cause"], c["where"]) for c in found["causes"]] == [(cause, "elbow")]
+
+
 @pytest.mark.parametrize("engine", READERS)
 def test_sound_robot_is_read_alike(engine: str) -> None:
     """Nothing is named where nothing is wrong; errors are round-off."""

@@ -24,7 +24,7 @@ from roboaccord.report.drawing import picture
 from roboaccord.view.camera import Camera
 from roboaccord.view.film import Film, parse_size
 from roboaccord.view.gif import write_gif
-from roboaccord.view.ground import GROUND, LINE, draw_ground
+from roboaccord.view.ground import GROUND, LINE, TRACE, draw_ground
 from roboaccord.view.motion import resample, speeds
 from roboaccord.view.mp4 import write_mp4
 from roboaccord.view.raster import LIGHT, Canvas, Mesh
@@ -230,9 +230,12 @@ def test_gif_has_its_frames_and_moves(tmp_path: Path) -> None:
         assert film.size == (160, 90)
         first = np.asarray(film.convert("RGB"))
         duration = film.info["duration"]
+        colours = np.reshape(film.getpalette(), (-1, 3)).tolist()
         film.seek(5)
         later = np.asarray(film.convert("RGB"))
     assert duration == 100
+    assert len(set(map(tuple, colours))) == 128  # all of the 2^7 that the pictures need
+    assert colours[-1] == TRACE.tolist()  # the path's, the last
     assert seen[-1] == (11, 11)
     assert first.std() > 5
     assert np.abs(first.astype(int) - later).max() > 50
@@ -425,6 +428,24 @@ def test_a_view_is_for_one_address_unless_asked(host: dict[str, str], others: bo
         assert reached("127.0.0.2", port) == others
     finally:
         stage.close()
+
+
+@pytest.mark.parametrize("length", [0.5, 5.0])
+def test_a_page_opens_with_all_of_the_robot_in_sight(length: float) -> None:
+    """A ball around it is seen under half the angle asin(radius / distance), in half the view."""
+    pytest.importorskip("viser")
+    stage = Stage(URDF.replace('size="1 0.1 0.1"', f'size="{2 * length} 0.1 0.1"'))
+    try:
+        camera = stage.server.initial_camera
+        eye, middle = np.array(camera.position), np.array(camera.look_at)
+        points = stage.robot.points({}, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
+        radius = np.linalg.norm(points - middle, axis=1).max()
+    finally:
+        stage.close()
+    assert radius > length
+    seen = math.asin(radius / np.linalg.norm(eye - middle))
+    assert 0.75 * camera.fov < 2.0 * seen < camera.fov
+    assert eye[2] > middle[2]  # from above the ground
 
 
 def test_an_address_that_cannot_be_had_is_one_line() -> None:

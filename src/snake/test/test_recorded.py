@@ -89,6 +89,8 @@ def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, facto
     # relative to the change k h y; the next order is a share k h of it
     assert verdict.relative == pytest.approx(factor * k * h / 2, rel=2 * k * h)
     assert verdict.allowed == pytest.approx(1e-3 + 2.0 * k * h / 2, rel=2 * k * h)
+    # of the fastest joint in the first step, 2 rad/s, all in closed form
+    assert verdict.max == pytest.approx(2.0 * factor * (np.exp(-k * h) - (1.0 - k * h)), rel=1e-9)
 
 
 def test_dart_errs_by_its_euler_step():

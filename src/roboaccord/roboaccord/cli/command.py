@@ -236,6 +236,8 @@ def _flag(name: str, info: OptionInfo) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
     return str(value) if isinstance(value, Path) else value
 
 

@@ -217,7 +217,7 @@ def _ratio(t, basis, column):
                     best = i
                 break
     for i in range(n):  # z0 leaves where it can: then all is done
-        if basis[i] == 2 * n and t[i, column] > 1e-13 * largest and best >= 0:
+        if basis[i] == 2 * n and t[i, column] > 1e-13 * largest:  # so best >= 0
             here = t[i, 2 * n + 1] / t[i, column]
             if here <= t[best, 2 * n + 1] / t[best, column] * (1.0 + 1e-12):
                 best = i

@@ -148,7 +148,7 @@ def _joints(reference: Reference, reading: Reading) -> Iterator[Difference]:
             ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
             ends = np.where(np.abs(ends) > UNLIMITED, np.copysign(np.inf, ends), ends)
             apart = np.where(ends[0] == ends[1], 0.0, np.abs(ends[0] - ends[1]))
-            size = max(1.0, float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0)))
+            size = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
         yield Difference("limits", name, float(apart.max()) / size, static)
 
 

@@ -1,0 +1,23 @@
+"""What is said on stderr stands there as it is."""
+
+from __future__ import annotations
+
+import pytest
+from roboaccord.cli.console import Call, call, note, warn
+
+
+def test_lines_are_printed_as_they_are_and_notes_are_hidden_by_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Brackets of units and lists are no markup, and long lines are not broken."""
+    line = "the rate [bold] [rad/s] of joints [red]1[/red] is 0.5; " + 10 * "sixteen letters "
+    note(line)
+    warn(line)
+    assert capsys.readouterr().err == f"{line}\naccord: warning: {line}\n"
+    token = call.set(Call(quiet=True))
+    try:
+        note(line)
+        warn("all the same")
+    finally:
+        call.reset(token)
+    assert capsys.readouterr().err == "accord: warning: all the same\n"
