@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from roboaccord.bag.content import Content
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.targets import read_targets
 from roboaccord.cli.keys import END, Keyboard, read_key_map
+from roboaccord.cli.teleop import Screen
 from roboaccord.contract.state import Array
 from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import RunRequest, run_direct
@@ -204,6 +206,19 @@ def test_every_robot_can_be_driven_by_keys() -> None:
         assert setup.scenario.driven
         assert not setup.initial.qd.any()
         assert (ROOT / "src" / name / "launch" / "teleop.launch.py").is_file()
+
+
+def test_the_screen_shows_the_factor_of_real_time_once_it_is_known() -> None:
+    pytest.importorskip("snake")
+    setup = Setup.of(load_scenario("snake", "snake", "teleop"))
+    screen = Screen(setup, Keyboard(setup, read_key_map(), list), "snake")
+
+    def time_shown() -> str:
+        return str(next(iter(list(screen.table().columns)[1].cells)))
+
+    assert time_shown() == "0.0 s"
+    screen.show(replace(setup.initial, time=2.5), 0.5)
+    assert time_shown() == "2.5 s   real time x 0.50"
 
 
 @pytest.mark.slow

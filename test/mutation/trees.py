@@ -58,9 +58,9 @@ def copies(count: int) -> Iterator[list[Path]]:
         found = [Path(top, f"tree_{i}") for i in range(count)]
         for copy in found:
             for file in files:
-                if (ROOT / file).is_file():
+                if (ROOT / file).is_file() or (ROOT / file).is_symlink():
                     (copy / file).parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy2(ROOT / file, copy / file)
+                    shutil.copy2(ROOT / file, copy / file, follow_symlinks=False)
             give_away(copy)
         yield found
 
@@ -69,7 +69,7 @@ def give_away(folder: Path) -> None:
     """Let nobody own a folder, where this user is root."""
     if os.getuid() == 0:
         for path in (folder, *folder.rglob("*")):
-            os.chown(path, NOBODY, NOBODY)
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
 
 @contextmanager

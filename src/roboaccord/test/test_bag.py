@@ -336,6 +336,8 @@ def test_a_full_disk_is_one_line_when_the_bag_is_closed(tmp_path: Path) -> None:
             bag.__exit__(None, None, None)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    held = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+    assert not [path for path in held if path.startswith(str(tmp_path))]
 
 
 def test_existing_and_unwritable_paths_are_refused(tmp_path: Path) -> None:

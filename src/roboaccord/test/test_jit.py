@@ -44,6 +44,20 @@ def inner(x):
     "limits": "import numpy as np\n\nLIMITS = np.array([0.0, 5.0])\n",
 }
 VALUE = 3.0 * 2.0 + 1.0
+INTRINSIC = """from numba.extending import intrinsic
+from roboaccord.numerics.jit import kernel
+
+def emit(builder, x):
+    return builder.CODE
+
+@intrinsic
+def doubled(_, x):
+    return x(x), lambda context, builder, signature, arguments: emit(builder, *arguments)
+
+@kernel
+def inner(x):
+    return doubled(x)
+"""
 
 
 def load(folder: Path, sources: dict[str, str]) -> Kernel:
@@ -116,6 +130,13 @@ def test_a_kernel_follows_its_code_and_what_it_calls_and_reads(
     outer = load(warm, {**SOURCES, module: SOURCES[module].replace(old, new)})
     assert compiled(outer)
     assert outer(2.0) == value
+
+
+def test_a_kernel_follows_what_its_intrinsics_call(warm: Path) -> None:
+    for code, value in ("fadd(x, x)", 4.0), ("fsub(x, x)", 0.0):
+        outer = load(warm, {**SOURCES, "inner": INTRINSIC.replace("CODE", code)})
+        assert compiled(outer)
+        assert outer(2.0) == value + 1.0
 
 
 def test_the_code_before_is_removed_an_hour_later(warm: Path) -> None:

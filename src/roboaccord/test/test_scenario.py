@@ -50,6 +50,16 @@ def test_what_does_not_fit_is_refused_in_one_line(change: str, message: str) -> 
     assert "\n" not in str(caught.value)
 
 
+def test_a_cross_check_lasts_any_time_but_none() -> None:
+    """docs/any_robot.md has half a second judged."""
+    for seconds in (0.5, 1e-3):
+        data: dict[str, object] = {"robot": "x"}
+        made = make_scenario(changed(data, f"crosscheck.duration={seconds}"))
+        assert made.crosscheck.duration == seconds
+    with pytest.raises(AccordError, match=r"crosscheck.duration: .*greater than 0"):
+        make_scenario(changed({"robot": "x"}, "crosscheck.duration=0"))
+
+
 def test_switches_are_complete_and_only_those_of_the_robot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

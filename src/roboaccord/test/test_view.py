@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from PIL import Image
+from roboaccord.cli.main import run
 from roboaccord.cli.view import tell, write_files
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
@@ -23,7 +24,7 @@ from roboaccord.report.drawing import picture
 from roboaccord.view.camera import Camera
 from roboaccord.view.film import Film, parse_size
 from roboaccord.view.gif import write_gif
-from roboaccord.view.ground import TRACE, draw_ground
+from roboaccord.view.ground import GROUND, LINE, TRACE, draw_ground
 from roboaccord.view.motion import resample, speeds
 from roboaccord.view.mp4 import write_mp4
 from roboaccord.view.raster import LIGHT, Canvas, Mesh
@@ -153,15 +154,22 @@ def test_a_cube_covers_its_silhouette() -> None:
     assert (canvas.owner >= 0).sum() == len(inside) ** 2
 
 
-def test_grid_lines_lie_where_the_camera_sees_them() -> None:
-    """Straight down from 4 m, the line x = 1 m is 1/4 of the focal length right of the middle."""
+@pytest.mark.parametrize("floor", [0.0, -2.0])
+def test_grid_lines_lie_where_the_camera_sees_them(floor: float) -> None:
+    """Straight down from 4 m, the line x = 1 m is 1/4 of the focal length right of the middle.
+
+    Its ink is that of one to two pixels: it is seen, and thin.
+    """
     direction = np.array([1e-6, 0.0, 1.0])  # and right is y, then
-    camera = Camera.aim(np.zeros(3), direction, 4.0, math.radians(90), (800, 600))
-    picture = draw_ground(camera, 0.0, 1.0)
+    target = np.array([0.0, 0.0, floor])
+    camera = Camera.aim(target, direction, 4.0, math.radians(90), (800, 600))
+    picture = draw_ground(camera, floor, 1.0)
     dark = picture[250, :, 0] < 220
     assert np.flatnonzero(dark).tolist() == [
         i for k in range(-4, 5) for i in (400 + 100 * k - 1, 400 + 100 * k) if 0 <= i < 800
     ]
+    ink = (GROUND - picture[250, 390:410]).sum(axis=0) / (GROUND - LINE)
+    assert (ink > 1.0).all() and (ink < 2.0).all()
 
 
 def still(position: tuple[float, float, float]) -> Trajectory:
@@ -351,6 +359,8 @@ def test_convex_meshes_are_drawn_and_others_as_they_collide(
         assert shape.vertices == pytest.approx(
             np.array([[0, 0, 1], [2, 0, 1], [0, 6, 1], [0, 0, 13]])
         )
+    else:
+        assert (np.abs(shape.vertices) == 0.5).all()
 
 
 def test_a_hull_is_drawn_where_a_dented_mesh_is_all_there_is(tmp_path: Path) -> None:
@@ -449,6 +459,11 @@ def test_who_lets_others_in_is_warned(capsys: pytest.CaptureFixture[str]) -> Non
     assert "warning" not in capsys.readouterr().err
     tell("http://0.0.0.0:8080", "0.0.0.0")
     assert "warning: whoever reaches 0.0.0.0 on port 8080" in capsys.readouterr().err
+
+
+def test_a_second_bag_has_to_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["view", str(tmp_path), str(tmp_path / "none")]) == 2
+    assert capsys.readouterr().err.replace("\n", "").endswith(f"no bag {tmp_path}/none")
 
 
 def test_a_film_has_the_ending_of_its_format(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 from roboaccord.crosscheck.one_step import check_one_step, predict
 from roboaccord.crosscheck.run import run_crosscheck
@@ -113,16 +114,22 @@ def test_an_engine_that_stands_still_is_told_of(setup, sound, tmp_path, monkeypa
     from roboaccord.engines.mujoco.simulator import MujocoSimulator
 
     monkeypatch.setattr(MujocoSimulator, "_substeps", lambda self, effort, count: None)
-    run = simulate_still(setup)
+    run = short_run(setup, "mujoco")
     reference = make_simulator(setup)
     check = check_one_step(run, predict(reference, run))
     assert check.relative == pytest.approx(1.0)
 
 
-def simulate_still(setup):
-    """Return a run of MuJoCo under the scenario's controller."""
+def test_the_reference_predicts_its_own_run(setup):
+    found = predict(make_simulator(setup), short_run(setup, "reference"))
+    assert np.abs(found.errors).max() < 1e-9
+    assert found.base < 1e-12
+
+
+def short_run(setup, engine):
+    """Return a run under the scenario's controller."""
     return simulate(
-        simulator=make_simulator(setup, "mujoco"),
+        simulator=make_simulator(setup, engine),
         controller=make_controller(setup),
         initial=setup.initial,
         duration=0.05,

@@ -118,6 +118,13 @@ def test_the_delay_of_commands_in_gazebo_is_found(delay):
     assert verdict.skipped == 3  # the efforts before them are not known
 
 
+def test_a_run_without_a_step_to_compare_is_not_judged():
+    check = StepCheck(scenario(), "gz", "")
+    assert check.settle() == []
+    verdict = check.verdict()
+    assert (verdict.outcome, verdict.reason) == ("not_judged", "no step could be compared")
+
+
 def test_a_bag_is_checked_by_the_command(tmp_path, capsys):
     setup = scenario()
     for name, perturbed, status in (

@@ -138,7 +138,7 @@ class RealTime(Observer):
     """Keep a run at real time, and show it; what a simulator is late by is let go."""
 
     def __init__(self, screen: Screen, period: float) -> None:
-        self._screen, self._pace, self._factor = screen, Pace(period, 1.0), 1.0
+        self._screen, self._pace, self._factor = screen, Pace(period, 1.0), math.nan
         self._seen = (0.0, 0.0)  # simulated and wall time when the factor was last computed [s]
 
     def on_state(self, state: RobotState) -> None:
@@ -183,7 +183,7 @@ class Screen:
         self._joints, self._efforts = setup.joints, setup.effort_limits
         limits = {joint.name: (joint.lower, joint.upper) for joint in setup.tree.moving}
         self._limits = [limits.get(name, (-math.inf, math.inf)) for name in setup.joints]
-        self._shown: tuple[RobotState, float] = (setup.initial, 1.0)
+        self._shown: tuple[RobotState, float] = (setup.initial, math.nan)
 
     def show(self, state: RobotState, factor: float) -> None:
         """Take the state to show, and the factor of real time; nan where it is not known."""

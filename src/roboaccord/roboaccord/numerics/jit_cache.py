@@ -3,7 +3,8 @@
 Numba asks whether the file of a kernel has changed. So a comment compiles all kernels of the file
 anew, and a change of a constant or kernel that is imported from another file compiles none. Here
 the key is a digest of the bytecode, without docstrings and line numbers, of a kernel and all it
-calls, and of the global values that they read, which numba compiles in as constants.
+calls, and of the global values that they read, which numba compiles in as constants. An intrinsic
+counts with its whole file: what it calls as it compiles is named by no kernel.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def _value(value: Any) -> str:
     if isinstance(value, enum.EnumMeta):
         return str(list(value))
     if isinstance(value, extending._Intrinsic):
-        return _code(value._defn.__code__)
+        return hashlib.sha256(Path(inspect.getfile(value._defn)).read_bytes()).hexdigest()
     if isinstance(value, type) and hasattr(value, "_fields"):
         return str(value._fields)
     place = str(getattr(value, "__module__", "numpy")).partition(".")[0]
