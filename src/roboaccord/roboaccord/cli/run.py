@@ -111,8 +111,8 @@ def run_command(
         recorded.check(setup)
     if not controller:
         check_controller(setup)
-    Figures(setup)  # refuses what cannot be measured, before anything is made
     runner, transport = choose_transport(transport)
+    Figures(setup)  # refuses what cannot be measured, before anything is made
     if view and transport not in WATCHED:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"

@@ -133,8 +133,10 @@ def find_runner(transport: str) -> Runner:
     except ImportError as error:
         if (error.name or "").startswith("roboaccord"):
             raise
+        what = f"has no wheel for this machine ({platform.machine()}) or is not installed"
+        if error.path:  # it is there, and the loader of shared libraries says why it is of no use
+            what = f"cannot be loaded: {error.msg.partition(chr(10))[0]}"
         raise AccordError(
-            f"transport {transport} needs {error.name}, which has no wheel for this machine "
-            f"({platform.machine()}) or is not installed; use --transport direct"
+            f"transport {transport} needs {error.name}, which {what}; use --transport direct"
         ) from None
     return runner
