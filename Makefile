@@ -26,7 +26,7 @@ COMPILE := .lock/bin/uv pip compile --quiet --upgrade --universal --fork-strateg
 
 # With ROS sourced, its libraries would come before the locked ones.
 ifeq ($(filter ros,$(MAKECMDGOALS))$(filter $(ROS_VENV)/%,$(MAKECMDGOALS)),)
-unexport PYTHONPATH LD_LIBRARY_PATH AMENT_PREFIX_PATH COLCON_PREFIX_PATH
+unexport PYTHONPATH LD_LIBRARY_PATH AMENT_PREFIX_PATH COLCON_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
 
 .PHONY: help

@@ -24,7 +24,6 @@ GAZEBO = 0.05  # with a bag from Gazebo, whose steps and contacts are its own: 5
 _TURNS = ("base/roll", "base/pitch", "base/yaw")
 _HELD = ("effort/", "switch/")
 _RATE = "qd/"
-_SQUARE = 1e150  # of what is larger, the square is no number any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +244,5 @@ def _difference(grid: Array, error: Array, name: str) -> Difference:
         error = error - 2.0 * np.pi * np.round(error / (2.0 * np.pi))
     worst = int(np.abs(error).argmax())
     largest = float(abs(error[worst]))
-    scale = largest if largest > _SQUARE else 1.0
-    rms = scale * float(np.sqrt(np.mean((error / scale) ** 2)))
+    rms = float(np.sqrt(np.mean(error**2)))
     return Difference(rms, largest, float(grid[worst]))
