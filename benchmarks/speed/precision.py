@@ -13,7 +13,7 @@ from benchmarks.speed import gait, trees
 from benchmarks.speed.rows import rate
 from roboaccord.cli.console import log
 from roboaccord.report.colours import AMBER, BLUE, GREEN, INK, RED
-from roboaccord.report.drawing import picture
+from roboaccord.report.drawing import legend, picture
 
 GAITS = 4.0 ** -np.arange(7, 21, 2)  # tolerances
 STEPS = (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4)  # s
@@ -92,4 +92,4 @@ def write(path: Path, curves: Mapping[str, Sequence[Point]], error: str, time: s
             axes.loglog(*zip(*points, strict=True), "o-", color=colour, label=name)
         axes.invert_xaxis()
         axes.set(xlabel=error, ylabel=time)
-        axes.legend()
+        legend(axes, columns=3)
