@@ -14,10 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from roboaccord.contract.errors import AccordError
 from roboaccord.description.meshes import read_mesh
 from roboaccord.gazebo.tool import sdformat_tool
+from roboaccord.gazebo.window import CAMERA, camera_pose
 from roboaccord.numerics.rotations import rpy_matrix
-from roboaccord.scenario.setup import robot_names
+from roboaccord.scenario.files import load_scenario, scenario_names
+from roboaccord.scenario.setup import Setup, find_robot, robot_names
+from roboaccord.view.start import start_points, start_view
+from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.graph import names
 from roboaccord_ros.shared.files import shared_files
 from roboaccord_ros.shared.show import Show
@@ -26,9 +31,10 @@ from workspace import ROOT
 pytestmark = pytest.mark.thorough
 
 ROBOTS = robot_names()
+SCENARIOS = [(r, s) for r in ROBOTS for s in scenario_names(find_robot(r).package)]
 HALF = math.tan(math.radians(45.0))  # of Gazebo's horizontal field of view
-NARROW, WIDE = 4 / 3, 16 / 9  # windows
-LEAST = 0.05  # of the picture's width that a robot must have to be seen well
+WIDE = 16 / 9  # width of a window over its height
+THIRD = 1 / 3  # of the window's width, which a robot spans at the least
 AHEAD = 1e-2  # m by which what hides a point must be before it
 
 
@@ -92,7 +98,9 @@ def solids(name: str) -> list[np.ndarray]:
                 ]
                 faces = np.array([t for a, b, c, d in squares for t in ((a, b, c), (a, c, d))])
                 if mesh is not None:
-                    corners, faces = read_mesh(model / str(mesh.text))
+                    shared = str(mesh.text).startswith("model://")
+                    file = str(mesh.text).removeprefix("model://")
+                    corners, faces = read_mesh((ROOT / "models" if shared else model) / file)
                 elif size is not None:
                     corners = corners * numbers(size.text)
                 found.append(corners[faces] + place)
@@ -115,27 +123,47 @@ def hidden(eye: np.ndarray, point: np.ndarray, triangles: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_the_camera_of_a_world_sees_the_robot_and_its_path(name: str) -> None:
-    """All of the motion is in the picture, the robot is big enough, and nothing is before it."""
-    bodies = show(name).bodies
-    start = np.concatenate([body[0] for body in bodies])
-    path = np.stack([body.mean(axis=1) for body in bodies]).mean(axis=0)
-    seen = projected(name, np.concatenate([start, path]))
+def test_the_camera_of_a_world_sees_the_robot_large_and_whole(name: str) -> None:
+    """Its box spans a third of the width, all of it is in the picture, and nothing hides it."""
+    points = start_points(show(name).setup)
+    seen = projected(name, points)
     assert (seen[:, 2] > 0.05).all()
     assert (np.abs(seen[:, 0]) < 1).all()
-    assert (np.abs(seen[:, 1]) < 1 / WIDE).all()  # the narrow window is higher
-    robot = seen[: len(start), :2]
-    assert np.ptp(robot, axis=0).max() / 2 > LEAST
+    assert (np.abs(seen[:, 1]) < 1 / WIDE).all()
+    assert np.ptp(seen[:, :2], axis=0).max() / 2 > THIRD
     eye, _ = camera(name)
     things = solids(name)
-    for point in [*start[:: max(1, len(start) // 100)], *path]:
+    for point in points[:: max(1, len(points) // 100)]:
         assert not any(hidden(eye, point, triangles) for triangles in things), point
 
 
-def test_gazebos_default_camera_sees_the_wall_and_not_the_monkeybot() -> None:
-    """Why a world needs a camera: from (-6, 0, 6) the robot is behind the wall."""
-    point = show("monkeybot").bodies[0][0].mean(axis=0)
-    assert any(hidden(np.array([-6.0, 0.0, 6.0]), point, solid) for solid in solids("monkeybot"))
+@pytest.mark.parametrize(("robot", "scenario"), SCENARIOS, ids="/".join)
+def test_the_world_of_a_run_has_the_window_of_the_robots_own(robot: str, scenario: str) -> None:
+    """Camera, panels and materials; the camera is the robot's for this scenario."""
+    setup = Setup.of(load_scenario(find_robot(robot).package, robot, scenario))
+    try:
+        path = World.of(setup).path
+    except AccordError as error:
+        pytest.skip(f"Gazebo does not run it: {error}")
+    made = ET.parse(path).getroot().find("world")
+    assert made is not None
+    own, gui = world(robot).find("gui"), made.find("gui")
+    assert own is not None
+    assert gui is not None
+    assert [p.get("filename") for p in gui] == [p.get("filename") for p in own]
+    expected = camera_pose(start_view(setup, math.radians(45.0)))
+    np.testing.assert_allclose(numbers(made.findtext(CAMERA)), expected, rtol=1e-5, atol=1e-6)
+    visuals = [v for model in made.findall("model") for v in model.iter("visual")]
+    assert all(visual.find("material/diffuse") is not None for visual in visuals)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_panels_are_docked_at_a_title_that_is_there(name: str) -> None:
+    """gz-gui looks for the target of an anchor among titles, not among names."""
+    titles = {title.text for title in world(name).iterfind("gui/plugin/gz-gui/title")}
+    targets = {anchors.get("target") for anchors in world(name).iter("anchors")}
+    assert targets
+    assert targets <= titles
 
 
 @pytest.mark.skipif(not sdformat_tool(), reason="sdformat's reader is not installed")

@@ -8,7 +8,8 @@ from setuptools import find_packages, setup
 NAME = "roboaccord_ros"
 # What the workspace shares, by folder: all are links to those at its top. Where colcon links files,
 # one that is no longer there leaves a link to nothing.
-FOLDERS = ("config", "config/*/", "launch", "models/*/", "models/*/meshes/", "worlds")
+MODELS = ("models/*/", "models/*/meshes/", "models/*/materials/textures/")
+FOLDERS = ("config", "config/*/", "launch", *MODELS, "worlds")
 SHARED = {
     folder: files
     for pattern in FOLDERS

@@ -8,7 +8,7 @@ from pathlib import Path
 from roboaccord.contract.contact import Fixture, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.gazebo.meshes import cache, write_faceted
-from roboaccord.gazebo.world import box, static_model, world_text
+from roboaccord.gazebo.world import box, squares, static_model, world_text
 from roboaccord.run.output import make_folder
 from roboaccord.scenario.setup import Setup
 
@@ -56,8 +56,10 @@ def make_world(setup: Setup) -> Path:
 
 def _model(fixture: Fixture | MeshFixture) -> str:
     """Return a fixed obstacle as a model of a world."""
-    geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
-    if isinstance(fixture, Fixture):
-        geometry = box(fixture.size)
-    mask = GROUND_MASK if fixture.name == "ground" else MASK
-    return static_model(fixture.name, fixture.position, geometry, mask=mask)
+    if isinstance(fixture, MeshFixture):
+        geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
+        return static_model(fixture.name, fixture.position, geometry, mask=MASK)
+    shape = fixture.name, fixture.position, box(fixture.size)
+    if fixture.name != "ground":
+        return static_model(*shape, mask=MASK)
+    return static_model(*shape, mask=GROUND_MASK, visual=squares(0.5 * fixture.size[2]))

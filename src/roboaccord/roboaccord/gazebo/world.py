@@ -1,8 +1,8 @@
 """Worlds for Gazebo: made of a terrain, and any world written anew for a run.
 
 A run has a world of its own: the scenario's physics step and gravity, ground that changes where the
-friction law does, the real-time factor that its pace needs, and a barrier, by which a client knows
-that the server has handled all messages sent before.
+friction law does, the real-time factor that its pace needs, a barrier, by which a client knows that
+the server has handled all messages sent before, and a window on the robot.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.timing import NANOSECONDS
 from roboaccord.description.meshes import FILE
 from roboaccord.gazebo.meshes import cache
+from roboaccord.gazebo.window import add_window
 from roboaccord.run.output import make_folder
 from roboaccord.scenario.setup import Setup
 
@@ -67,11 +68,37 @@ STATIC_MODEL = """
           </surface>
         </collision>
         <visual name="visual">
-          <geometry>{geometry}</geometry>
+          {visual}
         </visual>
       </link>
     </model>
 """
+PAINTED = """<geometry>{geometry}</geometry>
+          <material>
+            <ambient>{colour}</ambient>
+            <diffuse>{colour}</diffuse>
+            <specular>0.05 0.05 0.05 1</specular>
+          </material>"""
+# The squares of models/ground, whose top is at z = 0.
+SQUARES = """<pose>{shift!r} 0 {top!r} 0 0 0</pose>
+          <geometry>
+            <mesh>
+              <uri>model://ground/meshes/ground.obj</uri>
+            </mesh>
+          </geometry>
+          <material>
+            <diffuse>{colour}</diffuse>
+            <specular>0.05 0.05 0.05 1</specular>
+            <pbr>
+              <metal>
+                <albedo_map>model://ground/materials/textures/squares.png</albedo_map>
+                <metalness>0</metalness>
+                <roughness>0.9</roughness>
+              </metal>
+            </pbr>
+          </material>"""
+WOOD = "0.72 0.58 0.40 1"  # of what stands on the ground
+PLAIN, TINTED = "1 1 1 1", "0.75 0.85 1 1"  # of the ground, and beyond where its friction changes
 MASK = """
             <contact>
               <collide_bitmask>{}</collide_bitmask>
@@ -125,6 +152,7 @@ def static_model(
     mu: float = GRIP,
     mu2: float = GRIP,
     mask: int | None = None,
+    visual: str = "",
 ) -> str:
     """Return a body that stands still, as a model of a world.
 
@@ -134,6 +162,7 @@ def static_model(
         geometry: the content of the SDF element.
         mu, mu2: coefficients of friction, along and across the direction of what touches it.
         mask: for which bodies can touch it; all if None.
+        visual: the content of the SDF element; the painted geometry if empty.
     """
     return STATIC_MODEL.format(
         name=name,
@@ -142,7 +171,19 @@ def static_model(
         mu=float(mu),
         mu2=float(mu2),
         mask="" if mask is None else MASK.format(mask),
+        visual=visual or PAINTED.format(geometry=geometry, colour=WOOD),
     )
+
+
+def squares(top: float, *, shift: float = 0.0, colour: str = PLAIN) -> str:
+    """Return the content of the visual of level ground, with squares against which motion shows.
+
+    Args:
+        top: height over the frame of the link [m].
+        shift: of its middle along x [m].
+        colour: by which that of the squares is multiplied.
+    """
+    return SQUARES.format(top=float(top), shift=float(shift), colour=colour)
 
 
 def box(size: Iterable[float]) -> str:
@@ -188,6 +229,7 @@ def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
     if isinstance(setup.force_law, EllipseFriction) and setup.force_law.beyond.size:
         _split_ground(world, setup.force_law, source)
     world.append(_barrier(*barrier_topics(world.attrib["name"])))
+    add_window(world, setup)
     text = ET.tostring(root, encoding="unicode") + "\n"
     folder = cache("worlds") / hashlib.sha256(text.encode()).hexdigest()[:12]
     path = make_folder(folder) / f"{source.stem}.sdf"
@@ -254,11 +296,16 @@ def _split_ground(world: ET.Element, law: EllipseFriction, source: Path) -> None
             f"friction.beyond: Gazebo's world {source.stem} has no ground that changes there"
         )
     world.remove(ground)
-    plates = (("ground", -half, line, law.mu.tolist()), ("ground_beyond", line, half, beyond))
-    for name, start, end, (mu, mu2) in plates:
+    plates = (
+        ("ground", -half, line, law.mu.tolist(), line - half, PLAIN),
+        ("ground_beyond", line, half, beyond, line + half, TINTED),
+    )
+    for name, start, end, (mu, mu2), middle, colour in plates:
         place = (0.5 * (start + end), 0.0, -0.5)
         size = box((end - start, GROUND_SIZE, 1.0))
-        world.append(ET.fromstring(static_model(name, place, size, mu=mu, mu2=mu2)))
+        visual = squares(0.5, shift=middle - place[0], colour=colour)
+        model = static_model(name, place, size, mu=mu, mu2=mu2, visual=visual)
+        world.append(ET.fromstring(model))
 
 
 def _barrier(topic: str, passed: str) -> ET.Element:

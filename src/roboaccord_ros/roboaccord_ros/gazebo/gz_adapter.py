@@ -34,6 +34,7 @@ from roboaccord_ros.gazebo.bridge import (
     moved,
     refuse_start,
 )
+from roboaccord_ros.gazebo.camera import Camera
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.gazebo.lateness import Lateness
 from roboaccord_ros.gazebo.link import FreeLink, Link, LockstepLink
@@ -101,6 +102,7 @@ class GazeboShell:
         self._odometry = setup.robot.odometry(setup)
         self._seen = 0.0  # time of the last state
         self._motion = Motion(setup.joints)
+        self._camera = Camera(setup, world.path)
         self._begun, self._endless, self._rival = False, endless, 0
         self._lateness = Lateness(node, run, world.physics_step, period, max_delay)
         self._started = self._heard = time.monotonic()
@@ -269,6 +271,7 @@ class GazeboShell:
         self._begun, self._state = True, state
         self._outlet.state(state)  # first of all: its answer is waited for
         self._motion.on_state(state)
+        self._camera.on_state(state)
         for markers in self._markers:
             markers.on_state(state)
 

@@ -23,6 +23,7 @@ BARRIER = 10.0  # s that it has to handle what was sent
 LOST = 5.0  # s after which the first message through the barrier is taken for lost
 # Messages whose file is not named as all others' are.
 MODULES = {
+    "CameraTrack": "cameratrack",
     "StringMsg": "stringmsg",
     "Double_V": "double_v",
     "SerializedState": "serialized",

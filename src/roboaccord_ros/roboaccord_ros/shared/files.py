@@ -25,9 +25,9 @@ def shared_files(robots: Sequence[str]) -> dict[str, bytes]:
         name = show.setup.robot.name
         files |= robot_model(show.setup) | terrain_models([show.setup, *show.terrains])
         texts = {
-            f"worlds/{name}.sdf": robot_world(show),
-            f"config/rviz/{name}.rviz": rviz(show),
-            f"config/foxglove/{name}.json": foxglove(show),
+            f"worlds/{name}.sdf": robot_world(show.setup),
+            f"config/rviz/{name}.rviz": rviz(show.setup),
+            f"config/foxglove/{name}.json": foxglove(show.setup),
             f"config/plotjuggler/{name}.xml": plotjuggler(show.setup),
         }
         files |= {path: text.encode() for path, text in texts.items()}

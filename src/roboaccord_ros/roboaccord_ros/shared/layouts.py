@@ -8,13 +8,16 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import yaml
 from roboaccord.scenario.setup import Setup
+from roboaccord.view.start import View, start_view
 
 from roboaccord_ros.graph import names
-from roboaccord_ros.shared.show import Show
 
 HALF = math.radians(22.5)  # half of the vertical field of view of RViz and of Foxglove
+WIDE = math.atan(math.tan(HALF) * 16 / 9)  # half of the horizontal one, in a wide window
+BASE = "base_link"  # the frame that both follow
 QUANTITIES = ("position", "velocity", "effort")
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#17becf", "#bcbd22", "#8c564b")
 POLICIES = "History Policy: Keep Last, Reliability Policy: Reliable"
@@ -57,17 +60,17 @@ Visualization Manager:
 """  # in the YAML that RViz writes
 
 
-def rviz(show: Show) -> str:
+def rviz(setup: Setup) -> str:
     """Return the configuration of RViz: robot, path, contacts and surroundings, in odom."""
-    data, view = yaml.safe_load(RVIZ.replace("ROBOT", show.setup.robot.name)), show.view(HALF)
+    data, view = yaml.safe_load(RVIZ.replace("ROBOT", setup.robot.name)), start_view(setup, WIDE)
     data["Visualization Manager"]["Views"]["Current"] = {
         "Class": "rviz_default_plugins/Orbit",
         "Name": "Current View",
-        "Target Frame": "<Fixed Frame>",
+        "Target Frame": BASE,
         "Distance": view.distance,
-        "Focal Point": dict(zip("XYZ", view.target.tolist(), strict=True)),
+        "Focal Point": dict(zip("XYZ", _from_base(setup, view), strict=True)),
         "Yaw": round(view.azimuth % (2 * math.pi), 4),
-        "Pitch": view.elevation,
+        "Pitch": round(view.elevation, 4),
         "Field of View": round(2 * HALF, 4),
         "Near Clip Distance": 0.01,
         "Value": "Orbit (rviz)",
@@ -75,16 +78,22 @@ def rviz(show: Show) -> str:
     return yaml.safe_dump(data, sort_keys=False)
 
 
-def foxglove(show: Show) -> str:
+def _from_base(setup: Setup, view: View) -> list[float]:
+    """Return what a camera looks at, from the robot's base at the start (3,) [m]."""
+    found: list[float] = np.round(view.target - setup.initial.position, 4).tolist()
+    return found
+
+
+def foxglove(setup: Setup) -> str:
     """Return the layout of Foxglove: 3D, joints, efforts, cross-check, diagnostics, driving."""
-    setup, view = show.setup, show.view(HALF)
+    view = start_view(setup, WIDE)
     robot = f"/{setup.robot.name}"
     turn = math.atan2(-math.cos(view.azimuth), -math.sin(view.azimuth))
     camera = {
         "distance": view.distance,
         "phi": round(90 - math.degrees(view.elevation), 2),
         "thetaOffset": round(math.degrees(turn), 2),
-        "targetOffset": view.target.tolist(),
+        "targetOffset": _from_base(setup, view),
         "perspective": True,
         "fovy": math.degrees(2 * HALF),
         "near": 0.01,
@@ -98,8 +107,8 @@ def foxglove(show: Show) -> str:
     shown = (names.CONTACTS, names.SURROUNDINGS, names.ODOMETRY)
     panels: dict[str, Any] = {
         "3D!scene": {
-            "followMode": "follow-none",
-            "followTf": "odom",
+            "followMode": "follow-position",
+            "followTf": BASE,
             "cameraState": camera,
             "layers": {key: {"instanceId": key, **layer} for key, layer in layers.items()},
             "topics": {f"{robot}/{name}": {"visible": True} for name in shown},

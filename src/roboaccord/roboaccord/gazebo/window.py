@@ -1,0 +1,89 @@
+"""Gazebo's window on a robot: the camera at its start, the panels, and a body to follow it by."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+
+import numpy as np
+
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
+from roboaccord.view.start import View, start_view
+
+HALF = math.radians(45.0)  # of the horizontal field of view of Gazebo's window
+SCENE = "3D View"
+SIDES = ("ComponentInspector", "EntityTree")  # docked beside the scene
+# Gazebo's window has nothing but what a world lists: title, size and corner of what floats in it.
+HIDDEN = (
+    "EntityContextMenuPlugin", "GzSceneManager", "InteractiveViewControl", "CameraTracking",
+    "MarkerManager", "SelectEntities", "VisualizationCapabilities",
+)  # fmt: skip
+PANELS = {
+    "WorldControl": (72, 121, "left", ("play_pause", "step", "start_paused", "use_event")),
+    "WorldStats": (
+        110, 290, "right", ("sim_time", "real_time", "real_time_factor", "iterations")
+    ),
+}  # fmt: skip
+CAMERA = f"gui/plugin[@name='{SCENE}']/camera_pose"
+ANCHOR = "view_anchor"  # name of a body without shape that stands still in the origin
+
+
+def add_window(world: ET.Element, setup: Setup) -> None:
+    """Add the element `gui` to a world, unless it has one, for a robot that starts in it.
+
+    The window follows nothing by itself: it can keep its place relative to a body, in axes that
+    turn with that. So there is a body that never moves, relative to which a run moves the camera.
+    """
+    if world.find("gui") is not None:
+        return
+    anchor = ET.SubElement(world, "model", name=ANCHOR)
+    ET.SubElement(anchor, "static").text = "true"
+    ET.SubElement(anchor, "link", name=f"{ANCHOR}_link")
+    world.append(_window(camera_pose(start_view(setup, HALF))))
+
+
+def camera_pose(view: View) -> Array:
+    """Return place [m], roll, pitch and yaw [rad] of a camera (6,)."""
+    turn = math.remainder(view.azimuth + math.pi, 2 * math.pi)
+    return np.array([*view.eye, 0.0, view.elevation, turn])
+
+
+def numbers_text(values: Array) -> str:
+    """Return numbers as SDF has them, to a millionth."""
+    return " ".join(f"{value + 0.0:.6g}" for value in np.round(values, 6).tolist())
+
+
+def _window(camera: Array) -> ET.Element:
+    gui = ET.Element("gui", fullscreen="false")
+    scene, _ = _plugin(gui, "MinimalScene", SCENE, state="docked")
+    light = {"ambient_light": "0.4 0.4 0.4", "background_color": "0.8 0.85 0.9"}
+    keys = {"engine": "ogre2", "scene": "scene", **light, "camera_pose": numbers_text(camera)}
+    for key, value in keys.items():
+        ET.SubElement(scene, key).text = value
+    for name in HIDDEN:
+        _plugin(gui, name, name, state="floating", height=5, width=5)
+    for name, (height, width, side, shown) in PANELS.items():
+        plugin, card = _plugin(gui, name, name, state="floating", height=height, width=width)
+        anchors = ET.SubElement(card, "anchors", target=SCENE)
+        for own in (side, "bottom"):
+            ET.SubElement(anchors, "line", own=own, target=own)
+        for key in shown:
+            ET.SubElement(plugin, key).text = "true"
+    for name in SIDES:
+        _plugin(gui, name, name, state="docked")
+    return gui
+
+
+def _plugin(
+    gui: ET.Element, name: str, title: str, *, state: str, **size: int
+) -> tuple[ET.Element, ET.Element]:
+    """Add a part of the window; return it, and the element that places it."""
+    plugin = ET.SubElement(gui, "plugin", filename=name, name=title)
+    card = ET.SubElement(plugin, "gz-gui")
+    ET.SubElement(card, "title").text = title  # by which anchors find it
+    ET.SubElement(card, "property", type="bool", key="showTitleBar").text = "false"
+    ET.SubElement(card, "property", type="string", key="state").text = state
+    for key, value in size.items():
+        ET.SubElement(card, "property", type="double", key=key).text = str(value)
+    return plugin, card
