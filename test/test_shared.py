@@ -31,7 +31,10 @@ from workspace import ROOT
 pytestmark = pytest.mark.thorough
 
 ROBOTS = robot_names()
-SCENARIOS = [(r, s) for r in ROBOTS for s in scenario_names(find_robot(r).package)]
+SCENARIOS = [
+    pytest.param(r, s, id=f"{r}/{s}") for r in ROBOTS for s in scenario_names(find_robot(r).package)
+]
+WORLDS = [path.stem for path in sorted((ROOT / "worlds").glob("*.sdf"))]
 HALF = math.tan(math.radians(45.0))  # of Gazebo's horizontal field of view
 WIDE = 16 / 9  # width of a window over its height
 THIRD = 1 / 3  # of the window's width, which a robot spans at the least
@@ -137,7 +140,7 @@ def test_the_camera_of_a_world_sees_the_robot_large_and_whole(name: str) -> None
         assert not any(hidden(eye, point, triangles) for triangles in things), point
 
 
-@pytest.mark.parametrize(("robot", "scenario"), SCENARIOS, ids="/".join)
+@pytest.mark.parametrize(("robot", "scenario"), SCENARIOS)
 def test_the_world_of_a_run_has_the_window_of_the_robots_own(robot: str, scenario: str) -> None:
     """Camera, panels and materials; the camera is the robot's for this scenario."""
     setup = Setup.of(load_scenario(find_robot(robot).package, robot, scenario))
@@ -157,7 +160,7 @@ def test_the_world_of_a_run_has_the_window_of_the_robots_own(robot: str, scenari
     assert all(visual.find("material/diffuse") is not None for visual in visuals)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", WORLDS)
 def test_panels_are_docked_at_a_title_that_is_there(name: str) -> None:
     """gz-gui looks for the target of an anchor among titles, not among names."""
     titles = {title.text for title in world(name).iterfind("gui/plugin/gz-gui/title")}

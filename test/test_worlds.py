@@ -126,7 +126,7 @@ BROKEN = {
     "version": ("flat", '<sdf version="1.9">', '<sdf version="1.10">', "version 1.10"),
     "system missing": (
         "flat",
-        '<plugin filename="gz-sim-user-commands-system" name="gz::sim::systems::UserCommands"/>',
+        '<plugin filename="gz-sim-user-commands-system" name="gz::sim::systems::UserCommands" />',
         "",
         "UserCommands is there 0 times",
     ),

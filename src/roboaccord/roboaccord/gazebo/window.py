@@ -8,8 +8,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 
 from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
-from roboaccord.view.start import View, start_view
+from roboaccord.view.start import View
 
 HALF = math.radians(45.0)  # of the horizontal field of view of Gazebo's window
 SCENE = "3D View"
@@ -29,18 +28,23 @@ CAMERA = f"gui/plugin[@name='{SCENE}']/camera_pose"
 ANCHOR = "view_anchor"  # name of a body without shape that stands still in the origin
 
 
-def add_window(world: ET.Element, setup: Setup) -> None:
-    """Add the element `gui` to a world, unless it has one, for a robot that starts in it.
+def add_window(world: ET.Element, view: View) -> None:
+    """Add the element `gui` to a world, in place of one of ours; a person's own is kept.
 
     The window follows nothing by itself: it can keep its place relative to a body, in axes that
     turn with that. So there is a body that never moves, relative to which a run moves the camera.
     """
-    if world.find("gui") is not None:
+    ours = world.find(f"model[@name='{ANCHOR}']")
+    there = world.find("gui")
+    if there is not None and ours is None:
         return
+    for element in (ours, there):
+        if element is not None:
+            world.remove(element)
     anchor = ET.SubElement(world, "model", name=ANCHOR)
     ET.SubElement(anchor, "static").text = "true"
     ET.SubElement(anchor, "link", name=f"{ANCHOR}_link")
-    world.append(_window(camera_pose(start_view(setup, HALF))))
+    world.append(_window(camera_pose(view)))
 
 
 def camera_pose(view: View) -> Array:
@@ -56,32 +60,34 @@ def numbers_text(values: Array) -> str:
 
 def _window(camera: Array) -> ET.Element:
     gui = ET.Element("gui", fullscreen="false")
-    scene, _ = _plugin(gui, "MinimalScene", SCENE, state="docked")
+    scene, card = _plugin(gui, "MinimalScene", state="docked", title=SCENE)
+    title = ET.Element("title")  # by which anchors find it
+    title.text = SCENE
+    card.insert(0, title)
     light = {"ambient_light": "0.4 0.4 0.4", "background_color": "0.8 0.85 0.9"}
     keys = {"engine": "ogre2", "scene": "scene", **light, "camera_pose": numbers_text(camera)}
     for key, value in keys.items():
         ET.SubElement(scene, key).text = value
     for name in HIDDEN:
-        _plugin(gui, name, name, state="floating", height=5, width=5)
+        _plugin(gui, name, state="floating", height=5, width=5)
     for name, (height, width, side, shown) in PANELS.items():
-        plugin, card = _plugin(gui, name, name, state="floating", height=height, width=width)
+        plugin, card = _plugin(gui, name, state="floating", height=height, width=width)
         anchors = ET.SubElement(card, "anchors", target=SCENE)
         for own in (side, "bottom"):
             ET.SubElement(anchors, "line", own=own, target=own)
         for key in shown:
             ET.SubElement(plugin, key).text = "true"
     for name in SIDES:
-        _plugin(gui, name, name, state="docked")
+        _plugin(gui, name, state="docked")
     return gui
 
 
 def _plugin(
-    gui: ET.Element, name: str, title: str, *, state: str, **size: int
+    gui: ET.Element, name: str, *, state: str, title: str = "", **size: int
 ) -> tuple[ET.Element, ET.Element]:
     """Add a part of the window; return it, and the element that places it."""
-    plugin = ET.SubElement(gui, "plugin", filename=name, name=title)
+    plugin = ET.SubElement(gui, "plugin", filename=name, name=title or name)
     card = ET.SubElement(plugin, "gz-gui")
-    ET.SubElement(card, "title").text = title  # by which anchors find it
     ET.SubElement(card, "property", type="bool", key="showTitleBar").text = "false"
     ET.SubElement(card, "property", type="string", key="state").text = state
     for key, value in size.items():

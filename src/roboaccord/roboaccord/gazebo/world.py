@@ -19,9 +19,10 @@ from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.timing import NANOSECONDS
 from roboaccord.description.meshes import FILE
 from roboaccord.gazebo.meshes import cache
-from roboaccord.gazebo.window import add_window
+from roboaccord.gazebo.window import HALF, add_window
 from roboaccord.run.output import make_folder
 from roboaccord.scenario.setup import Setup
+from roboaccord.view.start import start_view
 
 WORLD = """<?xml version="1.0"?>
 <!-- {comment} -->
@@ -229,7 +230,7 @@ def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
     if isinstance(setup.force_law, EllipseFriction) and setup.force_law.beyond.size:
         _split_ground(world, setup.force_law, source)
     world.append(_barrier(*barrier_topics(world.attrib["name"])))
-    add_window(world, setup)
+    add_window(world, start_view(setup, HALF))
     text = ET.tostring(root, encoding="unicode") + "\n"
     folder = cache("worlds") / hashlib.sha256(text.encode()).hexdigest()[:12]
     path = make_folder(folder) / f"{source.stem}.sdf"

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from roboaccord_ros.shared.gazebo import robot_model, robot_world, terrain_models
+from roboaccord_ros.shared.gazebo import (
+    EMPTY,
+    empty_world,
+    robot_model,
+    robot_world,
+    terrain_models,
+)
 from roboaccord_ros.shared.layouts import foxglove, plotjuggler, rviz
 from roboaccord_ros.shared.recorder import recorder_qos
 from roboaccord_ros.shared.show import Show
@@ -21,6 +27,7 @@ def shared_files(robots: Sequence[str]) -> dict[str, bytes]:
     """
     shows = [Show.of(name) for name in robots]
     files = {"config/recorder.yaml": recorder_qos([show.setup for show in shows]).encode()}
+    files |= {f"worlds/{name}.sdf": empty_world(name).encode() for name in EMPTY}
     for show in shows:
         name = show.setup.robot.name
         files |= robot_model(show.setup) | terrain_models([show.setup, *show.terrains])

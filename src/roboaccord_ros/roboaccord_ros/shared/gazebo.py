@@ -12,9 +12,10 @@ import yaml
 from roboaccord.description.meshes import FILE
 from roboaccord.description.resources import share
 from roboaccord.gazebo.form import expand_for_gazebo
-from roboaccord.gazebo.window import add_window, numbers_text
+from roboaccord.gazebo.window import ANCHOR, HALF, add_window, numbers_text
 from roboaccord.numerics.rotations import quaternion_rpy
 from roboaccord.scenario.setup import Setup
+from roboaccord.view.start import ABOVE, ASIDE, AZIMUTH, ELEVATION, View, start_view
 
 CONFIG = """<?xml version="1.0"?>
 <model>
@@ -47,6 +48,13 @@ HEAD = """<!-- {summary}; at the start of its scenario {scenario}. Made by `make
 SAY = {
     "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: {effort:g}}}',
     "gz.msgs.Empty": " ",
+}
+# Worlds without a robot, and how they are seen.
+EMPTY = {
+    "bearing": View(np.zeros(3), 1.0, AZIMUTH, ELEVATION),
+    "flat": View(np.zeros(3), 3.0, AZIMUTH, ELEVATION),
+    "pendulum": View(np.array([0.0, 0.0, 1.5]), 1.6, AZIMUTH, ABOVE),
+    "wall": View(np.zeros(3), 2.5, ASIDE, ABOVE),
 }
 GENTLE = 0.05  # of the greatest effort
 PUSH = 'entity: {{name: "{name}::base_link", type: LINK}}, wrench: {{force: {{x: 0.1}}}}'
@@ -96,7 +104,7 @@ def _gather(root: ET.Element, path: Path, setup: Setup) -> dict[str, bytes]:
     """
     world, name, files = root.find("world"), setup.scenario.name, dict[str, bytes]()
     assert world is not None
-    models = world.findall("model")
+    models = [model for model in world.findall("model") if model.get("name") != ANCHOR]
     if not models:
         return {}
     made = ET.Element("sdf", version="1.9")
@@ -137,12 +145,23 @@ def robot_world(setup: Setup) -> str:
     start = setup.initial
     pose = numbers_text(np.array([*start.position, *quaternion_rpy(start.orientation)]))
     ET.SubElement(include, "pose").text = pose
-    add_window(world, setup)
+    add_window(world, start_view(setup, HALF))
     words = {"name": name, "summary": _sentence(setup), "package": setup.robot.package}
     reading, writing = _commands(setup, world)
     move = next((line for line in writing[::-1] if "/detach" in line), writing[0])
     commands = "".join(f"     {line}\n" for line in [*writing, *reading] if line != move)
     head = HEAD.format(**words, scenario=setup.scenario.name, move=move, commands=commands)
+    return _text(root, head)
+
+
+def empty_world(name: str) -> str:
+    """Return a world that ships without a robot, with a camera; the rest of it stays as it is."""
+    path = share("roboaccord_ros") / "worlds" / f"{name}.sdf"
+    head = path.read_text(encoding="utf-8").partition("<sdf")[0].partition("\n")[2]
+    root = ET.parse(path).getroot()
+    world = root.find("world")
+    assert world is not None
+    add_window(world, EMPTY[name])
     return _text(root, head)
 
 
