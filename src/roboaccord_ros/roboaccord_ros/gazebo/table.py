@@ -23,10 +23,9 @@ from roboaccord.bag.compare import compare
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
-from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
@@ -92,11 +91,12 @@ def reference_run(
     """Run a scenario in the reference, which alone has the changes of a law; return the bag."""
     package = find_robot(robot).package
     given, other = (
-        Setup.of(load_scenario(package, robot, scenario, each))
-        for each in (changes, [*changes, *law])
+        load_scenario(package, robot, scenario, each) for each in (changes, [*changes, *law])
     )
-    simulator = make_simulator(other)
-    run_direct(RunRequest(setup=given, engine="reference", bag=bag, wrap=lambda _: simulator))
+    assumed = Setup.of(given).assumed.scenario.friction
+    controller = {**given.controller, "friction": assumed}
+    setup = Setup.of(make_scenario({**other.data(), "controller": controller}))
+    run_direct(RunRequest(setup=setup, engine="reference", bag=bag))
     return bag
 
 
