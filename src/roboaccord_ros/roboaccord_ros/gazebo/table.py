@@ -4,8 +4,8 @@ What is compared is in `config/gazebo_table.yaml` of each robot: a list of entri
 `scenario`; `within`, the largest difference that passes, with `unit` and `scale`; `figure` of a
 run, or else `signals` as of `accord compare`; `from` and `to`, the times between which; `set`,
 changes for all runs; `rows`, lists of further changes; `contacts`, that of Gazebo; `laws`, by name
-the changes of the reference, of which the first is held to `within`. The controller, which may
-count on a law, is that of Gazebo's run in all of them.
+the changes of the reference, of which the first is held to `within`. The controller assumes the
+friction of Gazebo's run in all of them.
 """
 
 from __future__ import annotations
