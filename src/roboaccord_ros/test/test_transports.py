@@ -34,7 +34,7 @@ def test_lockstep_in_one_process_repeats_the_direct_loop(engine, request_for, se
 
 
 def test_three_processes_repeat_the_direct_loop(request_for, setup_for):
-    setup = setup_for()
+    setup = setup_for("controller.friction.mu_along=0.3")
     before = dict(os.environ)
     apart = run_ros_processes(request_for(setup))
     assert apart.trajectory.sha256() == run_direct(request_for(setup)).trajectory.sha256()

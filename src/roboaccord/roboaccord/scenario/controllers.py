@@ -41,16 +41,23 @@ def make_controller(
     Args:
         setup: robot and scenario.
         custom: `package.module:Class`, which replaces the scenario's controller; the class is
-            called with the setup, and with the scenario's `controller` keys that it takes.
+            called with the setup, and with the scenario's `controller` keys that it takes. The
+            setup has the friction that `controller.friction` says.
         timeout: how long it may take to be made [s of wall time].
 
     Raises:
         AccordError: for an unknown controller or parameter, or one that cannot be made.
     """
-    spec = dict(setup.scenario.controller)
-    name = spec.pop("name", "none")
+    name, spec = _name_and_keys(setup)
     with starting("controller", timeout):
-        return _make_controller(setup, custom, name, spec)
+        return _make_controller(setup.assumed, custom, name, spec)
+
+
+def _name_and_keys(setup: Setup) -> tuple[str, dict[str, Any]]:
+    """Return the name of the scenario's controller, and its own keys."""
+    spec = dict(setup.scenario.controller)
+    spec.pop("friction", None)  # that of `Setup.assumed`
+    return spec.pop("name", "none"), spec
 
 
 def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any]) -> Controller:
@@ -79,8 +86,8 @@ def check_controller(setup: Setup, custom: str = "") -> None:
     if custom:
         _import_factory(custom)
         return
-    spec = dict(setup.scenario.controller)
-    check_keys(shipped_factory(setup, spec.pop("name", "none")), spec, "controller")
+    name, spec = _name_and_keys(setup)
+    check_keys(shipped_factory(setup, name), spec, "controller")
 
 
 def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:

@@ -71,9 +71,12 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     _check_numbers(scenario.data())  # again: pydantic makes numbers of texts, of nan, too
     if "/" in scenario.name or not scenario.name.isprintable() or len(scenario.name) > LONGEST:
         raise AccordError(f"name: {scenario.name[:LONGEST]!r} is no name of a scenario")
-    for section, word in (("controller", "name"), ("friction", "law")):
-        if not isinstance(value := getattr(scenario, section).get(word, ""), str):
-            raise AccordError(f"{section}.{word}: {value!r} is no name")
+    if not isinstance(assumed := scenario.controller.get("friction", {}), dict):
+        raise AccordError(f"controller.friction: {assumed!r} has none of the keys of friction")
+    named = {"controller.name": scenario.controller, "friction.law": scenario.friction}
+    for key, section in {**named, "controller.friction.law": assumed}.items():
+        if not isinstance(value := section.get(key.rpartition(".")[2], ""), str):
+            raise AccordError(f"{key}: {value!r} is no name")
     _check_tolerances(scenario.crosscheck.tolerances)
     count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
     count_steps(scenario.duration, scenario.control_period, "duration over control_period")

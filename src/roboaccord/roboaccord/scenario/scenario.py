@@ -127,7 +127,8 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         initial: the state to start from.
         faults: joints that fail, each `JOINT=frozen|frozen:RAD|loose[@SECONDS]`; the last of a
             joint counts.
-        controller: `name`, and the controller's parameters beside it.
+        controller: `name`, and the controller's parameters beside it; `friction` is what it assumes
+            of the friction, a `law` with its parameters or changes of the scenario's.
         friction: `law`, and the law's parameters beside it.
         duration: length of a run [s].
         control_period: time for which a command is held [s].

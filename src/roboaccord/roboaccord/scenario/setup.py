@@ -219,6 +219,10 @@ class Setup:
         """
         setup = cls(find_robot(scenario.robot), scenario)
         _ = setup.parameters, setup.terrain, setup.faults, setup.initial, setup.force_law
+        try:
+            _ = setup.assumed.force_law
+        except AccordError as error:
+            raise AccordError(f"controller.friction: {error}") from None
         return setup
 
     @cached_property
@@ -305,10 +309,7 @@ class Setup:
 
     def at_step(self, physics_step: float) -> Setup:
         """Return the same setup with another physics step [s]; what is expanded is shared."""
-        data = {**self.scenario.data(), "physics_step": physics_step}
-        other = Setup(self.robot, Scenario(**data))
-        other.__dict__["_descriptions"] = self._descriptions
-        return other
+        return self._with("physics_step", physics_step)
 
     def failing(self, faults: Sequence[Fault]) -> Setup:
         """Return the same setup with these faults alone; what is expanded is shared.
@@ -316,10 +317,23 @@ class Setup:
         Raises:
             AccordError: for a fault of what cannot fail.
         """
-        data = {**self.scenario.data(), "faults": [str(fault) for fault in faults]}
-        other = Setup(self.robot, Scenario(**data))
-        other.__dict__["_descriptions"] = self._descriptions
+        other = self._with("faults", [str(fault) for fault in faults])
         _ = other.faults
+        return other
+
+    @cached_property
+    def assumed(self) -> Setup:
+        """The setup as its controller assumes it, with the friction of `controller.friction`."""
+        given = self.scenario.controller.get("friction")
+        if not given:
+            return self
+        changed = given if "law" in given else {**self.scenario.friction, **given}
+        return self._with("friction", changed)
+
+    def _with(self, key: str, value: Any) -> Setup:
+        other = Setup(self.robot, Scenario(**{**self.scenario.data(), key: value}))
+        if key != "friction":  # whose numbers are in the description
+            other.__dict__["_descriptions"] = self._descriptions
         return other
 
     @property

@@ -4,8 +4,8 @@ What is compared is in `config/gazebo_table.yaml` of each robot: a list of entri
 `scenario`; `within`, the largest difference that passes, with `unit` and `scale`; `figure` of a
 run, or else `signals` as of `accord compare`; `from` and `to`, the times between which; `set`,
 changes for all runs; `rows`, lists of further changes; `contacts`, that of Gazebo; `laws`, by name
-the changes of the reference, of which the first is held to `within`. The controller, which may
-count on a law, is that of Gazebo's run in all of them.
+the changes of the reference, of which the first is held to `within`. The controller assumes the
+friction of Gazebo's run in all of them.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from roboaccord.bag.compare import compare
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
-from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
@@ -92,11 +91,12 @@ def reference_run(
     """Run a scenario in the reference, which alone has the changes of a law; return the bag."""
     package = find_robot(robot).package
     given, other = (
-        Setup.of(load_scenario(package, robot, scenario, each))
-        for each in (changes, [*changes, *law])
+        load_scenario(package, robot, scenario, each) for each in (changes, [*changes, *law])
     )
-    simulator = make_simulator(other)
-    run_direct(RunRequest(setup=given, engine="reference", bag=bag, wrap=lambda _: simulator))
+    assumed = Setup.of(given).assumed.scenario.friction
+    controller = {**given.controller, "friction": assumed}
+    setup = Setup.of(make_scenario({**other.data(), "controller": controller}))
+    run_direct(RunRequest(setup=setup, engine="reference", bag=bag))
     return bag
 
 
