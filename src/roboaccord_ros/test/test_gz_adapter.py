@@ -109,7 +109,7 @@ def test_a_control_period_that_is_no_multiple_of_the_step_is_refused():
 def test_without_a_bridge_it_says_so(graph, setup_for):
     node, world, setup = graph.node("gz_adapter"), World.find("flat"), setup_for()
     link = FreeLink(node, setup, world)
-    shell = GazeboShell(node, setup, world, link, graph.run, peers=(), timeout=0.1)
+    shell = GazeboShell(node, setup, world, link, graph.run, peers=(), start_timeout=0.1)
     graph.controller(setup_for())
     with pytest.raises(LockstepError, match="no bridge publishes /snake/gz/joint_states"):
         graph.spin()
