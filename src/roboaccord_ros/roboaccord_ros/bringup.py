@@ -231,7 +231,7 @@ class BringUp:
             executable=self._python if own else process["executable"],
             arguments=[*MODULE, process["module"]] if own else arguments,
             output="screen" if own else "log",
-            cached_output=own,
+            cached_output=True,
             name=None if own else process["name"],  # ours have theirs; a process may have two
             exec_name=process["name"],
             namespace=self._plan["namespace"] or None,
@@ -275,7 +275,7 @@ class BringUp:
     def _reason(self, name: str, code: int) -> str:
         """Return why a process ended badly: what it wrote about it, or its status."""
         action = self._actions[name]
-        text = action.get_stderr() if isinstance(action, Node) and action.cached_output else ""
+        text = action.get_stderr() if isinstance(action, Node) else ""
         said = [line for line in text.splitlines() if line.startswith("error: ")]
         if said:
             return f"{name}: {said[-1].removeprefix('error: ')}"

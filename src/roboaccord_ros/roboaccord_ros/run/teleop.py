@@ -122,7 +122,7 @@ class RosLink:
         return self._state
 
     def engine(self) -> str:
-        """Return the simulator of the robot as its scenario names it, or "" while that is unknown."""
+        """Return the simulator that the robot states at its start, or "" while that is unknown."""
         data = _newest(self._subscriptions[graph.SCENARIO])
         return str(json.loads(decode_string(data))["engine"]) if data else ""
 
