@@ -4,15 +4,9 @@ ros2 launch roboaccord_ros simulate.launch.py robot:=snake scenario:=serpenoid s
 """
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
-from roboaccord_ros.bringup import start_planned
-from roboaccord_ros.plan.arguments import ARGUMENTS
+from roboaccord_ros.bringup import simulate_scenario
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Declare the arguments; start what the planner makes of them once they are known."""
-    arguments = [
-        DeclareLaunchArgument(name, default_value=default, description=description)
-        for name, (default, description) in ARGUMENTS.items()
-    ]
-    return LaunchDescription([*arguments, OpaqueFunction(function=start_planned)])
+    """Declare the arguments, robot and scenario among them, and start what the planner makes."""
+    return simulate_scenario()

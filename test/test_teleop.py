@@ -246,7 +246,7 @@ def test_keys_drive_the_nodes_over_ros(tmp_path: Path) -> None:
         terminal.press("b")
         terminal.hold("", 1.0)
         terminal.press("q")
-        terminal.end()
+        assert terminal.end()["engine"] == "reference"
         told = json.loads(nodes["simulator"].communicate(timeout=120)[0])
         for node in nodes.values():
             assert node.wait(timeout=60) == 0

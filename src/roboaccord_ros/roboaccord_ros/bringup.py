@@ -7,6 +7,7 @@ the nodes run in the Python of the workspace.
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import shlex
@@ -16,25 +17,25 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ament_index_python.packages import get_package_share_directory
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
+    DeclareLaunchArgument,
     EmitEvent,
     ExecuteProcess,
-    IncludeLaunchDescription,
     LogInfo,
     OpaqueFunction,
     TimerAction,
 )
 from launch.events import Shutdown
 from launch.events.process import ProcessExited
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
 
 from roboaccord_ros.plan.arguments import ARGUMENTS
 from roboaccord_ros.run.claim import claim_names
@@ -47,46 +48,98 @@ LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacr
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
 PLANNING = 300.0  # s that the planner may take
 ENDING = 90.0  # s that recorder, controller and cross-check may take after the run
-GRACE = 10.0  # s between SIGTERM and SIGKILL of the others
+GRACE = 5.0  # s between SIGTERM and SIGKILL of the others
+PATIENCE = 6.0  # s between SIGINT and SIGTERM of `create`, which looks at signals every 5 s
 DONE = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
 INTERRUPTED = (130, -signal.SIGINT, -signal.SIGTERM)
+# What `ros2 launch` and its actions take, whatever the launch file.
+TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
 
 
-def simulate_scenario(robot: str, scenario: str) -> LaunchDescription:
-    """Return a description that includes simulate.launch.py, whose other arguments it takes.
+def simulate_scenario(robot: str = "", scenario: str = "") -> LaunchDescription:
+    """Return a description that simulates a robot, as the launch arguments ask.
 
     Args:
-        robot: name of the robot.
-        scenario: name of one of its scenarios.
+        robot: name of the robot; an argument of the launch if empty.
+        scenario: name of one of its scenarios; likewise.
     """
-    shared = PathJoinSubstitution([FindPackageShare(PACKAGE), "launch", "simulate.launch.py"])
-    arguments = {"robot": robot, "scenario": scenario}
-    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=arguments.items())])
+    fixed = {n: given for n, given in (("robot", robot), ("scenario", scenario)) if given}
+    taken = {name: given for name, given in ARGUMENTS.items() if name not in fixed}
+    declared = [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, (default, description) in taken.items()
+    ]
+    named = [fixed.get(name) or LaunchConfiguration(name) for name in ("robot", "scenario")]
+    return LaunchDescription(
+        [
+            *declared,
+            LogInfo(msg=["planning ", named[0], " ", named[1], " ..."]),
+            OpaqueFunction(function=start_planned, args=[fixed]),
+        ]
+    )
 
 
-def start_planned(context: LaunchContext) -> list[Any]:
+def start_planned(context: LaunchContext, fixed: dict[str, str]) -> list[Any]:
     """Return the actions that the planner makes of the launch arguments.
+
+    Args:
+        context: of the launch.
+        fixed: arguments that the launch file sets.
 
     Raises:
         RuntimeError: whatever cannot be run, in one line; then the launch fails.
     """
+    refuse_unknown(context, [name for name in ARGUMENTS if name not in fixed])
     claim = claim_names(LaunchConfiguration("namespace").perform(context))
     python = find_python()
-    given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    given = {n: fixed.get(n) or LaunchConfiguration(n).perform(context) for n in ARGUMENTS}
     words = [f"{name}:={value}" for name, value in given.items()]
     command = [*tie(python, signal.SIGTERM), python, *MODULE, "roboaccord_ros.plan", *words]
+    # Each kernel is called a few times, for which compiling it would take seconds.
+    env = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PLANNING, check=False
+            command, capture_output=True, text=True, timeout=PLANNING, check=False, env=env
         )
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"the planner of the launch took more than {PLANNING:g} s") from None
-    if done.returncode in INTERRUPTED:
+    if done.returncode in INTERRUPTED or not (done.returncode or done.stdout):
         raise RuntimeError("interrupted before anything was started")
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it says nothing"]
         raise RuntimeError(lines[-1].removeprefix("error: "))
     return BringUp(python, json.loads(done.stdout.splitlines()[-1]), claim).start()
+
+
+def refuse_unknown(context: LaunchContext, known: list[str]) -> None:
+    """Refuse an argument of the command line that the launched file does not take.
+
+    A file that includes ours may have arguments of its own.
+
+    Raises:
+        RuntimeError: naming the argument, and what is close to it.
+    """
+    if not _is_launched(Path(context.locals.current_launch_file_path)):
+        return
+    for name in (word.partition(":=")[0] for word in context.argv):
+        if name not in (*known, *TAKEN_BY_LAUNCH.split()):
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else "--show-args lists what there is"
+            raise RuntimeError(f"unknown argument {name}; {hint}")
+
+
+def _is_launched(file: Path) -> bool:
+    """Return whether a launch file is the one on the command line, PACKAGE FILE or a path."""
+    for package, word in pairwise(sys.argv):
+        if Path(word).name != file.name:
+            continue
+        if Path(word).is_file():
+            return Path(word).samefile(file)
+        try:
+            return Path(get_package_share_directory(package)) in file.parents
+        except (PackageNotFoundError, ValueError):  # another word of the same name
+            continue
+    return False
 
 
 def tie(python: str, number: int, cores: Sequence[int] = ()) -> list[str]:
@@ -142,6 +195,7 @@ class BringUp:
         self._actions: dict[str, Any] = {}
         self._left = {p["name"]: p["meaning"] for p in plan["processes"]}
         self._over, self._differs = False, False
+        self._outcome = ""
 
     def start(self) -> list[Any]:
         """Return what is to be done at once."""
@@ -152,7 +206,14 @@ class BringUp:
         """Return the processes that may start after the good end of another."""
         ready = [p for p in self._plan["processes"] if p["after"] == name]
         self._actions |= {p["name"]: self._action(p) for p in ready}
-        return [self._actions[p["name"]] for p in ready]
+        limits = [
+            TimerAction(
+                period=p["within"], actions=[OpaqueFunction(function=self._refuse, args=[p])]
+            )
+            for p in ready
+            if p["within"]
+        ]
+        return [*(self._actions[p["name"]] for p in ready), *limits]
 
     def _action(self, process: dict[str, Any]) -> Any:
         common = {
@@ -160,6 +221,7 @@ class BringUp:
             "prefix": self._tie(process),
             "on_exit": partial(self._on_exit, process["name"]),
             "sigkill_timeout": str(ENDING if process["meaning"] == "part" else GRACE),
+            **({"sigterm_timeout": str(PATIENCE)} if process["meaning"] == "once" else {}),
         }
         if process["command"]:
             return ExecuteProcess(cmd=process["command"], name=process["name"], **common)
@@ -169,6 +231,7 @@ class BringUp:
             executable=self._python if own else process["executable"],
             arguments=[*MODULE, process["module"]] if own else arguments,
             output="screen" if own else "log",
+            cached_output=True,
             name=None if own else process["name"],  # ours have theirs; a process may have two
             exec_name=process["name"],
             namespace=self._plan["namespace"] or None,
@@ -179,19 +242,18 @@ class BringUp:
 
     def _tie(self, process: dict[str, Any]) -> str:
         """Return the prefix by which a process ends with `ros2 launch`, however that ends."""
-        # A node ends its bag, and Gazebo's window its server. A bare server can hang at SIGTERM.
-        gentle = process["module"] or process["meaning"] == "window_ends"
-        number = signal.SIGTERM if gentle else signal.SIGKILL
+        # A node ends its bag. Gazebo's server can hang at SIGTERM.
+        number = signal.SIGTERM if process["module"] else signal.SIGKILL
         return shlex.join(tie(self._python, number, process["cores"]))
 
     def _on_exit(self, name: str, event: ProcessExited, context: LaunchContext) -> list[Any]:
-        """Go on after the end of a process.
+        """Go on after the end of a process; after the last one say how the launch ended.
 
         Raises:
             RuntimeError: if it ended badly; then the launch shuts down, and fails.
         """
         meaning, code, ending = self._left.pop(name), event.returncode, context.is_shutdown
-        good = code in DONE or meaning == "window"
+        good = code in DONE or meaning == "window" or bool(ending and self._outcome)
         if name == "crosscheck" and code == 1:
             good = self._differs = True
         if ending and (code in INTERRUPTED or meaning not in ("ends", "part")):
@@ -199,15 +261,29 @@ class BringUp:
         if meaning == "helper" and not ending:
             good = self._over
         if not good:
-            raise RuntimeError(f"{name} ended early, with status {code}")
+            self._fail(self._reason(name, code))
         if ending:
             self._check_verdict()
-            return []
+            outcome = self._outcome or "the launch was interrupted"
+            return [] if self._left.keys() & self._actions.keys() else [LogInfo(msg=outcome)]
         if meaning == "once":
             return self._after(name)
         if meaning == "window_ends":
-            return self._finish()
+            return self._finish(f"{name} was closed")
         return self._go_on(begin=meaning == "ends")
+
+    def _reason(self, name: str, code: int) -> str:
+        """Return why a process ended badly: what it wrote about it, or its status."""
+        action = self._actions[name]
+        text = action.get_stderr() if isinstance(action, Node) else ""
+        said = [line for line in text.splitlines() if line.startswith("error: ")]
+        if said:
+            return f"{name}: {said[-1].removeprefix('error: ')}"
+        return f"{name} ended early, with status {code}"
+
+    def _fail(self, reason: str) -> None:
+        self._outcome = f"the launch failed: {reason}"
+        raise RuntimeError(reason)
 
     def _go_on(self, *, begin: bool) -> list[Any]:
         """End the launch when the run is over, its nodes have ended and windows are closed."""
@@ -221,25 +297,32 @@ class BringUp:
         if windows:
             names = " and ".join(windows)
             return [LogInfo(msg=f"the run is over; close {names}, or press Ctrl-C, to end")]
-        return self._finish()
+        return self._finish("the run is over")
 
-    def _finish(self) -> list[Any]:
+    def _finish(self, reason: str) -> list[Any]:
         """Return the end of the launch.
 
         Raises:
             RuntimeError: if the live cross-check says so; it ends the launch as well.
         """
         self._check_verdict()
-        return [EmitEvent(event=Shutdown(reason="the run is over"))]
+        self._outcome = reason
+        return [EmitEvent(event=Shutdown(reason=reason))]
 
     def _check_verdict(self) -> None:
         differs, self._differs = self._differs, False
         if differs:
-            raise RuntimeError("the live cross-check is outside its tolerance")
+            self._fail("the live cross-check is outside its tolerance")
 
     def _refuse_late(self, _: LaunchContext) -> None:
         late = [name for name, meaning in self._left.items() if meaning == "part"]
-        raise RuntimeError(f"{', '.join(late)} did not end within {ENDING:g} s of the run")
+        self._fail(f"{', '.join(late)} did not end within {ENDING:g} s of the run")
+
+    def _refuse(self, _: LaunchContext, process: dict[str, Any]) -> None:
+        if process["name"] in self._left:
+            self._fail(
+                f"{process['name']} is not done within {process['within']:g} s: {process['late']}"
+            )
 
 
 def _parameter(value: Any) -> Any:

@@ -26,6 +26,8 @@ class Process:
             waits for that after the run; `window_ends`: and closing it ends the run; `once`:
             processes that come `after` it may start.
         after: name of the process whose good end this one waits for.
+        within: how long it may take [s]; without limit if 0.
+        late: what it then waits for.
     """
 
     name: str
@@ -40,3 +42,5 @@ class Process:
     env: Mapping[str, str] = field(default_factory=dict)
     cores: Sequence[int] = ()
     after: str = ""
+    within: float = 0.0
+    late: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,10 +23,11 @@ from roboaccord.numerics.rotations import quaternion_matrix, yaw_quaternion
 from roboaccord.run.motion import KeptMotion
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_ros.gazebo import gz_adapter, link
 from roboaccord_ros.gazebo import switches as gz_switches
 from roboaccord_ros.gazebo.bridge import LevelBase, World, body_twist, moved, refuse_start
 from roboaccord_ros.gazebo.gz_adapter import GazeboShell
-from roboaccord_ros.gazebo.link import FreeLink
+from roboaccord_ros.gazebo.link import FreeLink, LockstepLink
 from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph.names import GZ_ODOMETRY, GZ_STATES, advertise
 from std_msgs.msg import String
@@ -109,7 +111,7 @@ def test_a_control_period_that_is_no_multiple_of_the_step_is_refused():
 def test_without_a_bridge_it_says_so(graph, setup_for):
     node, world, setup = graph.node("gz_adapter"), World.find("flat"), setup_for()
     link = FreeLink(node, setup, world)
-    shell = GazeboShell(node, setup, world, link, graph.run, peers=(), timeout=0.1)
+    shell = GazeboShell(node, setup, world, link, graph.run, peers=(), start_timeout=0.1)
     graph.controller(setup_for())
     with pytest.raises(LockstepError, match="no bridge publishes /snake/gz/joint_states"):
         graph.spin()
@@ -204,6 +206,45 @@ def test_angles_are_those_of_the_robot_though_gazebo_counts_from_the_start(graph
     start[[2, 6]] = 0.3, -0.2
     assert path.q == pytest.approx(start + 0.1 * path.time[:, None], abs=1e-15)
     assert path.qd[1:] == pytest.approx(np.full((20, 21), 0.1))
+
+
+def test_a_control_period_is_one_request_to_gazebo(monkeypatch):
+    """Of ten physics steps here; before it the barrier, and nothing else."""
+    pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
+    asked = []
+
+    class Server:
+        def __init__(self, world):
+            self.node = SimpleNamespace(advertise=lambda topic, kind: None)
+
+        def wait(self):
+            asked.append("wait")
+
+        def control(self, **control):
+            asked.append(control)
+
+    monkeypatch.setattr(link, "Server", Server)
+    monkeypatch.setattr(link, "message", lambda kind: lambda **fields: None)
+    setup = Setup.of(load_scenario("voxel_sphere", "voxel_sphere", "bowl", []))
+    world = World.of(setup, "", lockstep=True)
+    steps = round(setup.scenario.control_period / world.physics_step)
+    assert steps > 1
+    LockstepLink(setup, world).go_on()
+    assert asked == ["wait", {"steps": steps}]
+
+
+def test_a_run_that_came_to_its_end_leaves_its_real_time_factor(graph, setup_for, monkeypatch):
+    """One that is interrupted, or too short to measure, leaves none."""
+    setup, kept = setup_for(duration=0.02), []
+    node, world = graph.node("simulator"), World.find("flat")
+    stand_in = StandIn(graph.node("gazebo"), setup)
+    shell = GazeboShell(node, setup, world, stand_in, graph.run, keep=kept.append)
+    shell._finish("interrupted")
+    shell.result = {}
+    graph.controller(setup)
+    monkeypatch.setattr(gz_adapter, "MEASURED", 0.0)
+    graph.spin()
+    assert kept == [shell.result["real_time_factor"]]
 
 
 class Repeating(StandIn):

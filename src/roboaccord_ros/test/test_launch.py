@@ -19,10 +19,13 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_ros.plan.arguments import ARGUMENTS
+from sessions import in_time, processes_of
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "src/roboaccord_ros/roboaccord_ros"
 SHARED = ROOT / "launch/simulate.launch.py"
+SERPENOID = ROOT / "src/snake/launch/serpenoid.launch.py"
 OF_ROBOTS = sorted(ROOT.glob("src/*/launch/*.launch.py"))
 OF_ROBOTS = [path for path in OF_ROBOTS if path.resolve() == path]
 BY_ROSDEP = {"launch", "launch_ros", "ament_index_python", "yaml"}
@@ -77,9 +80,9 @@ def launched(folder, *words):
         )  # fmt: skip
         try:
             yield process
-            assert _ends(lambda: not _processes(process.pid)), _processes(process.pid)
+            assert in_time(lambda: not processes_of(process.pid)), processes_of(process.pid)
         finally:
-            if _processes(process.pid):
+            if processes_of(process.pid):
                 os.killpg(process.pid, signal.SIGKILL)
 
 
@@ -88,27 +91,6 @@ def launch(folder, *words):
     with launched(folder, *words) as process:
         status = process.wait(300)
     return status, (folder / "launch.log").read_text()
-
-
-def _processes(session):
-    """Return the command lines of the processes of a session that run."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, _, of = stat.read_text().rpartition(")")[2].split()[:4]
-            command = stat.with_name("cmdline").read_text().replace("\0", " ")
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if int(of) == session and state != "Z":
-            found.append(command)
-    return found
-
-
-def _ends(condition, within=20.0):
-    end = time.monotonic() + within
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.1)
-    return condition()
 
 
 def hash_in(output):
@@ -156,7 +138,7 @@ def test_ctrl_c_is_a_good_end_of_a_driven_run(tmp_path):
     words = ("packbot", "teleop.launch.py", "sim:=reference", f"record:={tmp_path}/bag")
     log = tmp_path / "launch.log"
     with launched(tmp_path, *words) as process:
-        assert _ends(lambda: list(tmp_path.glob("bag/*.mcap")), 60)
+        assert in_time(lambda: list(tmp_path.glob("bag/*.mcap")), 60)
         time.sleep(2.0)
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(60) == 0
@@ -170,7 +152,7 @@ def test_ctrl_c_is_a_good_end_of_a_driven_run(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_nothing_outlives_a_launch_that_is_terminated(number, tmp_path):
     with launched(tmp_path, "packbot", "teleop.launch.py", "sim:=reference") as process:
-        assert _ends(lambda: len(_processes(process.pid)) > 2, 60)
+        assert in_time(lambda: len(processes_of(process.pid)) > 2, 60)
         time.sleep(3.0)
         process.send_signal(number)
         assert process.wait(60) != 0
@@ -184,6 +166,36 @@ def test_a_refused_run_starts_nothing_and_fails(tmp_path):
     assert "unknown key gravity" in output
     assert "Traceback" not in output
     assert "process started" not in output
+
+
+@needs_ros2
+@pytest.mark.slow
+def test_an_unknown_argument_is_refused_unless_the_users_own_file_may_have_it(tmp_path):
+    status, output = launch(tmp_path, *serpenoid("duraton:=1"))
+    assert status == 1
+    assert "planning snake serpenoid" in output
+    assert output.splitlines()[-1].endswith("unknown argument duraton; did you mean duration?")
+    own = tmp_path / "own.launch.py"
+    own.write_text(
+        "from launch import LaunchDescription\n"
+        "from launch.actions import IncludeLaunchDescription\n"
+        "def generate_launch_description():\n"
+        f"    return LaunchDescription([IncludeLaunchDescription({str(SERPENOID)!r})])\n"
+    )
+    status, output = launch(tmp_path, str(own), "duraton:=1", "sim:=bullet")
+    assert status == 1
+    assert "sim:=bullet: there is auto" in output  # by the planner, past the names
+
+
+@needs_ros2
+@pytest.mark.slow
+def test_the_arguments_of_a_robots_file_are_shown_with_defaults():
+    """Those that it sets itself are not: none is required."""
+    command = ["ros2", "launch", str(SERPENOID), "--show-args"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    names = set(re.findall("^    '(.*)':$", shown, re.MULTILINE))
+    assert names == ARGUMENTS.keys() - {"robot", "scenario"}
+    assert shown.count("(default: ") == len(names)
 
 
 @needs_ros2

@@ -9,6 +9,8 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,11 +24,22 @@ from roboaccord.scenario.setup import Setup
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the planner is tested, is not installed")
 
-from roboaccord_ros.gazebo.prepare import ANSWERING, SERVER, on_own_cores, real_time_factor
+from roboaccord_ros.gazebo import transport
+from roboaccord_ros.gazebo.prepare import ANSWERING, SERVER, on_own_cores
+from roboaccord_ros.gazebo.speed import keep_factor, last_factor
+from roboaccord_ros.plan.choice import Sight, choose
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
 from roboaccord_ros.process import Process
 from roboaccord_ros.run import tied
+
+GAZEBO = ("ros_gz_sim", "ros_gz_bridge")
+SCENARIO = re.compile(r'simulate_scenario\("(\w+)", "(\w+)"\)')
+FILES = Path(__file__).resolve().parents[2].glob("*/launch/*.launch.py")
+LAUNCHES = sorted(found.groups() for f in FILES if (found := SCENARIO.search(f.read_text("utf-8"))))
+KINEMATIC = [("voxel_sphere", name) for name in ("arena", "incline", "sinusoid")]
+"""What has no forces, so that neither Gazebo nor an engine runs it."""
+DRIVEN = [name for name in LAUNCHES if name[1] == "teleop"]
 
 
 def plan_of(*words, robot="snake", scenario="serpenoid"):
@@ -41,12 +54,16 @@ def bare_machine(monkeypatch, tmp_path):
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "GZ_PARTITION"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
 def install(monkeypatch, tmp_path):
-    """Mark ROS packages as installed, and put the command gz on the path."""
+    """Mark ROS packages as installed, with the command gz and what lockstep needs beside it."""
+    module = "gz.msgs10.world_control_pb2"
+    monkeypatch.setitem(sys.modules, module, SimpleNamespace(WorldControl=object))
+    transport.message.cache_clear()
 
     def mark(*packages):
         folder = tmp_path / "share/ament_index/resource_index/packages"
@@ -58,7 +75,8 @@ def install(monkeypatch, tmp_path):
         monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
         monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
-    return mark
+    yield mark
+    transport.message.cache_clear()
 
 
 def test_without_gazebo_an_engine_is_chosen_and_the_reason_said():
@@ -75,44 +93,99 @@ def test_what_no_engine_runs_goes_to_the_reference():
     assert plan["by_name"]["simulator"]["parameters"]["engine"] == "reference"
 
 
-def test_gazebo_is_chosen_where_it_is_near_real_time(install, monkeypatch):
-    pytest.importorskip("packbot", reason="the Packbot is not installed")
-    install("ros_gz_sim", "ros_gz_bridge")
+def expected(launch, gazebo, factor):
+    """Return what `auto` is to choose, on a machine that has DART."""
+    if launch in KINEMATIC:
+        return "reference"
+    crawls = launch in DRIVEN and factor is not None and factor < 0.4
+    return "gz" if gazebo and not crawls else "dart"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("launch", LAUNCHES, ids="/".join)
+def test_auto_takes_gazebo_wherever_that_runs_the_scenario(launch, install, monkeypatch):
+    """A slow machine keeps nobody from Gazebo but a person who drives; a display opens its window.
+
+    Factors of the last run: not known, below what can be driven, and above it; or the slow one.
+    """
+    pytest.importorskip("dartpy", reason="DART is not installed")
+    pytest.importorskip(launch[0], reason="the robot is not installed")
+    request = Request.parse([f"robot:={launch[0]}", f"scenario:={launch[1]}"])
+    setup, how = request.setup, {"contacts": "", "lockstep": True}
+    assert request.driven == (launch in DRIVEN)
+    assert choose(request).sim == expected(launch, gazebo=False, factor=None)
+    install(*GAZEBO)
+    for factor in (None, 0.39, 0.41) if launch in DRIVEN else (0.39,):
+        if factor is not None:
+            keep_factor(setup, factor, **how)
+        choice = choose(request)
+        assert choice.sim == expected(launch, gazebo=True, factor=factor), choice.reason
+        for display in ("", ":0"):
+            monkeypatch.setenv("DISPLAY", display)
+            shown = Sight.of(request, choice.sim).gazebo
+            assert shown == (choice.sim == "gz" and display != "")
+
+
+def test_the_launches_are_those_of_five_robots():
+    """So that the table above is one of all of them."""
+    assert {robot for robot, _ in LAUNCHES} == {robot for robot, _ in DRIVEN}
+    assert len(DRIVEN) == 5
+    assert set(KINEMATIC) < set(LAUNCHES)
+
+
+def test_a_launch_in_gazebo_says_how_fast_the_last_one_was(install, monkeypatch):
+    install(*GAZEBO)
+    first = plan_of()["messages"][0]
+    assert "in sim:=gz; without a window: there is no display" in first
+    assert "real-time factor on this machine: not known yet" in first
+    setup = Request.parse(["robot:=snake", "scenario:=serpenoid"]).setup
+    keep_factor(setup, 0.217, contacts="", lockstep=True)
     monkeypatch.setenv("DISPLAY", ":0")
-    plan = plan_of("lockstep:=false", robot="packbot", scenario="teleop")
+    second = plan_of("headless:=true")["messages"][0]
+    assert "without a window: headless:=true" in second
+    assert "real-time factor on this machine: 0.22 in the last run" in second
+    assert "not known yet" in plan_of("contacts:=boxes")["messages"][0]
+    assert "without a window" not in plan_of()["messages"][0]
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "{", '{"snake serpenoid spheres lockstep": NaN}'])
+def test_a_damaged_or_locked_cache_is_no_error(damage, tmp_path):
+    setup = Request.parse(["robot:=snake", "scenario:=serpenoid"]).setup
+    how = {"contacts": "", "lockstep": True}
+    keep_factor(setup, 0.5, **how)
+    assert last_factor(setup, **how) == 0.5
+    (file,) = (tmp_path / "cache").rglob("*.json")
+    file.write_text(damage)
+    assert last_factor(setup, **how) is None
+    keep_factor(setup, 0.25, **how)
+    assert last_factor(setup, **how) == 0.25
+    file.unlink()
+    file.mkdir()
+    keep_factor(setup, 0.5, **how)
+    assert last_factor(setup, **how) is None
+
+
+def test_gazebo_and_its_window_are_two_processes(install, monkeypatch):
+    pytest.importorskip("packbot", reason="the Packbot is not installed")
+    install(*GAZEBO)
+    monkeypatch.setenv("DISPLAY", ":0")
+    plan = plan_of(robot="packbot", scenario="teleop")
     names = plan["by_name"]
     assert {"gazebo", "clock_bridge", "bridge", "create", "gz_adapter", "crosscheck"} < set(names)
     assert names["gz_adapter"]["after"] == "create"
-    assert names["gazebo"]["meaning"] == "window_ends"
-    assert "-s" not in names["gazebo"]["command"]
+    assert names["create"]["within"] == 60.0
+    ends = {
+        name: (names[name]["meaning"], names[name]["command"][2])
+        for name in names
+        if "gazebo" in name
+    }
+    assert ends == {"gazebo": ("helper", "-s"), "gazebo_window": ("window_ends", "-g")}
     partitions = {p["env"].get("GZ_PARTITION") for n, p in names.items() if p["env"]}
     assert len(partitions) == 1
     assert partitions.pop() in plan["messages"][1]
-    headless = plan_of("headless:=true", "lockstep:=false", robot="packbot", scenario="teleop")
-    assert "-s" in headless["by_name"]["gazebo"]["command"]
-
-
-def test_gazebo_is_not_chosen_for_a_robot_that_would_crawl(install):
-    from roboaccord_ros.gazebo.bridge import World
-
-    install("ros_gz_sim", "ros_gz_bridge")
-    expected = real_time_factor("snake", World.find("flat"))
-    plan = plan_of("lockstep:=false")
-    assert ("gz_adapter" in plan["by_name"]) == (expected >= 0.4)
-
-
-@pytest.mark.parametrize(("step", "chosen"), [("0.0002", True), ("0.0001", False)])
-def test_gazebo_is_chosen_from_two_fifths_of_real_time_on(step, chosen, install, tmp_path):
-    """The Packbot's step takes 0.5 ms."""
-    from roboaccord_ros.gazebo.bridge import World
-
-    pytest.importorskip("packbot", reason="the Packbot is not installed")
-    install("ros_gz_sim", "ros_gz_bridge")
-    text = World.find("packbot").path.read_text()
-    world = tmp_path / "slow.sdf"
-    world.write_text(re.sub(r"(?<=<max_step_size>)[^<]*", step, text))
-    plan = plan_of(f"world:={world}", "lockstep:=false", robot="packbot", scenario="teleop")
-    assert ("gz_adapter" in plan["by_name"]) == chosen
+    headless = plan_of("headless:=true", robot="packbot", scenario="teleop")["by_name"]
+    assert "gazebo" in headless
+    assert "gazebo_window" not in headless
 
 
 def test_the_users_partition_is_kept(install, monkeypatch):

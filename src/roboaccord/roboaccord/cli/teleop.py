@@ -48,6 +48,9 @@ class Link(Protocol):
     def fail(self, fault: Fault) -> None:
         """Let a joint fail."""
 
+    def engine(self) -> str:
+        """Return the simulator of the robot, or "" while that is unknown."""
+
 
 def teleop_command(
     robot: RobotName,
@@ -114,8 +117,10 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
             screen.show(state, math.nan)
         keyboard.stop()
         link.exchange(keyboard.target(state), {}, 1.0 / RATE)
+        engine = link.engine()
     wall = time.monotonic() - started
-    return Result({"robot": setup.robot.name, "wall_time": wall}, [f"drove for {wall:.1f} s"])
+    summary = {"robot": setup.robot.name, "engine": engine, "wall_time": wall}
+    return Result(summary, [f"drove for {wall:.1f} s in {engine or 'an unknown simulator'}"])
 
 
 def connection(setup: Setup, namespace: str) -> AbstractContextManager[Link]:

@@ -12,7 +12,8 @@ import dataclasses
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from rclpy.node import Node
@@ -25,6 +26,7 @@ from roboaccord.contract.trajectory import Event
 from roboaccord.gazebo.form import LEVEL, base_in_gazebo, contact_shapes, is_level
 from roboaccord.run.motion import Motion
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.watch import START_TIMEOUT
 
 from roboaccord_ros.gazebo.bridge import (
     LevelBase,
@@ -38,6 +40,7 @@ from roboaccord_ros.gazebo.camera import Camera
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.gazebo.lateness import Lateness
 from roboaccord_ros.gazebo.link import FreeLink, Link, LockstepLink
+from roboaccord_ros.gazebo.speed import keep_factor
 from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.faults import FaultInlet, declare_faults
@@ -47,6 +50,8 @@ from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import POLL, Run, report_main_of
 from roboaccord_ros.graph.switch_services import SwitchServices
 from roboaccord_ros.nodes.pacing import Pace
+
+MEASURED = 1.0  # s of wall time from which on a run shows how fast it is
 
 
 class GazeboShell:
@@ -59,10 +64,12 @@ class GazeboShell:
         link: how efforts reach Gazebo, in lockstep or free.
         peers: nodes that must receive the states before the world runs.
         timeout: how long Gazebo may be silent [s of wall time].
+        start_timeout: how long the peers may take to be there [s of wall time].
         pace: of the commands in lockstep, as the simulator's.
         endless: whether it runs until it is interrupted.
         max_delay: how late a command may act [control periods]; 0 for no bound.
         contacts: with what the robot touches the ground, of the description that Gazebo has.
+        keep: takes the real-time factor of a run that came to its end.
     """
 
     def __init__(
@@ -76,13 +83,16 @@ class GazeboShell:
         timeout: float = 30.0,
         pace: float = 0.0,
         *,
+        start_timeout: float = START_TIMEOUT,
         endless: bool = False,
         max_delay: int = 0,
         contacts: str = "",
+        keep: Callable[[float], None] = lambda _: None,
     ) -> None:
         self._node, self._setup, self._world, self._run = node, setup, world, run
         self._link = link
-        self._peers, self._timeout = peers, timeout
+        self._peers, self._timeout, self._start_timeout = peers, timeout, start_timeout
+        self._keep = keep
         period = setup.scenario.control_period
         world.check_period(period)
         self._ticks = 0 if endless else count_steps(setup.scenario.duration, period, "duration")
@@ -155,8 +165,8 @@ class GazeboShell:
             missing = self._missing()
             if not missing and not self._rival:
                 self._prepare()
-            elif silent > 2 * self._timeout:
-                raise LockstepError(f"{missing} within {2 * self._timeout:g} s")
+            elif silent > self._start_timeout:
+                raise LockstepError(f"{missing} within {self._start_timeout:g} s")
         elif silent > self._timeout:
             topic = f"/{self._robot}/{graph.GZ_STATES}"
             raise LockstepError(f"no states on {topic} for {self._timeout:g} s")
@@ -287,6 +297,8 @@ class GazeboShell:
             "error": error,
         }
         self._outlet.result(self.result)
+        if over and wall > MEASURED:
+            self._keep(self._seen / wall)
         if not error:
             self._run.done()
 
@@ -305,11 +317,12 @@ def build(node: Node, run: Run) -> GazeboShell:
         LockstepLink(setup, world) if lockstep else FreeLink(node, setup, world),
         run,
         values["peers"],
-        values["start_timeout"],
-        values["pace"] if lockstep else 0.0,  # free, the world's own rate counts
+        pace=values["pace"] if lockstep else 0.0,  # free, the world's own rate counts
+        start_timeout=values["start_timeout"],
         endless=math.isinf(values["duration"]),
         max_delay=0 if lockstep else values["max_delay"],
         contacts=values["contacts"],
+        keep=partial(keep_factor, setup, contacts=values["contacts"], lockstep=lockstep),
     )
 
 

@@ -22,18 +22,11 @@ from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.process import Process
 
+INTERRUPT = Path(__file__).with_name("interrupt.rb")
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
-STEP_TIME = {
-    "snake": 2.3e-3,
-    "monkeybot": 0.45e-3,
-    "packbot": 0.5e-3,
-    "roller_sphere": 1.6e-3,
-    "voxel_sphere": 1.8e-3,
-}
-"""Wall time of a physics step [s] in lockstep over the bridge, measured on 2 cores."""
-NEAR_REAL_TIME = 0.4  # simulated seconds a second
-SERVER = "gazebo"  # name of the process
+SERVER, WINDOW = "gazebo", "gazebo_window"  # names of the processes
+UP = 60.0  # s that the server may take to come up and take the robot
 ANSWERING = ("clock_bridge", "bridge", "gz_adapter", "controller")
 
 
@@ -63,11 +56,6 @@ def check_gazebo(setup: Setup, world: str, *, lockstep: bool, contacts: str) -> 
     for fault in setup.faults:
         refuse_hold(fault, lockstep=lockstep)
     return found
-
-
-def real_time_factor(robot: str, world: World) -> float:
-    """Return the real-time factor to expect of a robot; 1 where nothing was measured."""
-    return world.physics_step / STEP_TIME.get(robot, world.physics_step)
 
 
 def partition() -> dict[str, str]:
@@ -110,13 +98,22 @@ def gazebo_processes(
     place = {"x": x, "y": y, "z": z, "R": roll, "P": pitch, "Y": yaw}
     urdf = expand_for_gazebo(setup, adapter.get("contacts", ""))
     model = {"world": world.name, "name": setup.robot.name, "string": urdf}
+    found = {
+        **env,
+        "GZ_SIM_RESOURCE_PATH": os.pathsep.join(models),
+        "RUBYOPT": f"-r{INTERRUPT} {os.environ.get('RUBYOPT', '')}".rstrip(),
+    }
+    # `gz sim` without -s and -g forks into both, and leaves them behind where it is killed; and its
+    # server can wait for ever for a message of its window.
+    shown = Process(name=WINDOW, meaning="window_ends", command=["gz", "sim", "-g"], env=found)
     return [
         Process(
             name=SERVER,
-            meaning="window_ends" if window else "helper",
-            command=["gz", "sim", *([] if window else ["-s"]), str(world.path)],
-            env={**env, "GZ_SIM_RESOURCE_PATH": os.pathsep.join(models)},
+            meaning="helper",
+            command=["gz", "sim", "-s", str(world.path)],
+            env=found,
         ),
+        *([shown] if window else []),
         Process(
             name="clock_bridge",
             meaning="helper",
@@ -140,6 +137,8 @@ def gazebo_processes(
             executable="create",
             parameters={**model, **place},
             env=env,
+            within=UP,
+            late="Gazebo's server does not answer",
         ),
         Process(
             name="gz_adapter",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from roboaccord.contract.errors import AccordError
 
@@ -17,8 +18,10 @@ def main() -> int:
     """Print the plan, or in one line why there is none; return the exit status."""
     try:
         request = Request.parse(sys.argv[1:])
-        plan = make_plan(request)
-        refuse_rival(request["namespace"])
+        with ThreadPoolExecutor() as beside:  # discovery takes a while
+            quiet = beside.submit(refuse_rival, request["namespace"])
+            plan = make_plan(request)
+        quiet.result()
     except AccordError as error:
         sys.stderr.write(f"error: {error}\n")
         return STATUS_ERROR

@@ -12,15 +12,12 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import is_file
 
 from roboaccord_ros.gazebo.bridge import World
-from roboaccord_ros.gazebo.prepare import (
-    NEAR_REAL_TIME,
-    check_gazebo,
-    is_installed,
-    real_time_factor,
-)
+from roboaccord_ros.gazebo.prepare import check_gazebo, is_installed
+from roboaccord_ros.gazebo.speed import last_factor
 from roboaccord_ros.plan.request import Request
 
 GAZEBO = "gz"
+SLOW = 0.4  # of real time, below which nobody drives
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ def choose(request: Request) -> Choice:
         try:
             world = _check(request, sim)
             if world is not None:
-                reasons.append(_expected(request.setup.robot.name, world))
+                _refuse_slow(request)
             return Choice(sim, "; ".join(reasons), world)
         except AccordError as error:
             reasons.append(f"not {sim}: {error}".removesuffix("; try sim:=dart"))
@@ -71,13 +68,18 @@ def _check(request: Request, sim: str) -> World | None:
     return None
 
 
-def _expected(robot: str, world: World) -> str:
-    """Return the real-time factor to expect in words; refuse one that is too low."""
-    factor = real_time_factor(robot, world)
-    words = f"{factor:.2g} of real time is expected"
-    if factor < NEAR_REAL_TIME:
-        raise AccordError(words)
-    return words
+def speed(request: Request) -> float | None:
+    """Return the real-time factor of the last such run in Gazebo on this machine, if known."""
+    return last_factor(request.setup, contacts=request["contacts"], lockstep=request.on("lockstep"))
+
+
+def _refuse_slow(request: Request) -> None:
+    """Refuse to let a person drive where the last run was slow."""
+    factor = speed(request)
+    if request.driven and factor is not None and factor < SLOW:
+        raise AccordError(
+            f"its last run on this machine came to {factor:.2g} of real time; sim:=gz for it anyway"
+        )
 
 
 @dataclass(frozen=True)

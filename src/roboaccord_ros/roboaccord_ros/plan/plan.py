@@ -20,7 +20,7 @@ from roboaccord_ros.gazebo.prepare import (
     partition,
 )
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.plan.choice import GAZEBO, Choice, Sight, choose
+from roboaccord_ros.plan.choice import GAZEBO, Choice, Sight, choose, speed
 from roboaccord_ros.plan.request import Request
 from roboaccord_ros.process import Process
 
@@ -157,6 +157,13 @@ def _messages(
         f"look: {sight.where(bag) or 'ros2 topic echo, or rviz:=true, foxglove:=true'}",
         f"bag: {bag}" if bag else "no bag (record:=false)",
     ]
+    if choice.sim == GAZEBO:
+        factor = speed(request)
+        known = "not known yet" if factor is None else f"{factor:.2g} in the last run"
+        words.insert(1, f"real-time factor on this machine: {known}")
+        if not sight.gazebo:
+            why = "headless:=true" if request.on("headless") else "there is no display"
+            words.insert(1, f"without a window: {why}")
     if request.duration == float("inf"):
         words.append("until Ctrl-C")
     lines = ["; ".join(words)]

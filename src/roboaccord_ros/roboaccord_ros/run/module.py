@@ -11,6 +11,5 @@ import signal
 import sys
 
 if __name__ == "__main__":
-    interrupted = 128 + signal.SIGINT
-    signal.signal(signal.SIGINT, lambda *_: os._exit(interrupted))
+    signal.signal(signal.SIGINT, lambda *_: os._exit(0))  # else `ros2 launch` calls it dead
     runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)

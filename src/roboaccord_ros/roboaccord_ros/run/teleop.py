@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any
 from geometry_msgs.msg import Twist, Vector3
 from rclpy.context import Context
 from rclpy.node import Node
-from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool
+from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool, decode_string
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import RobotState, Target
@@ -69,7 +70,7 @@ class RosLink:
         self._joint_states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
         self._subscriptions = {
             name: graph.subscribe(node, robot.name, name, print, qos=graph.LIVE)
-            for name in (graph.ODOMETRY, graph.STATES)
+            for name in (graph.ODOMETRY, graph.STATES, graph.SCENARIO)
         }
         self._switches = {
             name: graph.subscribe_switch(node, robot.name, name, print) for name in switches
@@ -119,6 +120,11 @@ class RosLink:
         time.sleep(seconds)
         self._take()
         return self._state
+
+    def engine(self) -> str:
+        """Return the simulator that the robot states at its start, or "" while that is unknown."""
+        data = _newest(self._subscriptions[graph.SCENARIO])
+        return str(json.loads(decode_string(data))["engine"]) if data else ""
 
     def fail(self, fault: Fault) -> None:
         """Let a joint fail."""
