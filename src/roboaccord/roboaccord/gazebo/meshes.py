@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -59,12 +60,40 @@ def write_faceted(path: Path, vertices: Array, faces: Index) -> None:
     a, b, c = vertices[faces].transpose(1, 0, 2)
     normals = np.cross(b - a, c - a)
     normals /= np.linalg.norm(normals, axis=1)[:, None]
-    lines = [f"mtllib {MATERIAL}", "usemtl plain"]
-    lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices.tolist()]
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices.tolist()]
     lines += [f"vn {x!r} {y!r} {z!r}" for x, y, z in normals.tolist()]
     corners = enumerate((faces + 1).tolist(), 1)
     lines += [f"f {a}//{i} {b}//{i} {c}//{i}" for i, (a, b, c) in corners]
-    for name, text in ((MATERIAL, PLAIN), (path.name, "\n".join(lines) + "\n")):
+    _write(path, lines)
+
+
+def write_squared(path: Path, vertices: Array, faces: Index) -> None:
+    """Write terrain to be seen as OBJ, without its bottom, with a texture of 1 m laid on from above.
+
+    Args:
+        path: of the file; one that is there is replaced as a whole.
+        vertices: (m, 3) [m].
+        faces: (k, 3), counterclockwise seen from outside.
+    """
+    height = vertices[:, 2]
+    faces = faces[(height[faces] > height.min()).any(axis=1)]
+    used, corners = np.unique(faces, return_inverse=True)
+    vertices, faces = vertices[used], corners.reshape(faces.shape)
+    a, b, c = vertices[faces].transpose(1, 0, 2)
+    normals = np.zeros_like(vertices)
+    np.add.at(normals, faces, np.cross(b - a, c - a)[:, None])
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    lines = [f"v {x:.4f} {y:.4f} {z:.4f}" for x, y, z in vertices.tolist()]
+    lines += [f"vt {x:.3f} {y:.3f}" for x, y, _ in vertices.tolist()]
+    lines += [f"vn {x:.2f} {y:.2f} {z:.2f}" for x, y, z in normals.tolist()]
+    lines += [f"f {a}/{a}/{a} {b}/{b}/{b} {c}/{c}/{c}" for a, b, c in (faces + 1).tolist()]
+    _write(path, lines)
+
+
+def _write(path: Path, lines: Sequence[str]) -> None:
+    """Write an OBJ file and its material."""
+    head = [f"mtllib {MATERIAL}", "usemtl plain"]
+    for name, text in ((MATERIAL, PLAIN), (path.name, "\n".join([*head, *lines]) + "\n")):
         draft = path.with_suffix(f".{os.getpid()}")
         draft.write_text(text, encoding="utf-8")
         draft.replace(path.with_name(name))

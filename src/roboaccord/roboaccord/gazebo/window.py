@@ -19,7 +19,7 @@ HIDDEN = (
     "MarkerManager", "SelectEntities", "VisualizationCapabilities",
 )  # fmt: skip
 PANELS = {
-    "WorldControl": (72, 121, "left", ("play_pause", "step", "start_paused", "use_event")),
+    "WorldControl": (72, 160, "left", ("play_pause", "step", "start_paused", "use_event")),
     "WorldStats": (
         110, 290, "right", ("sim_time", "real_time", "real_time_factor", "iterations")
     ),

@@ -80,14 +80,8 @@ PAINTED = """<geometry>{geometry}</geometry>
             <diffuse>{colour}</diffuse>
             <specular>0.05 0.05 0.05 1</specular>
           </material>"""
-# The squares of models/ground, whose top is at z = 0.
-SQUARES = """<pose>{shift!r} 0 {top!r} 0 0 0</pose>
-          <geometry>
-            <mesh>
-              <uri>model://ground/meshes/ground.obj</uri>
-            </mesh>
-          </geometry>
-          <material>
+# Squares against which motion shows, of models/ground, whose top is at z = 0.
+SQUARED = """<material>
             <diffuse>{colour}</diffuse>
             <specular>0.05 0.05 0.05 1</specular>
             <pbr>
@@ -98,6 +92,13 @@ SQUARES = """<pose>{shift!r} 0 {top!r} 0 0 0</pose>
               </metal>
             </pbr>
           </material>"""
+SQUARES = """<pose>{shift!r} 0 {top!r} 0 0 0</pose>
+          <geometry>
+            <mesh>
+              <uri>model://ground/meshes/ground.obj</uri>
+            </mesh>
+          </geometry>
+          {squared}"""
 WOOD = "0.72 0.58 0.40 1"  # of what stands on the ground
 PLAIN, TINTED = "1 1 1 1", "0.75 0.85 1 1"  # of the ground, and beyond where its friction changes
 MASK = """
@@ -184,7 +185,8 @@ def squares(top: float, *, shift: float = 0.0, colour: str = PLAIN) -> str:
         shift: of its middle along x [m].
         colour: by which that of the squares is multiplied.
     """
-    return SQUARES.format(top=float(top), shift=float(shift), colour=colour)
+    squared = SQUARED.format(colour=colour)
+    return SQUARES.format(top=float(top), shift=float(shift), squared=squared)
 
 
 def box(size: Iterable[float]) -> str:

@@ -12,10 +12,10 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.view.camera import Camera
 from roboaccord.view.scene import Scene
 
-PART = 0.42  # of a picture's width that the robot spans; docked panels leave a third of the window
+PART = 0.52  # of a picture's width that the robot spans: Gazebo's panels leave 0.65 of its window
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(25.0)  # over ground
 STEEP = math.radians(40.0)  # over terrain, into whose hollows it looks
-ASIDE, ABOVE = math.radians(-15.0), math.radians(5.0)  # in front of a wall, which is the y-z plane
+ASIDE, ABOVE = math.radians(-10.0), math.radians(5.0)  # in front of a wall, which is the y-z plane
 HALVINGS = 50
 
 

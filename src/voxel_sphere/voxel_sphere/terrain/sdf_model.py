@@ -9,7 +9,8 @@ from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_folder, check_target
-from roboaccord.gazebo.world import world_text
+from roboaccord.gazebo.meshes import write_squared
+from roboaccord.gazebo.world import PLAIN, SQUARED, world_text
 from roboaccord.run.output import make_folder
 
 from voxel_sphere.terrain.mesh import Mesh, write_mesh, write_whole
@@ -28,7 +29,7 @@ MODEL_CONFIG = """<?xml version="1.0"?>
 """
 MODEL = """<?xml version="1.0"?>
 <!-- Terrain of voxels, its origin in the corner of the grid. Contacts take the smaller friction of
-     both surfaces: mu = {friction:g} here. -->
+     both surfaces: mu = {friction:g} here. What is seen has the squares of model://ground. -->
 <sdf version="1.9">
   <model name="{name}">
     <static>true</static>
@@ -51,14 +52,10 @@ MODEL = """<?xml version="1.0"?>
       <visual name="visual">
         <geometry>
           <mesh>
-            <uri>meshes/terrain.stl</uri>
+            <uri>meshes/terrain.obj</uri>
           </mesh>
         </geometry>
-        <material>
-          <ambient>0.55 0.53 0.48 1</ambient>
-          <diffuse>0.55 0.53 0.48 1</diffuse>
-          <specular>0.05 0.05 0.05 1</specular>
-        </material>
+          {squared}
       </visual>
     </link>
   </model>
@@ -122,13 +119,15 @@ def write_world(
     for path in (model, world):
         if path.exists() and not replace:
             raise AccordError(f"{path} is there already: use another --name, or --force")
-    check_folder(model, [".stl", ".sdf", ".config"])
+    check_folder(model, [".stl", ".obj", ".mtl", ".sdf", ".config"])
     check_target(world)
-    fields = {"name": name, "friction": friction}
+    squared = SQUARED.format(colour=PLAIN)
+    fields = {"name": name, "friction": friction, "squared": squared}
     try:
         with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(model.parent)) as draft:
             new = Path(draft, "new")
             write_mesh(mesh, new / "meshes" / "terrain.stl", voxel_size)
+            write_squared(new / "meshes" / "terrain.obj", mesh.vertices * voxel_size, mesh.faces)
             config = MODEL_CONFIG.format(**fields, triangles=len(mesh.faces))
             (new / "model.config").write_text(config, encoding="utf-8")
             (new / "model.sdf").write_text(MODEL.format(**fields), encoding="utf-8")
