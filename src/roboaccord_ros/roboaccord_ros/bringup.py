@@ -119,7 +119,7 @@ def refuse_unknown(context: LaunchContext, known: list[str]) -> None:
     Raises:
         RuntimeError: naming the argument, and what is close to it.
     """
-    if not _is_launched(Path(context.locals.current_launch_file_path)):
+    if not _is_launched(Path(context.get_locals_as_dict().get("current_launch_file_path", ""))):
         return
     for name in (word.partition(":=")[0] for word in context.argv):
         if name not in (*known, *TAKEN_BY_LAUNCH.split()):
@@ -194,8 +194,8 @@ class BringUp:
         self._python, self._plan, self._claim = python, plan, claim
         self._actions: dict[str, Any] = {}
         self._left = {p["name"]: p["meaning"] for p in plan["processes"]}
-        self._over, self._differs = False, False
-        self._outcome = ""
+        self._over, self._differs, self._failed = False, False, False
+        self._outcome = "the launch was interrupted"
 
     def start(self) -> list[Any]:
         """Return what is to be done at once."""
@@ -253,7 +253,7 @@ class BringUp:
             RuntimeError: if it ended badly; then the launch shuts down, and fails.
         """
         meaning, code, ending = self._left.pop(name), event.returncode, context.is_shutdown
-        good = code in DONE or meaning == "window" or bool(ending and self._outcome)
+        good = code in DONE or meaning == "window" or (ending and self._failed)
         if name == "crosscheck" and code == 1:
             good = self._differs = True
         if ending and (code in INTERRUPTED or meaning not in ("ends", "part")):
@@ -264,8 +264,8 @@ class BringUp:
             self._fail(self._reason(name, code))
         if ending:
             self._check_verdict()
-            outcome = self._outcome or "the launch was interrupted"
-            return [] if self._left.keys() & self._actions.keys() else [LogInfo(msg=outcome)]
+            running = self._left.keys() & self._actions.keys()
+            return [] if running else [LogInfo(msg=self._outcome)]
         if meaning == "once":
             return self._after(name)
         if meaning == "window_ends":
@@ -282,7 +282,7 @@ class BringUp:
         return f"{name} ended early, with status {code}"
 
     def _fail(self, reason: str) -> None:
-        self._outcome = f"the launch failed: {reason}"
+        self._failed, self._outcome = True, f"the launch failed: {reason}"
         raise RuntimeError(reason)
 
     def _go_on(self, *, begin: bool) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -196,6 +197,18 @@ def test_the_arguments_of_a_robots_file_are_shown_with_defaults():
     names = set(re.findall("^    '(.*)':$", shown, re.MULTILINE))
     assert names == ARGUMENTS.keys() - {"robot", "scenario"}
     assert shown.count("(default: ") == len(names)
+
+
+@needs_ros2
+@pytest.mark.slow
+def test_planning_takes_few_seconds_of_computing_though_nothing_is_compiled(tmp_path, monkeypatch):
+    """The robot with the most kernels, refused after all of its planning."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cold"))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    status, output = launch(tmp_path, "roller_sphere", "headings.launch.py", "record:=/dev/null/x")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (status, "no bag can be written" in output) == (1, True)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 5.0  # s
 
 
 @needs_ros2

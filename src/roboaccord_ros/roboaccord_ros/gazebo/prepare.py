@@ -22,7 +22,7 @@ from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.process import Process
 
-INTERRUPT = Path(__file__).with_name("interrupt.rb")
+INTERRUPT = Path(__file__).with_name("gz_interrupt.rb")
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 SERVER, WINDOW = "gazebo", "gazebo_window"  # names of the processes
@@ -101,7 +101,8 @@ def gazebo_processes(
     found = {
         **env,
         "GZ_SIM_RESOURCE_PATH": os.pathsep.join(models),
-        "RUBYOPT": f"-r{INTERRUPT} {os.environ.get('RUBYOPT', '')}".rstrip(),
+        "RUBYLIB": os.pathsep.join([str(INTERRUPT.parent), os.environ.get("RUBYLIB", "")]),
+        "RUBYOPT": f"-r{INTERRUPT.stem} {os.environ.get('RUBYOPT', '')}",
     }
     # `gz sim` without -s and -g forks into both, and leaves them behind where it is killed; and its
     # server can wait for ever for a message of its window.

@@ -3,7 +3,7 @@
 python tied.py SIGNAL PARENT CORES COMMAND..., where CORES is 0,1 say; all of them if empty.
 
 `ros2 launch` leaves its processes behind when it is terminated or killed. Ctrl-C shows no traceback
-as Python starts: there `run/module.py` minds it soon.
+as Python or Ruby starts: `run/module.py` and `gazebo/gz_interrupt.rb` take it soon.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import signal
 import sys
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>; it survives exec
-MODULE = "roboaccord_ros.run.module"
+TAKE_IT_SOON = {"roboaccord_ros.run.module", "gz"}
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN if MODULE in sys.argv else signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN if TAKE_IT_SOON & {*sys.argv} else signal.SIG_DFL)
     import ctypes
     import os
 
