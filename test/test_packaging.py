@@ -36,6 +36,8 @@ pytestmark = pytest.mark.thorough
 # Compiling the kernels anew in each place would take most of the time.
 INTERPRETED = clean_environment(NUMBA_DISABLE_JIT="1")
 
+LAUNCHING = ("launch/*.launch.py", "*/bringup.py", "*/view_robot.py")
+
 Shell = Callable[[str], str]
 
 ASK_PLACES = """
@@ -172,7 +174,7 @@ def test_manifests_name_what_the_python_of_ros_imports(package: str) -> None:
     folder = ROOT / "src" / package
     manifest = ET.parse(folder / "package.xml").getroot()
     named = {str(element.text) for element in manifest.findall("exec_depend")}
-    for path in (*folder.glob("launch/*.launch.py"), *folder.glob("*/bringup.py")):
+    for path in (path for pattern in LAUNCHING for path in folder.glob(pattern)):
         assert _imported(path) <= named, path
     if package == "roboaccord_ros":
         wheels = {

@@ -29,6 +29,7 @@ ROBOTS = robot_names()
 HALF = math.tan(math.radians(45.0))  # of Gazebo's horizontal field of view
 NARROW, WIDE = 4 / 3, 16 / 9  # windows
 LEAST = 0.05  # of the picture's width that a robot must have to be seen well
+BY_HAND = {"config/rviz/view_robot.rviz"}  # of no robot in particular
 AHEAD = 1e-2  # m by which what hides a point must be before it
 
 
@@ -54,7 +55,7 @@ def test_made_anew_they_are_the_same() -> None:
     assert not changed, "run: make shared"
     for kind in ("rviz", "foxglove", "plotjuggler"):
         there = {f"config/{kind}/{path.name}" for path in (ROOT / "config" / kind).iterdir()}
-        assert there == {path for path in made if path.startswith(f"config/{kind}/")}
+        assert there - BY_HAND == {path for path in made if path.startswith(f"config/{kind}/")}
 
 
 def camera(name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,15 @@ from setuptools import find_packages, setup
 NAME = "roboaccord_ros"
 # What the workspace shares, by folder: all are links to those at its top. Where colcon links files,
 # one that is no longer there leaves a link to nothing.
-FOLDERS = ("config", "config/*/", "launch", "models/*/", "models/*/meshes/", "worlds")
+FOLDERS = (
+    "config",
+    "config/*/",
+    "environment",
+    "launch",
+    "models/*/",
+    "models/*/meshes/",
+    "worlds",
+)
 SHARED = {
     folder: files
     for pattern in FOLDERS
@@ -32,6 +40,7 @@ setup(
         *((f"share/{NAME}/{folder}", files) for folder, files in SHARED.items()),
     ],
     install_requires=["numpy>=1.26", "pyyaml>=6", "roboaccord"],
+    extras_require={"test": ["hypothesis", "pytest"]},
     entry_points={
         "console_scripts": [
             *(f"{node} = {NAME}.nodes.{node}:main" for node in NODES),
