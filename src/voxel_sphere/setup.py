@@ -35,7 +35,7 @@ setup(
     ],
     extras_require={
         "mesh": ["fast-simplification>=0.1", "scikit-image>=0.22", "trimesh>=4"],
-        "test": ["hypothesis", "pytest"],
+        "test": ["pytest"],
     },
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
