@@ -20,6 +20,7 @@ TOP = Path(__file__).resolve().parents[1]
 DISTRO = os.environ.get("ROS_DISTRO") or "jazzy"
 PREFIXES = os.environ.get("AMENT_PREFIX_PATH") or f"/opt/ros/{DISTRO}"
 PYTHONS = (3, 11), (3, 13)
+OURS = ("roboaccord", "roboaccord_ros")  # first, as they explain what robots also need
 MODULES = {"pil": "PIL", "protobuf": "google.protobuf"}
 ROSDEP_SOURCES = Path("/etc/ros/rosdep/sources.list.d")
 
@@ -38,7 +39,7 @@ def missing_tools() -> Iterator[tuple[str, str]]:
 
 def missing_keys() -> Iterator[tuple[str, str]]:
     """Yield each rosdep key of the package.xml files that is missing, and what it is for."""
-    manifests = sorted(TOP.glob("src/*/package.xml"))
+    manifests = sorted(TOP.glob("src/*/package.xml"), key=lambda path: path.parent.name not in OURS)
     done = {path.parent.name for path in manifests}
     for path in manifests:
         parser = ET.XMLParser(target=ET.TreeBuilder(insert_comments=True))
