@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from roboaccord.bag.topics import input_topics
 from roboaccord.description.meshes import read_mesh
 from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.numerics.rotations import rpy_matrix
@@ -182,7 +183,7 @@ def test_commands_of_a_world_are_about_topics_of_its_robot(name: str) -> None:
 
 
 def test_the_recorder_knows_the_topics_of_the_nodes() -> None:
-    """Each topic of a bag, a state of a switch and a result has its quality of service."""
+    """Each topic of a bag, a result, an input and a state of a switch has its quality of service."""
     given = yaml.safe_load((ROOT / "config" / "recorder.yaml").read_text(encoding="utf-8"))
     always = (
         names.STATES, names.ODOMETRY, names.EFFORTS, names.EVENTS, names.CONTACTS, names.WRENCH,
@@ -195,6 +196,8 @@ def test_the_recorder_knows_the_topics_of_the_nodes() -> None:
             latched = topic in names.ALL_LATCHED or topic in switches
             expected = "transient_local" if latched else "volatile"
             assert given[f"/{robot}/{topic}"]["durability"] == expected
+        for topic in (*input_topics(show(robot).setup.robot), names.FAULT):
+            assert given[f"/{robot}/{topic}"]["reliability"] == "best_effort"
     words = {"history", "depth", "reliability", "durability"}
     assert all(set(profile) == words for profile in given.values())
 
