@@ -183,7 +183,7 @@ def test_commands_of_a_world_are_about_topics_of_its_robot(name: str) -> None:
 
 
 def test_the_recorder_knows_the_topics_of_the_nodes() -> None:
-    """Each topic of a bag, a result, an input and a state of a switch has its quality of service."""
+    """Each topic of a bag, state of a switch, result and input has its quality of service."""
     given = yaml.safe_load((ROOT / "config" / "recorder.yaml").read_text(encoding="utf-8"))
     always = (
         names.STATES, names.ODOMETRY, names.EFFORTS, names.EVENTS, names.CONTACTS, names.WRENCH,
