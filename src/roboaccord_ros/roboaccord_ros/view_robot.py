@@ -49,6 +49,7 @@ def view_robot(robot: str | None = None) -> LaunchDescription:
                 package="robot_state_publisher",
                 executable="robot_state_publisher",
                 parameters=[{"robot_description": ParameterValue(urdf, value_type=str)}],
+                on_exit=Shutdown(),
             ),
             Node(package=sliders, executable=sliders, condition=IfCondition(gui)),
             Node(package=fixed, executable=fixed, condition=UnlessCondition(gui)),
