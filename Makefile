@@ -118,15 +118,10 @@ shared: $(VENV)/.demo ## make anew what config/, models/ and worlds/ have of the
 	$(VENV)/bin/python -m roboaccord_ros.shared
 
 .PHONY: ros
-ros: ## build on a machine with ROS 2 Jazzy
-	@test -n "$${ROS_DISTRO-}" || \
-	    { echo "make ros: ROS 2 is not sourced: source /opt/ros/jazzy/setup.bash" >&2; exit 2; }
-	@for tool in colcon xacro; do command -v $$tool >/dev/null || { echo \
-	    "make ros: no $$tool: apt-get install python3-colcon-common-extensions ros-$$ROS_DISTRO-xacro" \
-	    >&2; exit 2; }; done
-	@python3 -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { echo \
-	    "make ros: the Python of ROS must be 3.11, 3.12 or 3.13, not $$(python3 --version)" >&2; exit 2; }
-	@$(MAKE) --no-print-directory $(ROS_VENV)/.ros
+ros: ## build with colcon on a machine with ROS 2 Jazzy; YES=1 installs what it lacks
+	@python3 .ci/ros_machine.py $(if $(filter 1,$(YES)),--install) >&2
+	@set +u; [ -n "$${ROS_DISTRO-}" ] || source /opt/ros/jazzy/setup.bash; set -u; \
+	$(MAKE) --no-print-directory $(ROS_VENV)/.ros; \
 	$(ROS_VENV)/bin/python -m colcon build --symlink-install
 	@echo "now: source install/setup.bash && ros2 launch snake lateral_undulation.launch.py"
 
@@ -173,8 +168,7 @@ $(VENV)/.speed: requirements/speed.txt | $(VENV)/.fleet
 	@touch $@
 
 $(ROS_VENV)/.ros: requirements/ros.txt
-	@rm -rf $(ROS_VENV) && python3 -m venv --system-site-packages $(ROS_VENV) || \
-	    { echo "make ros: no venv: apt-get install python3-venv" >&2; exit 2; }
+	@rm -rf $(ROS_VENV) && python3 -m venv --system-site-packages $(ROS_VENV)
 	@echo "installing the locked wheels of requirements/ros.txt (once)"
 	@$(ROS_VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/ros.txt
 	@touch $@

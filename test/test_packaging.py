@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import contextlib
+import json
 import re
 import runpy
 import shlex
@@ -35,6 +36,8 @@ pytestmark = pytest.mark.thorough
 
 # Compiling the kernels anew in each place would take most of the time.
 INTERPRETED = clean_environment(NUMBA_DISABLE_JIT="1")
+
+LAUNCHING = ("launch/*.launch.py", "*/bringup.py", "*/view_robot.py")
 
 Shell = Callable[[str], str]
 
@@ -113,6 +116,18 @@ def test_colcon_install_has_its_files(built: Path, sourced: Shell, python: Path)
 
 
 @pytest.mark.slow
+def test_gazebo_finds_models_and_worlds(built: Path, sourced: Shell) -> None:
+    """The environment hook does what an `export` would, once, however often it is sourced."""
+    again = f". {shlex.quote(str(built / 'install/local_setup.sh'))}"
+    echo = 'echo "$GZ_SIM_RESOURCE_PATH"; echo "$SDF_PATH"'
+    lines = sourced(f"unset GZ_SIM_RESOURCE_PATH SDF_PATH; {again}; {again}; {echo}").splitlines()
+    worlds, models = lines[0].split(":")
+    assert lines[1] == models
+    assert (Path(models) / "snake/model.config").is_file()
+    assert (Path(worlds) / "snake.sdf").is_file()
+
+
+@pytest.mark.slow
 def test_ros2_run_finds_the_nodes(built: Path) -> None:
     """`ros2 run` looks in lib/PKG, so that is where node executables must be."""
     for name in PACKAGES:
@@ -172,7 +187,7 @@ def test_manifests_name_what_the_python_of_ros_imports(package: str) -> None:
     folder = ROOT / "src" / package
     manifest = ET.parse(folder / "package.xml").getroot()
     named = {str(element.text) for element in manifest.findall("exec_depend")}
-    for path in (*folder.glob("launch/*.launch.py"), *folder.glob("*/bringup.py")):
+    for path in (path for pattern in LAUNCHING for path in folder.glob(pattern)):
         assert _imported(path) <= named, path
     if package == "roboaccord_ros":
         wheels = {
@@ -180,6 +195,14 @@ def test_manifests_name_what_the_python_of_ros_imports(package: str) -> None:
         }
         for path in folder.glob(f"{package}/**/*.py"):
             assert _imported(path) <= named | wheels, path
+
+
+def test_colcon_leaves_slow_tests_out() -> None:
+    """colcon.meta names every package, and colcon runs tests where setup.py asks for pytest."""
+    named = json.loads((ROOT / "colcon.meta").read_text(encoding="utf-8"))["names"]
+    assert named == {package: {"pytest-args": ["-m", "not slow"]} for package in PACKAGES}
+    for package in PACKAGES:
+        assert "pytest" in _setup_arguments(package)["extras_require"]["test"]
 
 
 def test_every_module_has_a_docstring() -> None:

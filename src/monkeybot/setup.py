@@ -31,6 +31,7 @@ setup(
         "scipy>=1.11",
         "typer>=0.12",
     ],
+    extras_require={"test": ["hypothesis", "pytest"]},
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
 )

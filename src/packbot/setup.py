@@ -25,7 +25,11 @@ setup(
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
     ],
     install_requires=["numpy>=1.26", "rich>=13", "roboaccord", "scipy>=1.11", "typer>=0.12"],
-    extras_require={"reference": ["coal>=3.0", "pin>=3.8"], "mesh": ["trimesh>=4"]},
+    extras_require={
+        "reference": ["coal>=3.0", "pin>=3.8"],
+        "mesh": ["trimesh>=4"],
+        "test": ["hypothesis", "pytest"],
+    },
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
 )

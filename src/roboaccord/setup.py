@@ -44,6 +44,7 @@ setup(
         "cluster": ["dask>=2025.1", "distributed>=2025.1"],
         "drake": ["drake>=1.51"],
         "engines": ["dartpy>=6.16", "mujoco>=3.2"],
+        "test": ["hypothesis", "pytest"],
         "view": ["viser>=1.0"],
     },
     entry_points={

@@ -9,7 +9,7 @@ NAME = "roboaccord_ros"
 # What the workspace shares, by folder: all are links to those at its top. Where colcon links files,
 # one that is no longer there leaves a link to nothing.
 MODELS = ("models/*/", "models/*/meshes/", "models/*/materials/textures/")
-FOLDERS = ("config", "config/*/", "launch", *MODELS, "worlds")
+FOLDERS = ("config", "config/*/", "environment", "launch", *MODELS, "worlds")
 SHARED = {
     folder: files
     for pattern in FOLDERS
@@ -33,6 +33,7 @@ setup(
         *((f"share/{NAME}/{folder}", files) for folder, files in SHARED.items()),
     ],
     install_requires=["numpy>=1.26", "pyyaml>=6", "roboaccord"],
+    extras_require={"test": ["hypothesis", "pytest"]},
     entry_points={
         "console_scripts": [
             *(f"{node} = {NAME}.nodes.{node}:main" for node in NODES),

@@ -33,7 +33,10 @@ setup(
         "scipy>=1.11",
         "typer>=0.12",
     ],
-    extras_require={"mesh": ["fast-simplification>=0.1", "scikit-image>=0.22", "trimesh>=4"]},
+    extras_require={
+        "mesh": ["fast-simplification>=0.1", "scikit-image>=0.22", "trimesh>=4"],
+        "test": ["pytest"],
+    },
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
 )

@@ -25,22 +25,23 @@ from sessions import in_time, processes_of
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "src/roboaccord_ros/roboaccord_ros"
-SHARED = ROOT / "launch/simulate.launch.py"
+SHARED = sorted(ROOT.glob("launch/*.launch.py"))
 SERPENOID = ROOT / "src/snake/launch/serpenoid.launch.py"
 OF_ROBOTS = sorted(ROOT.glob("src/*/launch/*.launch.py"))
 OF_ROBOTS = [path for path in OF_ROBOTS if path.resolve() == path]
+RUNS = [path for path in OF_ROBOTS if path.name != "view_robot.launch.py"]
 BY_ROSDEP = {"launch", "launch_ros", "ament_index_python", "yaml"}
 needs_ros2 = pytest.mark.skipif(not shutil.which("ros2"), reason="ros2 launch is not on PyPI")
 
 
-@pytest.mark.parametrize("path", [SHARED, *OF_ROBOTS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*SHARED, *OF_ROBOTS], ids=lambda path: path.name)
 def test_a_launch_file_says_how_it_is_started(path):
     text = path.read_text(encoding="utf-8")
     assert "ros2 launch " in text
     assert len(text.splitlines()) < 120
 
 
-@pytest.mark.parametrize("path", [SHARED, *OF_ROBOTS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*SHARED, *OF_ROBOTS], ids=lambda path: path.name)
 def test_a_launch_file_imports_only_what_rosdep_gives(path):
     """`ros2 launch` reads it in the Python of ROS, which need not have the core's libraries."""
     seen, left = set(), [path]
@@ -54,7 +55,7 @@ def test_a_launch_file_imports_only_what_rosdep_gives(path):
                 left += [folder / "__init__.py" for folder in (PACKAGE, file.parent)]
             else:
                 assert first in BY_ROSDEP | sys.stdlib_module_names, name
-    assert "roboaccord_ros.bringup" in seen
+    assert seen & {"roboaccord_ros.bringup", "roboaccord_ros.view_robot"}
 
 
 def _imports(path):
@@ -114,7 +115,7 @@ def refusal_of(setup, engine):
 @needs_ros2
 @pytest.mark.slow
 @pytest.mark.parametrize("sim", ["reference", "dart", "mujoco"])
-@pytest.mark.parametrize("path", OF_ROBOTS, ids=lambda path: f"{path.parts[-3]}/{path.name[:-10]}")
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: f"{path.parts[-3]}/{path.name[:-10]}")
 def test_every_launch_file_comes_to_its_end_or_is_refused(path, sim, tmp_path):
     robot = path.parents[1].name
     scenario = re.search(r'simulate_scenario\("\w+", "(\w+)"\)', path.read_text())[1]

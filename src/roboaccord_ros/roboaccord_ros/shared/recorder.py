@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import yaml
-from roboaccord.bag.topics import optional_topics, switch_topic, topics
+from roboaccord.bag.topics import input_topics, optional_topics, switch_topic, topics
 from roboaccord.scenario.setup import Setup
 
 from roboaccord_ros.graph import names
@@ -14,8 +14,9 @@ HEAD = """\
 # Topics of all robots, and how `ros2 bag record` is to subscribe to them (made by `make shared`):
 # ros2 bag record --storage mcap --regex '/(snake)/.*|/tf.*|/diagnostics' \\
 #     --qos-profile-overrides-path $(ros2 pkg prefix --share roboaccord_ros)/config/recorder.yaml
-# Nothing is dropped; what is published once is got by who comes late. Other topics are recorded
-# as rosbag2 finds them.
+# Nothing that is simulated is dropped, and a late recorder gets what is published once. What people
+# send is taken from reliable and best-effort publishers alike. Other topics are recorded as rosbag2
+# finds them.
 """
 LATCHED = {
     "durability": "transient_local",
@@ -24,6 +25,8 @@ LATCHED = {
     "reliability": "reliable",
 }
 EVERY = {"durability": "volatile", "history": "keep_all", "depth": 0, "reliability": "reliable"}
+
+INPUT = {**EVERY, "reliability": "best_effort"}
 
 
 def recorder_qos(setups: Sequence[Setup]) -> str:
@@ -36,4 +39,6 @@ def recorder_qos(setups: Sequence[Setup]) -> str:
             found[topic.name] = dict(LATCHED if topic.latched else EVERY)
         found[f"/{robot}/{names.RESULT}"] = dict(LATCHED)
         found[f"/{robot}/{names.ERROR}"] = dict(EVERY)
+        inputs = (*input_topics(setup.robot), names.FAULT)
+        found |= {f"/{robot}/{name}": dict(INPUT) for name in inputs}
     return HEAD + yaml.safe_dump(found, sort_keys=True)
