@@ -140,6 +140,10 @@ def _viewers(request: Request, sight: Sight) -> list[Process]:
                 remappings=[(f"/{topic}", topic) for topic in topics],
             )
         )
+    if sight.view:
+        name = request.setup.robot.name
+        page = {"robot": name, "open_page": sight.screen, "log": request["log_level"]}
+        viewers.append(_node("browser", sight.view, page))
     if sight.foxglove:
         bridge: dict[str, Any] = dict.fromkeys(("name", "package", "executable"), "foxglove_bridge")
         viewers.append(Process(meaning="helper", parameters=clock, **bridge))
@@ -159,6 +163,8 @@ def _messages(
     ]
     if request.duration == float("inf"):
         words.append("until Ctrl-C")
+    if sight.lacks:
+        words.append(sight.lacks)
     lines = ["; ".join(words)]
     if choice.sim == GAZEBO:
         name = env.get(PARTITION) or os.environ[PARTITION]
