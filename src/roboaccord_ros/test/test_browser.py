@@ -1,0 +1,106 @@
+"""The view in the browser beside a run: it shows the simulator's state, and the run is the same."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from urllib.request import urlopen
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("viser", reason="viser is not installed")
+pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.run.runner import run_direct
+from roboaccord_ros.graph.shell import Run
+from roboaccord_ros.nodes import browser
+
+PATIENCE = 60.0  # s of wall time
+
+
+def frames_of(stage):
+    """Return the places (k, 3) [m] of the links on the page."""
+    return np.array([frame.position for frame in stage.robot.frames.values()])
+
+
+def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, request_for, capsys):
+    """Opened after the run it has the last state and the path so far; before nothing is posed."""
+    setup = setup_for(duration=0.5)
+    view = browser.BrowserShell(graph.node("browser"), "snake", graph.run)
+    simulator = graph.simulator(setup, pace=1.0)
+    graph.controller(setup)
+    graph.run.expect()
+    end = time.monotonic() + PATIENCE
+
+    def end_when_seen():
+        if time.monotonic() > end or (view.stage and view._shown.time == setup.scenario.duration):
+            graph.run.done()
+
+    graph.node("watch").create_timer(0.02, end_when_seen)
+    graph.spin()
+    try:
+        last, stage = simulator.stepper.state, view.stage
+        assert f"watch at {stage.url}\n" == capsys.readouterr().out
+        before = frames_of(stage)
+        stage.server.get_clients = lambda: {0: None}  # as if somebody had opened it
+        view.look()
+        links, _ = setup.tree.forward(setup.joints, last.q, last.position, last.orientation)
+        expected = links[list(stage.robot.frames)]
+        assert np.abs(expected - before).max() > 0.1
+        np.testing.assert_allclose(frames_of(stage), expected, atol=1e-6)
+        assert len(view._display._path) >= 3
+    finally:
+        view.close()
+    alone = run_direct(request_for(setup)).trajectory
+    assert graph.motion.trajectory.sha256() == alone.sha256()
+
+
+@pytest.mark.thorough
+def test_ctrl_c_ends_the_view_at_once(graph, setup_for):
+    graph.simulator(setup_for())  # it publishes the scenario
+    command = [sys.executable, "-m", "roboaccord_ros.run.module", "roboaccord_ros.nodes.browser"]
+    command += ["--ros-args", "-p", "robot:=snake"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        line = process.stdout.readline()
+        url = line.removeprefix("watch at ").strip()
+        with urlopen(url) as page:
+            assert page.status == 200
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        output = process.communicate(timeout=PATIENCE)
+        assert time.monotonic() - started < 2.0
+    assert (process.returncode, output) == (0, ("", ""))
+
+
+def test_without_viser_it_is_refused_in_one_line(graph, monkeypatch):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    monkeypatch.setattr(sys, "argv", ["browser"])
+    with pytest.raises(AccordError, match="run: pip install viser"):
+        browser.build(_named("snake", graph), Run())
+
+
+def _named(robot, graph):
+    from rclpy.node import Node
+    from rclpy.parameter import Parameter
+
+    given = [Parameter("robot", value=robot)]
+    graph.nodes.append(Node("browser", context=graph.context, parameter_overrides=given))
+    return graph.nodes[-1]
+
+
+def test_the_desktops_browser_gets_the_address(tmp_path, monkeypatch):
+    program, got = tmp_path / "own", tmp_path / "got"
+    program.write_text(f'#!/bin/sh\nprintf %s "$1" > {got}.part; mv {got}.part {got}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(program))
+    browser.open_in_desktop("http://127.0.0.1:8080")
+    end = time.monotonic() + PATIENCE
+    while not got.exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert got.read_text() == "http://127.0.0.1:8080"
