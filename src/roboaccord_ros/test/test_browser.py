@@ -17,7 +17,6 @@ pytest.importorskip("snake", reason="the snake, by which the graph is tested, is
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.runner import run_direct
-from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes import browser
 
 PATIENCE = 60.0  # s of wall time
@@ -28,24 +27,15 @@ def frames_of(stage):
     return np.array([frame.position for frame in stage.robot.frames.values()])
 
 
-def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, request_for, capsys):
-    """Opened after the run it has the last state and the path so far; before nothing is posed."""
+def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, request_for):
+    """Opened after the run it has the last state and the path; nothing is posed before."""
     setup = setup_for(duration=0.5)
-    view = browser.BrowserShell(graph.node("browser"), "snake", graph.run)
+    view = browser.BrowserShell(graph.node("browser"), setup, graph.run)
     simulator = graph.simulator(setup, pace=1.0)
     graph.controller(setup)
-    graph.run.expect()
-    end = time.monotonic() + PATIENCE
-
-    def end_when_seen():
-        if time.monotonic() > end or (view.stage and view._shown.time == setup.scenario.duration):
-            graph.run.done()
-
-    graph.node("watch").create_timer(0.02, end_when_seen)
     graph.spin()
     try:
         last, stage = simulator.stepper.state, view.stage
-        assert f"watch at {stage.url}\n" == capsys.readouterr().out
         before = frames_of(stage)
         stage.server.get_clients = lambda: {0: None}  # as if somebody had opened it
         view.look()
@@ -53,6 +43,7 @@ def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, req
         expected = links[list(stage.robot.frames)]
         assert np.abs(expected - before).max() > 0.1
         np.testing.assert_allclose(frames_of(stage), expected, atol=1e-6)
+        assert view._shown.time == last.time == setup.scenario.duration
         assert len(view._display._path) >= 3
     finally:
         view.close()
@@ -61,37 +52,25 @@ def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, req
 
 
 @pytest.mark.thorough
-def test_ctrl_c_ends_the_view_at_once(graph, setup_for):
-    graph.simulator(setup_for())  # it publishes the scenario
+def test_ctrl_c_ends_the_view_at_once(graph):
     command = [sys.executable, "-m", "roboaccord_ros.run.module", "roboaccord_ros.nodes.browser"]
-    command += ["--ros-args", "-p", "robot:=snake"]
+    command += ["--ros-args", "-p", "robot:=snake", "-p", "scenario:=serpenoid"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as process:
-        line = process.stdout.readline()
-        url = line.removeprefix("watch at ").strip()
+        url = process.stdout.readline().removeprefix("watch at ").strip()
         with urlopen(url) as page:
             assert page.status == 200
-        process.send_signal(signal.SIGINT)
         started = time.monotonic()
+        process.send_signal(signal.SIGINT)
         output = process.communicate(timeout=PATIENCE)
         assert time.monotonic() - started < 2.0
     assert (process.returncode, output) == (0, ("", ""))
 
 
-def test_without_viser_it_is_refused_in_one_line(graph, monkeypatch):
+def test_without_viser_it_is_refused_in_one_line(graph, setup_for, monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
-    monkeypatch.setattr(sys, "argv", ["browser"])
     with pytest.raises(AccordError, match="run: pip install viser"):
-        browser.build(_named("snake", graph), Run())
-
-
-def _named(robot, graph):
-    from rclpy.node import Node
-    from rclpy.parameter import Parameter
-
-    given = [Parameter("robot", value=robot)]
-    graph.nodes.append(Node("browser", context=graph.context, parameter_overrides=given))
-    return graph.nodes[-1]
+        browser.BrowserShell(graph.node("browser"), setup_for(), graph.run)
 
 
 def test_the_desktops_browser_gets_the_address(tmp_path, monkeypatch):

@@ -34,18 +34,6 @@ INSTALL = "the browser view needs viser; run: pip install viser"
 NO_ARROWS = np.zeros((1, 2, 3))  # viser draws no empty list
 
 
-def load_viser() -> Any:
-    """Return the module viser.
-
-    Raises:
-        AccordError: if the extra `view` is not installed.
-    """
-    try:
-        return import_module("viser")
-    except ImportError:
-        raise AccordError(INSTALL) from None
-
-
 class Stage:
     """Serve a robot in its surroundings to browsers, and pose it.
 
@@ -67,7 +55,10 @@ class Stage:
     def __init__(
         self, urdf: str, port: int = PORT, host: str = HOST, surfaces: Sequence[Surface] = ()
     ) -> None:
-        viser = load_viser()
+        try:
+            viser: Any = import_module("viser")
+        except ImportError:
+            raise AccordError(INSTALL) from None
         _check_host(host)
         with contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
             self.server: Any = viser.ViserServer(host=host, port=port, verbose=False)
