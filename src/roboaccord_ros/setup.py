@@ -16,7 +16,7 @@ SHARED = {
     for folder in glob(pattern)
     if (files := [path for path in glob(f"{folder}/*.*") if Path(path).is_file()])
 }
-NODES = ("simulator", "controller", "recorder", "crosscheck")
+NODES = ("simulator", "controller", "recorder", "crosscheck", "browser")
 
 setup(
     name="roboaccord-ros",

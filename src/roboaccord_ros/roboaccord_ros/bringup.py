@@ -253,7 +253,7 @@ class BringUp:
             RuntimeError: if it ended badly; then the launch shuts down, and fails.
         """
         meaning, code, ending = self._left.pop(name), event.returncode, context.is_shutdown
-        good = code in DONE or meaning == "window" or (ending and self._failed)
+        good = code in DONE or meaning in ("window", "view") or (ending and self._failed)
         if name == "crosscheck" and code == 1:
             good = self._differs = True
         if ending and (code in INTERRUPTED or meaning not in ("ends", "part")):
@@ -295,8 +295,9 @@ class BringUp:
             return [TimerAction(period=ENDING, actions=[late])] if begin else []
         windows = [name for name, meaning in self._left.items() if meaning.startswith("window")]
         if windows:
-            names = " and ".join(windows)
-            return [LogInfo(msg=f"the run is over; close {names}, or press Ctrl-C, to end")]
+            close = f"close {' and '.join(windows)}, or press Ctrl-C, to end"
+            how = "Ctrl-C ends the view in the browser" if "browser" in windows else close
+            return [LogInfo(msg=f"the run is over; {how}")]
         return self._finish("the run is over")
 
     def _finish(self, reason: str) -> list[Any]:

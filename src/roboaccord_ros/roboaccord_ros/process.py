@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Meaning = Literal["ends", "part", "helper", "window", "window_ends", "once"]
+Meaning = Literal["ends", "part", "helper", "window", "window_ends", "view", "once"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +23,8 @@ class Process:
         cores: on which it may run; on all if empty.
         meaning: of its end. `ends`: the run is over; `part`: it ends by itself after the run;
             `helper`: it must last as long as the run; `window`: it may be closed, and the launch
-            waits for that after the run; `window_ends`: and closing it ends the run; `once`:
-            processes that come `after` it may start.
+            waits for that after the run; `window_ends`: and closing it ends the run; `view`: it may
+            end early, and ends with the launch; `once`: processes that come `after` it may start.
         after: name of the process whose good end this one waits for.
         within: how long it may take [s]; without limit if 0.
         late: what it then waits for.

@@ -27,6 +27,7 @@ pytest.importorskip("snake", reason="the snake, by which the planner is tested, 
 from roboaccord_ros.gazebo import transport
 from roboaccord_ros.gazebo.prepare import ANSWERING, SERVER, on_own_cores
 from roboaccord_ros.gazebo.speed import keep_factor, last_factor
+from roboaccord_ros.plan import choice as choosing
 from roboaccord_ros.plan.choice import Sight, choose
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
@@ -81,7 +82,7 @@ def install(monkeypatch, tmp_path):
 
 def test_without_gazebo_an_engine_is_chosen_and_the_reason_said():
     pytest.importorskip("dartpy", reason="DART is not installed")
-    plan = plan_of()
+    plan = plan_of("headless:=true")
     assert plan["by_name"]["simulator"]["parameters"]["engine"] == "dart"
     assert "not gz: Gazebo Sim (package ros_gz_sim) is not installed" in plan["messages"][0]
     assert set(plan["by_name"]) == {"simulator", "controller", "recorder"}
@@ -198,13 +199,65 @@ def test_the_users_partition_is_kept(install, monkeypatch):
 
 def test_a_window_paces_the_run_and_outlives_it(install, monkeypatch):
     install("rviz2")
-    assert plan_of("sim:=reference")["by_name"]["simulator"]["parameters"]["pace"] == 0.0
+    headless = plan_of("sim:=reference", "headless:=true")["by_name"]
+    assert headless["simulator"]["parameters"]["pace"] == 0.0
     monkeypatch.setenv("DISPLAY", ":0")
     shown = plan_of("sim:=reference", "namespace:=left")["by_name"]
     assert shown["simulator"]["parameters"]["pace"] == 1.0
     assert shown["rviz2"]["meaning"] == "window"
     assert ("/snake/odom", "snake/odom") in shown["rviz2"]["remappings"]
     assert "rviz2" not in plan_of("sim:=reference", "headless:=true")["by_name"]
+
+
+@pytest.mark.parametrize("has_display", [False, True])
+@pytest.mark.parametrize("installed", [(), ("rviz2",), ("ros_gz_sim", "ros_gz_bridge"),
+                                       ("rviz2", "ros_gz_sim", "ros_gz_bridge")])  # fmt: skip
+def test_the_browser_shows_what_no_window_does(has_display, installed, install, monkeypatch):
+    """By default; `headless:=true` and `view:=false` go without it, and `view:=true` asks for it.
+
+    It stays after the run where it is opened or was asked for; on a server the launch ends.
+    """
+    pytest.importorskip("viser", reason="viser is not installed")
+    if installed:
+        install(*installed)
+    if has_display:
+        monkeypatch.setenv("DISPLAY", ":0")
+
+    def found(*words):
+        sim = "gz" if "ros_gz_sim" in installed else "reference"
+        plan = plan_of(f"sim:={sim}", "lockstep:=false", *words)
+        nodes = plan["by_name"]
+        has_window = nodes.get("gazebo", {}).get("meaning") == "window_ends" or "rviz2" in nodes
+        page = nodes.get("browser")
+        assert ("the browser, at the address below" in plan["messages"][0]) == (page is not None)
+        return has_window, page and (page["meaning"], page["parameters"]["open_page"])
+
+    has_window = has_display and bool(installed)
+    default = None if has_window else ("window", True) if has_display else ("view", False)
+    assert found() == (has_window, default)
+    assert found("view:=true") == (has_window, ("window", has_display))
+    assert found("view:=false") == (has_window, None)
+    assert found("headless:=true") == (False, None)
+    assert found("headless:=true", "view:=true") == (False, ("window", False))
+
+
+def test_who_may_look_sees_real_time():
+    pytest.importorskip("viser", reason="viser is not installed")
+    for words, pace in ((), 1.0), (("view:=false",), 0.0), (("pace:=fast",), 0.0):
+        nodes = plan_of("sim:=reference", *words)["by_name"]
+        assert nodes["simulator"]["parameters"]["pace"] == pace
+
+
+def test_without_viser_a_launch_goes_on_without_its_page(monkeypatch):
+    """It says what to install; a page that was asked for is refused."""
+    monkeypatch.setattr(choosing, "find_spec", lambda _: None)
+    plan = plan_of("sim:=reference")
+    assert "browser" not in plan["by_name"]
+    assert plan["by_name"]["simulator"]["parameters"]["pace"] == 0.0
+    assert "pip install viser" in plan["messages"][0]
+    assert "viser" not in plan_of("sim:=reference", "headless:=true")["messages"][0]
+    with pytest.raises(AccordError, match="pip install viser"):
+        plan_of("sim:=reference", "view:=true")
 
 
 def test_a_person_who_drives_has_time_that_is_real_and_has_no_end():
@@ -221,7 +274,7 @@ def test_a_driven_run_is_repeated_from_its_bag_as_fast_as_can_be(tmp_path):
     target = Target(np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.0]))
     bag = tmp_path / "driven"
     run_direct(RunRequest(setup=Setup.of(given), engine="reference", bag=bag, inputs=Hold(target)))
-    words = ("sim:=reference", "inputs:=driven")
+    words = ("sim:=reference", "headless:=true", "inputs:=driven")
     nodes = plan_of(*words, scenario="teleop")["by_name"]
     assert nodes["controller"]["parameters"]["inputs"] == str(bag)
     assert nodes["simulator"]["parameters"]["duration"] == 0.01
@@ -324,7 +377,8 @@ def test_the_command_prints_json_or_one_line():
     from roboaccord_ros.run.domain import private_domain
 
     with private_domain():
-        done = subprocess.run([*command, "sim:=reference"], capture_output=True, text=True)
+        words = ("sim:=reference", "view:=false")
+        done = subprocess.run([*command, *words], capture_output=True, text=True)
         failed = subprocess.run([*command, "sim:=gz"], capture_output=True, text=True)
     names = [process["name"] for process in json.loads(done.stdout)["processes"]]
     assert names == ["simulator", "controller", "recorder"]

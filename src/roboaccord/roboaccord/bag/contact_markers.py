@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,16 +46,22 @@ def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
 
 def read_arrows(messages: Sequence[bytes]) -> tuple[Array, list[Array]]:
     """Return times (m,) [s] and the arrows (k, 2, 3) [m] of contacts in recorded messages."""
-    store = get_typestore(Stores.ROS2_JAZZY)
+    store = _typestore()
     times, arrows = list[float](), list[Array]()
     for data in messages:
-        markers: Any = store.deserialize_cdr(data, "visualization_msgs/msg/MarkerArray").markers  # type: ignore[attr-defined]
+        markers = store.deserialize_cdr(data, "visualization_msgs/msg/MarkerArray").markers
         if markers:
             stamp = markers[0].header.stamp
             times.append(stamp.sec + 1e-9 * stamp.nanosec)
             ends = [[(p.x, p.y, p.z) for p in m.points] for m in markers if m.type == ARROW]
             arrows.append(np.array([pair for pair in ends if len(pair) == 2]).reshape(-1, 2, 3))
     return np.array(times), arrows
+
+
+@cache
+def _typestore() -> Any:
+    """Return what reads messages; a new one compiles the code for each type again, for 20 ms."""
+    return get_typestore(Stores.ROS2_JAZZY)
 
 
 class ContactMarkers:

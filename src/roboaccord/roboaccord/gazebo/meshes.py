@@ -68,7 +68,7 @@ def write_faceted(path: Path, vertices: Array, faces: Index) -> None:
 
 
 def write_squared(path: Path, vertices: Array, faces: Index) -> None:
-    """Write terrain to be seen as OBJ, without its bottom, with a texture of 1 m laid on from above.
+    """Write terrain to be seen as OBJ, without its bottom, its texture of 1 m laid on from above.
 
     Args:
         path: of the file; one that is there is replaced as a whole.
@@ -86,7 +86,7 @@ def write_squared(path: Path, vertices: Array, faces: Index) -> None:
     lines = [f"v {x:.4f} {y:.4f} {z:.4f}" for x, y, z in vertices.tolist()]
     lines += [f"vt {x:.3f} {y:.3f}" for x, y, _ in vertices.tolist()]
     lines += [f"vn {x:.2f} {y:.2f} {z:.2f}" for x, y, z in normals.tolist()]
-    lines += [f"f {a}/{a}/{a} {b}/{b}/{b} {c}/{c}/{c}" for a, b, c in (faces + 1).tolist()]
+    lines += [f"f {a}/{a}/{a} {b}/{b}/{b} {c}/{c}/{c}" for a, b, c in faces + 1]
     _write(path, lines)
 
 

@@ -23,6 +23,7 @@ from roboaccord.view.scene import Scene
 from roboaccord.view.stage import HOST, PORT, Stage
 
 PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
+PATH_MOST = 4000  # points of it; then every second one is left out
 STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s; at least one control period
 _ROUND_OFF = 1e-9  # s
 
@@ -34,10 +35,44 @@ def open_stage(setup: Setup, port: int = PORT, host: str = HOST) -> Stage:
         AccordError: if the extra `view` is not installed, or it cannot listen on the address.
     """
     stage = Stage(setup.urdf(), port, host, surroundings(setup))
-    pose = _pose(setup, setup.initial)
+    pose = pose_of(setup, setup.initial)
     stage.aim(*pose)
     stage.pose(*pose)
     return stage
+
+
+class StateDisplay:
+    """Show states on a stage as they come: pose, contacts, time, and path of the centre of mass.
+
+    Args:
+        setup: robot and scenario.
+        stage: that shows the robot.
+        clock: the text of the page that has the time.
+    """
+
+    def __init__(self, setup: Setup, stage: Stage, clock: Any) -> None:
+        self._setup, self._stage, self._clock = setup, stage, clock
+        self._scene, self._path = Scene("", stage.robot.tree, ()), list[Array]()
+        self._time, self._drawn = 0.0, time.monotonic()
+
+    def note(self, state: RobotState) -> None:
+        """Continue the path, or begin another one behind a reset."""
+        if state.time < self._time:
+            self._path.clear()
+        self._time = state.time
+        links = self._stage.robot.forward(*pose_of(self._setup, state))
+        self._path.append(self._scene.centres(*links))
+        if len(self._path) > PATH_MOST:
+            del self._path[1::2]
+
+    def show(self, state: RobotState, arrows: Array) -> None:
+        """Show the state that was noted last, and contacts by arrows (k, 2, 3) [m]."""
+        self._stage.pose(*pose_of(self._setup, state))
+        self._stage.touch(arrows)
+        self._clock.value = f"{state.time:.4f} s"
+        if time.monotonic() > self._drawn + PATH_PERIOD:
+            self._stage.draw_path(np.array(self._path))
+            self._drawn = time.monotonic()
 
 
 class LiveView:
@@ -137,27 +172,19 @@ class LiveView:
 
     def _follow(self) -> None:
         shown: RobotState | None = None
-        tree = self.stage.robot.tree
-        scene, path, drawn = Scene("", tree, ()), list[Array](), time.monotonic()
+        display = StateDisplay(self._setup, self.stage, self._told)
         while not self._stop.wait(1.0 / RATE):
             state = self._latest
-            if state is shown:
-                continue
-            pose = _pose(self._setup, state)
-            path.append(scene.centres(*self.stage.robot.forward(*pose)))
-            self.stage.pose(*pose)
-            self.stage.touch(self._arrows[-1])
-            self._told.value = f"{state.time:.4f} s"
-            if time.monotonic() > drawn + PATH_PERIOD:
-                self.stage.draw_path(np.array(path))
-                drawn = time.monotonic()
-            shown = state
+            if state is not shown:
+                display.note(state)
+                display.show(state, self._arrows[-1])
+                shown = state
 
 
 def view_robot(setup: Setup, port: int = PORT, host: str = HOST) -> Stage:
     """Serve a robot with a slider a joint, in its initial state."""
     stage = open_stage(setup, port, host)
-    angles, position, orientation = _pose(setup, setup.initial)
+    angles, position, orientation = pose_of(setup, setup.initial)
 
     def moved(name: str, value: float) -> None:
         angles[name] = value
@@ -173,6 +200,6 @@ def view_robot(setup: Setup, port: int = PORT, host: str = HOST) -> Stage:
     return stage
 
 
-def _pose(setup: Setup, state: RobotState) -> tuple[dict[str, float], Array, Array]:
+def pose_of(setup: Setup, state: RobotState) -> tuple[dict[str, float], Array, Array]:
     """Return joints by name [rad], base [m] and quaternion x y z w of a state."""
     return dict(zip(setup.joints, state.q, strict=True)), state.position, state.orientation

@@ -39,6 +39,7 @@ DEEP = QoSProfile(depth=5000)  # of what nobody records
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)
+GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 HAND = QoSProfile(depth=20)
 
 STATES, ODOMETRY, EFFORTS = core.STATES, core.ODOMETRY, core.EFFORTS
@@ -159,7 +160,8 @@ def look_for_rival(node: Node, looks: int) -> int:
 def subscribe(node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile = RELIABLE) -> Any:
     """Subscribe to the bytes of a robot's topic.
 
-    With `LIVE` messages are lost rather than waited for; with `NEWEST` old ones are left out.
+    With `LIVE` messages are lost rather than waited for; with `NEWEST` old ones are left out; with
+    `GLANCE` both.
     """
     qos = LATCHED if name in ALL_LATCHED else qos
     return node.create_subscription(TYPES[name], f"{robot}/{name}", take, qos, raw=True)

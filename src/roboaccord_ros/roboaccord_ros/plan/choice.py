@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.timing import count_steps
@@ -84,11 +86,18 @@ def _refuse_slow(request: Request) -> None:
 
 @dataclass(frozen=True)
 class Sight:
-    """Hold which windows are shown, and whether somebody looks at all."""
+    """Hold which windows are shown, and whether somebody looks at all.
+
+    `screen` is that windows can be shown; `view` what the end of the view in the browser means, or
+    "" without one; `lacks` why there is none where one was due, or "".
+    """
 
     gazebo: bool
     rviz: bool
     foxglove: bool
+    screen: bool = False
+    view: Literal["window", "view", ""] = ""
+    lacks: str = ""
 
     @classmethod
     def of(cls, request: Request, sim: str) -> Sight:
@@ -110,18 +119,27 @@ class Sight:
             raise AccordError(f"rviz:=true needs {what}")
         if foxglove and not is_installed("foxglove_bridge"):
             raise AccordError("foxglove:=true needs the package foxglove_bridge")
-        return cls(gazebo, rviz, foxglove)
+        view = request.on("view", not (request.on("headless") or gazebo or rviz))
+        asked, lacks = request["view"] == "true", ""
+        if view and find_spec("viser") is None:
+            from roboaccord.view.stage import INSTALL as lacks  # imports more than a plan needs
+
+            if asked:
+                raise AccordError(lacks)
+        stays: Literal["window", "view"] = "window" if shown or asked else "view"
+        return cls(gazebo, rviz, foxglove, shown, stays if view and not lacks else "", lacks)
 
     @property
     def anybody(self) -> bool:
         """Whether a person is assumed to look."""
-        return self.gazebo or self.rviz or self.foxglove
+        return bool(self.gazebo or self.rviz or self.foxglove or self.view)
 
     def where(self, bag: str) -> str:
         """Return where to look at the run."""
         places = {
             "Gazebo's window": self.gazebo,
             "RViz": self.rviz,
+            "the browser, at the address below": bool(self.view),
             "Foxglove at ws://localhost:8765": self.foxglove,
             f"accord view {bag}": bool(bag),
         }

@@ -86,6 +86,12 @@ def _node(name: str, meaning: Any, parameters: dict[str, Any]) -> Process:
     return Process(name=name, meaning=meaning, module=module, parameters=parameters)
 
 
+def _run(request: Request) -> dict[str, Any]:
+    """Return the parameters by which a node finds robot and scenario."""
+    changes = {"set": request.changes} if request.changes else {}
+    return {**request.run, **changes, "log": request["log_level"]}
+
+
 def _nodes(
     request: Request,
     choice: Choice,
@@ -95,9 +101,7 @@ def _nodes(
     env: dict[str, str],
 ) -> list[Process]:
     """Return simulator or Gazebo, controller, and the nodes beside them with their parameters."""
-    run = {**request.run, "log": request["log_level"], "lockstep": request.on("lockstep")}
-    if request.changes:
-        run["set"] = request.changes
+    run = {**_run(request), "lockstep": request.on("lockstep")}
     if request.duration:
         run["duration"] = request.duration
     recorder = [name for name in beside if name == graph.RECORDER]
@@ -140,6 +144,9 @@ def _viewers(request: Request, sight: Sight) -> list[Process]:
                 remappings=[(f"/{topic}", topic) for topic in topics],
             )
         )
+    if sight.view:
+        page = {**_run(request), "open_page": sight.screen}
+        viewers.append(_node("browser", sight.view, page))
     if sight.foxglove:
         bridge: dict[str, Any] = dict.fromkeys(("name", "package", "executable"), "foxglove_bridge")
         viewers.append(Process(meaning="helper", parameters=clock, **bridge))
@@ -166,6 +173,8 @@ def _messages(
             words.insert(1, f"without a window: {why}")
     if request.duration == float("inf"):
         words.append("until Ctrl-C")
+    if sight.lacks:
+        words.append(sight.lacks)
     lines = ["; ".join(words)]
     if choice.sim == GAZEBO:
         name = env.get(PARTITION) or os.environ[PARTITION]

@@ -7,13 +7,11 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
 
 from geometry_msgs.msg import Twist, Vector3
 from rclpy.context import Context
 from rclpy.node import Node
-from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool, decode_string
+from roboaccord.cdr import decode_string
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import RobotState, Target
@@ -23,6 +21,7 @@ from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.latest import LatestState, newest, watch
 from roboaccord_ros.graph.shell import session
 
 PATIENCE = 10.0  # s of wall time that a robot may take to be found
@@ -66,15 +65,8 @@ class RosLink:
         }
         self._faults = node.create_publisher(String, f"{robot.name}/{graph.FAULT}", graph.HAND)
         self._moving: set[str] = set()
-        self._state = setup.initial
-        self._joint_states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
-        self._subscriptions = {
-            name: graph.subscribe(node, robot.name, name, print, qos=graph.LIVE)
-            for name in (graph.ODOMETRY, graph.STATES, graph.SCENARIO)
-        }
-        self._switches = {
-            name: graph.subscribe_switch(node, robot.name, name, print) for name in switches
-        }
+        self._latest = LatestState(node, setup)
+        self._scenario = watch(node, robot.name, graph.SCENARIO)
         self._clients = {
             name: node.create_client(SetBool, f"{robot.name}/{name}/set") for name in switches
         }
@@ -95,7 +87,7 @@ class RosLink:
             time.sleep(0.05)
 
     def _missing(self) -> str:
-        states = self._subscriptions[graph.STATES]
+        states = self._latest.source
         if not states.get_publisher_count():
             return f"nobody publishes {states.topic_name}"
         for publisher in self._publishers.values():
@@ -118,12 +110,11 @@ class RosLink:
             else:
                 _log.warning("no robot offers %s", self._clients[name].service_name)
         time.sleep(seconds)
-        self._take()
-        return self._state
+        return self._latest.take()
 
     def engine(self) -> str:
         """Return the simulator that the robot states at its start, or "" while that is unknown."""
-        data = _newest(self._subscriptions[graph.SCENARIO])
+        data = newest(self._scenario)
         return str(json.loads(decode_string(data))["engine"]) if data else ""
 
     def fail(self, fault: Fault) -> None:
@@ -152,24 +143,3 @@ class RosLink:
         due = moving or name in self._moving
         (self._moving.add if moving else self._moving.discard)(name)
         return due
-
-    def _take(self) -> None:
-        """Take the newest state without an executor, which would handle a thousand a second."""
-        base, joints = (_newest(self._subscriptions[n]) for n in (graph.ODOMETRY, graph.STATES))
-        told = {name: _newest(subscription) for name, subscription in self._switches.items()}
-        changed = {name: decode_bool(data) for name, data in told.items() if data}
-        state = replace(self._state, switches={**self._state.switches, **changed})
-        if base:
-            _, position, orientation, twist = self._odometry.decode(base)
-            state = replace(state, position=position, orientation=orientation, twist=twist)
-        if joints:
-            now, q, qd, effort = self._joint_states.decode(joints)
-            state = replace(state, time=now, q=q, qd=qd, effort=effort)
-        self._state = state
-
-
-def _newest(subscription: Any) -> bytes | None:
-    data = None
-    while found := subscription.handle.take_message(subscription.msg_type, True):
-        data = found[0]
-    return data

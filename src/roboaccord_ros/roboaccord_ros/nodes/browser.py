@@ -1,0 +1,99 @@
+"""The browser node: the running robot on a page, by the view of the core."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+from rclpy.node import Node
+from roboaccord.bag.contact_markers import read_arrows
+from roboaccord.scenario.setup import Setup
+from roboaccord.view.live import StateDisplay, open_stage, pose_of
+
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.latest import LatestState, newest, watch
+from roboaccord_ros.graph.parameters import declare, setup_of
+from roboaccord_ros.graph.shell import Run, main_of
+
+PERIOD = 0.04  # s of wall time between pictures
+
+
+class BrowserShell:
+    """Show the newest state on a page that any browser opens; the run never waits for it.
+
+    Without a page nothing is posed, but the path of the centre of mass is kept.
+
+    Args:
+        node, run: where it lives.
+        setup: robot and scenario.
+
+    Attributes:
+        stage: that serves the page.
+    """
+
+    def __init__(self, node: Node, setup: Setup, run: Run) -> None:
+        # Messages are taken from a node that is not spun; a name like this is not listed.
+        options = {"context": node.context, "namespace": node.get_namespace()}
+        self._source = Node("_browser", **options, start_parameter_services=False)
+        self._setup, self._shown = setup, setup.initial
+        self._latest = LatestState(self._source, setup)  # before the libraries of the page load
+        self._contacts = watch(self._source, setup.robot.name, graph.CONTACTS)
+        self._arrows, self._watched = np.empty((0, 2, 3)), False
+        self.stage = open_stage(setup)
+        clock = self.stage.server.gui.add_text("at", "", disabled=True)
+        self._display = StateDisplay(setup, self.stage, clock)
+        graph.every(node, PERIOD, run.guard(self.look))
+
+    def look(self) -> None:
+        """Show the newest state, where somebody has opened the page."""
+        state, watched = self._latest.take(), bool(self.stage.server.get_clients())
+        is_new, is_opened = state is not self._shown, watched and not self._watched
+        if is_new:
+            self._display.note(state)
+        if is_opened:
+            self.stage.aim(*pose_of(self._setup, state))
+        if is_opened or (is_new and watched):
+            if found := newest(self._contacts):
+                self._arrows = read_arrows([found])[1][-1]
+            self._display.show(state, self._arrows)
+        self._shown, self._watched = state, watched
+
+    def close(self) -> None:
+        """Serve no more."""
+        self.stage.close()
+        self._source.destroy_node()
+
+
+def open_in_desktop(url: str) -> None:
+    """Open an address in the desktop's browser, if there is one.
+
+    One that needs a terminal has none, and ends.
+    """
+    subprocess.Popen(
+        [sys.executable, "-m", "webbrowser", url],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def build(node: Node, run: Run) -> BrowserShell:
+    """Make the view that the parameters of a node ask for, and print its address."""
+    values = declare(node, "robot", "scenario", "set", "open_page")
+    shell = BrowserShell(node, setup_of({**values, "duration": 0.0}), run)
+    sys.stdout.write(f"watch at {shell.stage.url}\n")
+    sys.stdout.flush()
+    if values["open_page"]:
+        open_in_desktop(shell.stage.url)
+    return shell
+
+
+def main() -> None:
+    """Run the browser node."""
+    main_of("browser", build)
+
+
+if __name__ == "__main__":
+    main()

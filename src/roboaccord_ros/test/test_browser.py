@@ -1,0 +1,85 @@
+"""The view in the browser beside a run: it shows the simulator's state, and the run is the same."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from urllib.request import urlopen
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("viser", reason="viser is not installed")
+pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.run.runner import run_direct
+from roboaccord_ros.nodes import browser
+
+PATIENCE = 60.0  # s of wall time
+
+
+def frames_of(stage):
+    """Return the places (k, 3) [m] of the links on the page."""
+    return np.array([frame.position for frame in stage.robot.frames.values()])
+
+
+def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, request_for):
+    """Opened after the run it has the last state and the path; nothing is posed before."""
+    setup = setup_for(duration=0.5)
+    view = browser.BrowserShell(graph.node("browser"), setup, graph.run)
+    simulator = graph.simulator(setup, pace=1.0)
+    graph.controller(setup)
+    graph.spin()
+    try:
+        last, stage = simulator.stepper.state, view.stage
+        before = frames_of(stage)
+        stage.server.get_clients = lambda: {0: None}  # as if somebody had opened it
+        view.look()
+        links, _ = setup.tree.forward(setup.joints, last.q, last.position, last.orientation)
+        expected = links[list(stage.robot.frames)]
+        assert np.abs(expected - before).max() > 0.1
+        np.testing.assert_allclose(frames_of(stage), expected, atol=1e-6)
+        assert view._shown.time == last.time == setup.scenario.duration
+        assert len(view._display._path) >= 3
+    finally:
+        view.close()
+    alone = run_direct(request_for(setup)).trajectory
+    assert graph.motion.trajectory.sha256() == alone.sha256()
+
+
+@pytest.mark.thorough
+def test_ctrl_c_ends_the_view_at_once(graph):
+    command = [sys.executable, "-m", "roboaccord_ros.run.module", "roboaccord_ros.nodes.browser"]
+    command += ["--ros-args", "-p", "robot:=snake", "-p", "scenario:=serpenoid"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        url = process.stdout.readline().removeprefix("watch at ").strip()
+        with urlopen(url) as page:
+            assert page.status == 200
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        output = process.communicate(timeout=PATIENCE)
+        assert time.monotonic() - started < 2.0
+    assert (process.returncode, output) == (0, ("", ""))
+
+
+def test_without_viser_it_is_refused_in_one_line(graph, setup_for, monkeypatch):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(AccordError, match="run: pip install viser"):
+        browser.BrowserShell(graph.node("browser"), setup_for(), graph.run)
+
+
+def test_the_desktops_browser_gets_the_address(tmp_path, monkeypatch):
+    program, got = tmp_path / "own", tmp_path / "got"
+    program.write_text(f'#!/bin/sh\nprintf %s "$1" > {got}.part; mv {got}.part {got}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(program))
+    browser.open_in_desktop("http://127.0.0.1:8080")
+    end = time.monotonic() + PATIENCE
+    while not got.exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert got.read_text() == "http://127.0.0.1:8080"
