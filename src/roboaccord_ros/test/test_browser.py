@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from urllib.request import urlopen
 
 import numpy as np
@@ -17,6 +18,7 @@ pytest.importorskip("snake", reason="the snake, by which the graph is tested, is
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.runner import run_direct
+from roboaccord.view import live
 from roboaccord_ros.nodes import browser
 
 PATIENCE = 60.0  # s of wall time
@@ -49,6 +51,21 @@ def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, req
         view.close()
     alone = run_direct(request_for(setup)).trajectory
     assert graph.motion.trajectory.sha256() == alone.sha256()
+
+
+def test_the_path_stays_short_and_begins_anew_behind_a_reset(setup_for, monkeypatch):
+    """Where it is too long every second point is left out, but not the first and the last."""
+    setup = setup_for()
+    monkeypatch.setattr(live, "PATH_MOST", 8)
+    stage = live.open_stage(setup)
+    display, places = live.StateDisplay(setup, stage, None), np.arange(9.0)
+    for x in places:
+        display.note(replace(setup.initial, time=x, position=np.array([x, 0.0, 0.0])))
+    moved = np.array(display._path)[:, 0]
+    np.testing.assert_allclose(moved - moved[0], places[::2], atol=1e-12)
+    display.note(setup.initial)
+    assert len(display._path) == 1
+    stage.close()
 
 
 @pytest.mark.thorough

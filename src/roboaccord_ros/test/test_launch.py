@@ -77,7 +77,7 @@ def launched(folder, *words):
             "ROS_LOG_DIR": str(folder / "log"),
         }
         process = subprocess.Popen(
-            ["ros2", "launch", *words],
+            ["ros2", "launch", *words, "headless:=true"],  # or a page or window stays
             cwd=folder, env=env, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
         try:

@@ -210,42 +210,42 @@ def test_a_window_paces_the_run_and_outlives_it(install, monkeypatch):
 
 
 @pytest.mark.parametrize("has_display", [False, True])
-@pytest.mark.parametrize("installed", [(), ("rviz2",), ("ros_gz_sim", "ros_gz_bridge"),
-                                       ("rviz2", "ros_gz_sim", "ros_gz_bridge")])  # fmt: skip
-def test_the_browser_shows_what_no_window_does(has_display, installed, install, monkeypatch):
+@pytest.mark.parametrize(("sim", "has_rviz"), [("dart", False), ("dart", True), ("gz", False)])
+def test_the_browser_shows_what_no_window_does(sim, has_rviz, has_display, install, monkeypatch):
     """By default; `headless:=true` and `view:=false` go without it, and `view:=true` asks for it.
 
-    It stays after the run where it is opened or was asked for; on a server the launch ends.
+    It stays after the run where it is opened or was asked for; on a server it ends with the launch.
     """
     pytest.importorskip("viser", reason="viser is not installed")
-    if installed:
-        install(*installed)
+    if has_rviz:
+        install("rviz2")
     if has_display:
         monkeypatch.setenv("DISPLAY", ":0")
 
     def found(*words):
-        sim = "gz" if "ros_gz_sim" in installed else "reference"
-        plan = plan_of(f"sim:={sim}", "lockstep:=false", *words)
-        nodes = plan["by_name"]
-        has_window = nodes.get("gazebo", {}).get("meaning") == "window_ends" or "rviz2" in nodes
-        page = nodes.get("browser")
-        assert ("the browser, at the address below" in plan["messages"][0]) == (page is not None)
-        return has_window, page and (page["meaning"], page["parameters"]["open_page"])
+        sight = Sight.of(Request.parse(["robot:=snake", "scenario:=serpenoid", *words]), sim)
+        assert ("the browser, at the address below" in sight.where("")) == bool(sight.view)
+        return sight.gazebo or sight.rviz, sight.view, sight.screen
 
-    has_window = has_display and bool(installed)
-    default = None if has_window else ("window", True) if has_display else ("view", False)
-    assert found() == (has_window, default)
-    assert found("view:=true") == (has_window, ("window", has_display))
-    assert found("view:=false") == (has_window, None)
-    assert found("headless:=true") == (False, None)
-    assert found("headless:=true", "view:=true") == (False, ("window", False))
+    window = has_display and (has_rviz or sim == "gz")
+    default = "" if window else "window" if has_display else "view"
+    assert found() == (window, default, has_display)
+    assert found("view:=true") == (window, "window", has_display)
+    assert found("view:=false") == (window, "", has_display)
+    assert found("headless:=true") == (False, "", False)
+    assert found("headless:=true", "view:=true") == (False, "window", False)
 
 
-def test_who_may_look_sees_real_time():
+def test_who_may_look_sees_real_time(monkeypatch):
     pytest.importorskip("viser", reason="viser is not installed")
     for words, pace in ((), 1.0), (("view:=false",), 0.0), (("pace:=fast",), 0.0):
         nodes = plan_of("sim:=reference", *words)["by_name"]
         assert nodes["simulator"]["parameters"]["pace"] == pace
+    monkeypatch.setenv("DISPLAY", ":0")
+    nodes = plan_of("sim:=reference", "set:=seed=3")["by_name"]
+    given = {"robot": "snake", "scenario": "serpenoid", "set": ["seed=3"], "log": "warning"}
+    assert nodes["browser"]["parameters"] == {**given, "open_page": True}
+    assert nodes["browser"]["meaning"] == "window"
 
 
 def test_without_viser_a_launch_goes_on_without_its_page(monkeypatch):

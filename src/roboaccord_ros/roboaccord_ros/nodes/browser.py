@@ -16,7 +16,7 @@ from roboaccord_ros.graph.latest import LatestState, newest, watch
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import Run, main_of
 
-PERIOD = 0.04  # s of wall time between pictures
+PERIOD = 0.05  # s of wall time between pictures
 
 
 class BrowserShell:
