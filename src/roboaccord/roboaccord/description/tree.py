@@ -155,6 +155,14 @@ class Tree:
             rotations[..., b, :, :] = turn
         return origins, rotations
 
+    def centres(self, origins: Array, rotations: Array) -> Array:
+        """Return the centre of mass [m], shape (..., 3), of links at `origins` (..., k, 3)."""
+        masses = np.array([link.mass for link in self.links])
+        offsets = np.array([link.centre for link in self.links])
+        weights = masses / masses.sum() if masses.sum() else np.full(len(masses), 1 / len(masses))
+        where = origins + np.einsum("...kij,kj->...ki", rotations, offsets)
+        return np.asarray(np.einsum("k,...ki->...i", weights, where))
+
 
 def _follow(joints: list[Joint], reached: list[str], ordered: list[Joint], source: str) -> None:
     """Append to `reached` the links that hang on its one link, and to `ordered` their joints."""

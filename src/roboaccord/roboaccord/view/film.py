@@ -171,7 +171,7 @@ def _bodies(
     ]
     bodies += [np.tile(vertices, (len(motion), 1, 1)) for vertices, _ in surroundings]
     looks = [(s.faces, s.colour) for s in scene.shapes] + [(f, EARTH) for _, f in surroundings]
-    return bodies, looks, scene.centres(origins, rotations)
+    return bodies, looks, scene.tree.centres(origins, rotations)
 
 
 @cache

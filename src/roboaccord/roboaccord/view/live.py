@@ -19,7 +19,6 @@ from roboaccord.run.pace import Pace
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
 from roboaccord.view.player import RATE, Player, add_controls, told
-from roboaccord.view.scene import Scene
 from roboaccord.view.stage import HOST, PORT, Stage
 
 PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
@@ -52,16 +51,16 @@ class StateDisplay:
 
     def __init__(self, setup: Setup, stage: Stage, clock: Any) -> None:
         self._setup, self._stage, self._clock = setup, stage, clock
-        self._scene, self._path = Scene("", stage.robot.tree, ()), list[Array]()
+        self._path = list[Array]()
         self._time, self._drawn = 0.0, time.monotonic()
 
     def note(self, state: RobotState) -> None:
-        """Continue the path, or begin another one behind a reset."""
+        """Continue the path, or begin another one after a reset."""
         if state.time < self._time:
             self._path.clear()
         self._time = state.time
         links = self._stage.robot.forward(*pose_of(self._setup, state))
-        self._path.append(self._scene.centres(*links))
+        self._path.append(self._stage.robot.tree.centres(*links))
         if len(self._path) > PATH_MOST:
             del self._path[1::2]
 

@@ -48,7 +48,7 @@ def speeds(scene: Scene, motion: Trajectory) -> Array:
 
     def centres(time: float) -> Array:
         turns = np.array([turn_quaternion(time * spin) for spin in motion.twist[:, 3:]])
-        return scene.centres(
+        return scene.tree.centres(
             *scene.motion(
                 replace(
                     motion,

@@ -35,7 +35,7 @@ class Recording:
     def __init__(self, figure: Figure, trajectory: Trajectory) -> None:
         self.figure, self.trajectory = figure, trajectory
         scene = Scene("", figure.tree, ())
-        self.centre = scene.centres(*scene.motion(trajectory))
+        self.centre = figure.tree.centres(*scene.motion(trajectory))
 
     def index(self, moment: float) -> int:
         """Return the last sample at or before a time [s], of the first one where there is none."""

@@ -92,14 +92,6 @@ class Scene:
         t = trajectory
         return self.tree.forward(t.joints, t.q, t.position, t.orientation)
 
-    def centres(self, origins: Array, rotations: Array) -> Array:
-        """Return the centre of mass [m], shape (..., 3), of links at `origins` (..., k, 3)."""
-        masses = np.array([link.mass for link in self.tree.links])
-        offsets = np.array([link.centre for link in self.tree.links])
-        weights = masses / masses.sum() if masses.sum() else np.full(len(masses), 1 / len(masses))
-        where = origins + np.einsum("...kij,kj->...ki", rotations, offsets)
-        return np.asarray(np.einsum("k,...ki->...i", weights, where))
-
 
 def _link_shapes(
     element: ET.Element, link: int, palette: Mapping[str, Array], convex: bool

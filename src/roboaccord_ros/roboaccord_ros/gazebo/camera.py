@@ -35,7 +35,8 @@ class Camera:
     """
 
     def __init__(self, setup: Setup, world: Path) -> None:
-        self._start, self._moved = setup.initial.position, np.zeros(3)
+        self._setup, self._moved = setup, np.zeros(3)
+        self._start = self._centre(setup.initial)
         self._seen, self._opened = time.monotonic(), math.inf
         self._publisher: Any = None
         place = _place(world)
@@ -57,13 +58,18 @@ class Camera:
             return
         self._seen, self._opened = now, min(self._opened, now)
         share = 1.0 - math.exp(-passed / SMOOTH)
-        self._moved += share * (state.position - self._start - self._moved)
+        self._moved += share * (self._centre(state) - self._start - self._moved)
         offset = dict(zip("xyz", (self._place + self._moved).tolist(), strict=True))
         if now < self._opened + OPENING:
             kind = {"track_mode": "FOLLOW_FREE_LOOK", "follow_target": {"name": ANCHOR}}
         else:
             kind = {"track_mode": "USE_LAST"}  # which leaves a camera alone that Esc has set free
         self._publisher.publish(self._kind(**kind, follow_offset=offset))
+
+    def _centre(self, state: RobotState) -> Array:
+        """Return the robot's centre of mass (3,) [m]."""
+        tree, pose = self._setup.tree, (state.q, state.position, state.orientation)
+        return tree.centres(*tree.forward(self._setup.joints, *pose))
 
 
 def _place(world: Path) -> Array | None:
