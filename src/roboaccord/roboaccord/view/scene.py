@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
@@ -130,6 +129,11 @@ def _hull(shape: Shape | None) -> Shape | None:
     """Return the convex hull of a shape, None where it has no volume."""
     if shape is None:
         return None
+    from scipy.spatial import (  # which takes long to load, and is rarely needed
+        ConvexHull,
+        QhullError,
+    )
+
     try:
         hull = ConvexHull(shape.vertices)
     except QhullError:
