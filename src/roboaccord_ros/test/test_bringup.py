@@ -79,7 +79,7 @@ def test_a_server_that_is_killed_is_the_last_line():
     server = Process(name="gazebo", meaning="helper", command=shell("sleep 0.5; kill -9 $$"))
     ends = Process(name="gz_adapter", meaning="ends", command=LASTS)
     status, last, _ = bring_up(server, ends)
-    assert (status, last) == (1, "the launch failed: gazebo ended early, with status -9")
+    assert (status, last) == (1, "the launch failed: gazebo ended early, with status 137")
 
 
 @pytest.mark.slow
