@@ -26,7 +26,7 @@ setup(
     author="The roboaccord authors",
     python_requires=">=3.11,<3.14",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed", "gazebo/*.rb"]},
+    package_data={NAME: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),

@@ -49,9 +49,8 @@ CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LI
 PLANNING = 300.0  # s that the planner may take
 ENDING = 90.0  # s that recorder, controller and cross-check may take after the run
 GRACE = 5.0  # s between SIGTERM and SIGKILL of the others
-PATIENCE = 6.0  # s between SIGINT and SIGTERM of `create`, which looks at signals every 5 s
 DONE = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
-INTERRUPTED = (130, -signal.SIGINT, -signal.SIGTERM)
+INTERRUPTED = (130, 255, -signal.SIGINT, -signal.SIGTERM)  # 255: asyncio lost the status
 # What `ros2 launch` and its actions take, whatever the launch file.
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
 
@@ -151,7 +150,9 @@ def tie(python: str, number: int, cores: Sequence[int] = ()) -> list[str]:
         cores: on which the command may run; on all if empty.
     """
     allowed = ",".join(map(str, cores))
-    return [python, "-S", str(TIED), str(int(number)), str(os.getpid()), allowed]
+    # A signal waits until somebody handles it, for Python would show a traceback as it starts.
+    waits = ["env", "--block-signal=INT"]
+    return [*waits, python, "-S", str(TIED), str(int(number)), str(os.getpid()), allowed]
 
 
 def find_python() -> str:
@@ -199,6 +200,9 @@ class BringUp:
 
     def start(self) -> list[Any]:
         """Return what is to be done at once."""
+        # The launch service hears of Ctrl-C by a descriptor. A KeyboardInterrupt in its own code as
+        # well could lose a process, for which it would wait for ever.
+        signal.signal(signal.SIGINT, lambda *_: None)
         messages = [LogInfo(msg=message) for message in self._plan["messages"]]
         return [*messages, *self._after("")]
 
@@ -221,7 +225,6 @@ class BringUp:
             "prefix": self._tie(process),
             "on_exit": partial(self._on_exit, process["name"]),
             "sigkill_timeout": str(ENDING if process["meaning"] == "part" else GRACE),
-            **({"sigterm_timeout": str(PATIENCE)} if process["meaning"] == "once" else {}),
         }
         if process["command"]:
             return ExecuteProcess(cmd=process["command"], name=process["name"], **common)
@@ -293,6 +296,7 @@ class BringUp:
         if "part" in self._left.values():
             late = OpaqueFunction(function=self._refuse_late)
             return [TimerAction(period=ENDING, actions=[late])] if begin else []
+        self._outcome = "the run is over"
         windows = [name for name, meaning in self._left.items() if meaning.startswith("window")]
         if windows:
             close = f"close {' and '.join(windows)}, or press Ctrl-C, to end"

@@ -22,7 +22,6 @@ from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.process import Process
 
-INTERRUPT = Path(__file__).with_name("gz_interrupt.rb")
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 SERVER, WINDOW = "gazebo", "gazebo_window"  # names of the processes
@@ -98,12 +97,7 @@ def gazebo_processes(
     place = {"x": x, "y": y, "z": z, "R": roll, "P": pitch, "Y": yaw}
     urdf = expand_for_gazebo(setup, adapter.get("contacts", ""))
     model = {"world": world.name, "name": setup.robot.name, "string": urdf}
-    found = {
-        **env,
-        "GZ_SIM_RESOURCE_PATH": os.pathsep.join(models),
-        "RUBYLIB": os.pathsep.join([str(INTERRUPT.parent), os.environ.get("RUBYLIB", "")]),
-        "RUBYOPT": f"-r{INTERRUPT.stem} {os.environ.get('RUBYOPT', '')}",
-    }
+    found = {**env, "GZ_SIM_RESOURCE_PATH": os.pathsep.join(models)}
     # `gz sim` without -s and -g forks into both, and leaves them behind where it is killed; and its
     # server can wait for ever for a message of its window.
     shown = Process(name=WINDOW, meaning="window_ends", command=["gz", "sim", "-g"], env=found)

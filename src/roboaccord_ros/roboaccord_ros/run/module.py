@@ -12,4 +12,5 @@ import sys
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, lambda *_: os._exit(0))  # else `ros2 launch` calls it dead
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked by tie()
     runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
