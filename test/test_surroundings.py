@@ -14,6 +14,7 @@ from roboaccord.bag.content import Content
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
+from roboaccord.description.meshes import read_mesh
 from roboaccord.engines.factory import available
 from roboaccord.engines.push import KIND, PushedSimulator
 from roboaccord.run.factory import make_simulator
@@ -45,15 +46,17 @@ def corners(markers: Any) -> np.ndarray:
 
 
 def test_a_wall_is_the_model_that_gazebo_shows() -> None:
+    """Its front, which in Gazebo goes on to both sides."""
     (wall,) = surroundings(setup_of("monkeybot", "swing"))
     model = ET.parse(ROOT / "models/magnet_wall/model.sdf").getroot()
-    size, pose = (
-        np.array(model.findtext(f".//visual/{path}").split(), dtype=float)
-        for path in ("geometry/box/size", "pose")
-    )
+    pose = np.array(model.findtext(".//visual/pose").split(), dtype=float)
+    front, _ = read_mesh(ROOT / "models/magnet_wall/meshes/wall.obj")
+    low, high = wall.vertices.min(axis=0), wall.vertices.max(axis=0)
     assert wall.name == "wall"
-    assert np.ptp(wall.vertices, axis=0) == pytest.approx(size)
-    assert wall.vertices.mean(axis=0) == pytest.approx(pose[:3])
+    assert front[:, 0] + pose[0] == pytest.approx(high[0])
+    assert (front[:, 2].min(), front[:, 2].max()) == pytest.approx((low[2], high[2]))
+    assert front[:, 1].min() < low[1]
+    assert front[:, 1].max() > high[1]
 
 
 def test_a_shelf_has_the_sizes_and_places_of_the_scenario() -> None:

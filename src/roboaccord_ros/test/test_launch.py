@@ -31,7 +31,11 @@ OF_ROBOTS = sorted(ROOT.glob("src/*/launch/*.launch.py"))
 OF_ROBOTS = [path for path in OF_ROBOTS if path.resolve() == path]
 RUNS = [path for path in OF_ROBOTS if path.name != "view_robot.launch.py"]
 BY_ROSDEP = {"launch", "launch_ros", "ament_index_python", "yaml"}
-needs_ros2 = pytest.mark.skipif(not shutil.which("ros2"), reason="ros2 launch is not on PyPI")
+PREFIXES = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+needs_ros2 = pytest.mark.skipif(
+    not (shutil.which("ros2") and any(Path(p, "share/ros2launch").is_dir() for p in PREFIXES if p)),
+    reason="ros2 launch is not on PyPI, or its setup is not sourced",
+)
 
 
 @pytest.mark.parametrize("path", [*SHARED, *OF_ROBOTS], ids=lambda path: path.name)

@@ -191,9 +191,13 @@ def test_world_command(figures, tmp_path):
         assert check_file(path, models) == []
         assert not TOOL or sdformat_problems(TOOL, path, models) == []
     tree = ET.parse(tmp_path / model / "model.sdf")
-    (uri,) = {element.text for element in tree.iter("uri")}
-    bounds = trimesh.load(tmp_path / model / uri).bounds
-    assert bounds == pytest.approx(np.array([[0, 0, 0], [0.3, 0.3, 0.15]]), abs=0.005)
+    uris = [element.text for element in tree.iter("uri")]
+    assert uris == ["meshes/terrain.stl", "meshes/terrain.obj"]  # what is touched, and what is seen
+    whole, seen = (trimesh.load(tmp_path / model / uri) for uri in uris)
+    assert whole.bounds == pytest.approx(np.array([[0, 0, 0], [0.3, 0.3, 0.15]]), abs=0.005)
+    assert seen.bounds == pytest.approx(whole.bounds, abs=1e-4)
+    assert len(seen.faces) < len(whole.faces)  # its bottom is left out
+    assert seen.visual.uv == pytest.approx(seen.vertices[:, :2], abs=1e-3)
     assert [element.text for element in tree.iter("mu")] == ["0.8"]
     assert (
         ET.parse(tmp_path / world).find("world/include/uri").text

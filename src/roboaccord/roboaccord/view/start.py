@@ -16,7 +16,7 @@ PART = 0.52  # of a picture's width that the robot spans: Gazebo's panels leave 
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(25.0)  # over ground
 STEEP = math.radians(40.0)  # over terrain, into whose hollows it looks
 ASIDE, ABOVE = math.radians(-10.0), math.radians(5.0)  # in front of a wall, which is the y-z plane
-HALVINGS = 50
+CENTRINGS, HALVINGS = 4, 40
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class View:
 
 
 def start_view(setup: Setup, half: float) -> View:
-    """Return the camera that sees a robot at its start, as large as `PART` says.
+    """Return the camera that sees a robot at its start, in the middle, as large as `PART` says.
 
     Args:
         setup: robot and scenario.
@@ -54,13 +54,25 @@ def start_view(setup: Setup, half: float) -> View:
     if setup.robot.wall(setup) is not None:
         angles = ASIDE, ABOVE
     direction = View(target, 1.0, *angles).direction
+    distance = math.inf
+    for _ in range(CENTRINGS):
+        distance = _distance(points, target, direction, half)
+        camera = Camera.aim(target, direction, distance, 2 * half, (1, 1))
+        seen = camera.project(points)
+        aside = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) - 0.5
+        target = target + distance / camera.focal * (aside @ camera.axes[:2])
+    return View(np.round(target, 4), round(distance, 4), *angles)
+
+
+def _distance(points: Array, target: Array, direction: Array, half: float) -> float:
+    """Return the distance from which points (m, 3) span `PART` of the picture [m]."""
     size = float(np.linalg.norm(points - target, axis=1).max())
     near, far = size, size / (PART * math.tan(half)) + size
     for _ in range(HALVINGS):
         distance = 0.5 * (near + far)
         seen = Camera.aim(target, direction, distance, 2 * half, (1, 1)).project(points)
         near, far = (distance, far) if np.ptp(seen, axis=0).max() > PART else (near, distance)
-    return View(np.round(target, 4), round(far, 4), *angles)
+    return far
 
 
 def start_points(setup: Setup) -> Array:
