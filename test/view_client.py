@@ -40,16 +40,20 @@ def ask(port: int, *headers: str, path: str = "/") -> bytes:
 
 
 def page_at(url: str) -> ClientConnection:
-    """Return the connection of the page at an address."""
-    return connect(url.replace("http", "ws"), origin=url, subprotocols=[PROTOCOL],  # type: ignore[arg-type]
-                   compression=None, max_size=None, close_timeout=1.0)  # fmt: skip
+    """Return the connection of the page at an address, which has sent its camera."""
+    page = connect(
+        url.replace("http", "ws"), origin=url, subprotocols=[PROTOCOL],  # type: ignore[arg-type]
+        compression=None, max_size=None, close_timeout=1.0,
+    )  # fmt: skip
+    send(page, CAMERA)
+    return page
 
 
 def send(page: ClientConnection, message: Any) -> None:
     """Send a message or a frame, and wait until the server has read it."""
     with contextlib.suppress(ConnectionClosed, OSError):
         page.send(message if isinstance(message, bytes | str) else msgspec.msgpack.encode(message))
-        page.ping().wait(2.0)
+        page.ping().wait(1.0)
 
 
 def controls(page: ClientConnection) -> dict[str, dict[str, Any]]:

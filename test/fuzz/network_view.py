@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from view_client import CAMERA, ask, controls, page_at, send
+from view_client import ask, controls, page_at
 from websockets.exceptions import ConnectionClosed
 
-FOLDERS = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "MPLCONFIGDIR")
+FOLDERS = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "MPLCONFIGDIR")
 PATIENCE = 120.0  # s of wall time
 
 
@@ -28,11 +28,12 @@ class View:
             nobody = pwd.getpwnam("nobody")
             os.chown(folder, nobody.pw_uid, nobody.pw_gid)
             who = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        cache = {"NUMBA_CACHE_DIR": str(folder)}
         command = (sys.executable, "-m", "roboaccord.cli.start", *words.split(), "--port", "18700")
         with self.errors.open("w") as file:
             self.process = subprocess.Popen(
                 command, stdout=file, stderr=file, cwd=folder,
-                env=os.environ | dict.fromkeys(FOLDERS, str(folder)), **who,
+                env=cache | os.environ | dict.fromkeys(FOLDERS, str(folder)), **who,
             )  # fmt: skip
         end = time.monotonic() + PATIENCE
         while not (found := re.search(r"http://[\d.]+:(\d+)", self.errors.read_text())):
@@ -40,8 +41,7 @@ class View:
             time.sleep(0.1)
         self.url, self.port = found[0], int(found[1])
         self.host = f"Host: 127.0.0.1:{self.port}"
-        with page_at(self.url) as page:  # a simulation starts
-            send(page, CAMERA)
+        with page_at(self.url):  # a simulation starts
             time.sleep(1.0)
 
     def measure(self) -> tuple[int, int]:
