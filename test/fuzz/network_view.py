@@ -37,7 +37,9 @@ class View:
             )  # fmt: skip
         end = time.monotonic() + PATIENCE
         while not (found := re.search(r"http://[\d.]+:(\d+)", self.errors.read_text())):
-            assert time.monotonic() < end and self.process.poll() is None, self.errors.read_text()
+            if time.monotonic() > end or self.process.poll() is not None:
+                self.process.kill()
+                raise RuntimeError(f"{words} does not start: {self.errors.read_text()}")
             time.sleep(0.1)
         self.url, self.port = found[0], int(found[1])
         self.host = f"Host: 127.0.0.1:{self.port}"
