@@ -23,7 +23,7 @@ from roboaccord.view.stage import HOST, PORT, Stage
 
 PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
 PATH_MOST = 4000  # points of it; then every second one is left out
-STRONGEST, LONGEST = 1e4, 10.0  # N and s of a push
+STRONGEST, LONGEST = 1e3, 10.0  # N and s of a push
 STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s; at least one control period
 _ROUND_OFF = 1e-9  # s
 
