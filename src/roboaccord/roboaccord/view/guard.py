@@ -1,4 +1,4 @@
-"""Who may steer a view, and by what: its own page, by messages that the page sends.
+"""Who may steer a view: its own page, by what `view.inputs` lets through.
 
 Any page of the web can open a WebSocket to this machine, and viser takes whatever it sends. So
 each handshake and each frame passes here first.
@@ -14,81 +14,77 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-import msgspec
-import numpy as np
 from websockets.asyncio import server as websocket_server
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.view.inputs import clean
 
 LARGEST = 1 << 14  # bytes of a frame; the page's have less than 500
-MOST = 64  # connections at a time, for what has not said who it is, too
+MOST = 64  # connections at a time, with those that have not yet said who they are
 QUIET = 10.0  # s between lines on what was refused: a flood does not fill the terminal
 REPLACED = threading.Lock()
 
 _log = logging.getLogger(__name__)
 
 
-class _Value(msgspec.Struct):
-    value: bool | float | str | tuple[float, ...]
+def open_server(host: str, port: int) -> Any:
+    """Return a server of viser on an address, guarded.
 
-
-class GuiUpdateMessage(msgspec.Struct, tag=True):
-    """Hold a new value of a control; what else it would change is left out."""
-
-    uuid: str
-    updates: _Value
-
-
-class ViewerCameraMessage(msgspec.Struct, tag=True):
-    """Hold the camera of a page."""
-
-    wxyz: tuple[float, float, float, float]
-    position: tuple[float, float, float]
-    fov: float
-    near: float
-    far: float
-    image_height: int
-    image_width: int
-    look_at: tuple[float, float, float]
-    up_direction: tuple[float, float, float]
-
-
-_DECODER = msgspec.msgpack.Decoder(GuiUpdateMessage | ViewerCameraMessage)
+    Raises:
+        AccordError: if this viser does not let itself be guarded.
+        ImportError: if it is not installed.
+    """
+    viser: Any = import_module("viser")
+    guard = Guard(host, f"viser-v{viser.__version__}")
+    with REPLACED, contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
+        serve = websocket_server.serve
+        websocket_server.serve = partial(guard.serve, serve)  # type: ignore[assignment,misc]
+        try:
+            server = viser.ViserServer(host=host, port=port, verbose=False)
+        finally:
+            websocket_server.serve = serve  # type: ignore[misc]
+        controls = getattr(server.gui, "_gui_input_handle_from_uuid", None)
+        if controls is None or not guard.is_used:
+            server.stop()
+            raise AccordError(
+                f"viser {viser.__version__} cannot be guarded: use that of requirements/demo.txt"
+            )
+    guard.controls = controls
+    server.gui.configure_theme(show_share_button=False)  # it would publish the view
+    return server
 
 
 class Guard:
-    """Check handshakes and frames.
+    """Check handshakes and frames before viser sees them.
 
     Args:
         host: address that is listened on.
-
-    Attributes:
-        controls: viser's handles of the page's controls by identifier.
-        is_used: whether viser serves through it.
+        protocol: that a page of this viser speaks.
     """
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, protocol: str) -> None:
         machine = socket.gethostname().lower()
         first = machine.partition(".")[0]
         self._names = {"localhost", host.lower(), machine, first, f"{first}.local"}
+        self._protocol = protocol
         self.controls: Mapping[str, Any] = {}
-        self.is_used = False
+        self.is_used = False  # whether viser serves through it
         self._silent_until, self._untold = 0.0, 0
 
     def serve(
         self,
         serve: Callable[..., Any],
-        handler: Callable[[ServerConnection], Awaitable[None]],
+        handler: Callable[..., Any],
         *where: Any,
-        process_request: Callable[[ServerConnection, Request], Response | None],
+        process_request: Callable[..., Response | None] = lambda *_: None,
         **options: Any,
     ) -> Any:
         """Serve as websockets does, with checks before viser's functions."""
@@ -116,23 +112,6 @@ class Guard:
             return f"a page of {_shown(origins)} wants to steer the view of {_shown(hosts)}"
         return ""
 
-    def clean(self, frame: Any) -> bytes | None:
-        """Return a frame with values within the limits of their controls; None to leave it out.
-
-        Raises:
-            ValueError, TypeError, RecursionError: if it is no message of the page.
-        """
-        message = _DECODER.decode(frame)
-        if isinstance(message, ViewerCameraMessage):
-            if not np.isfinite(np.hstack(msgspec.structs.astuple(message))).all():
-                raise ValueError("a camera is not finite")
-        else:
-            value = allowed(self.controls.get(message.uuid), message.updates.value)
-            if value is None:
-                return None
-            message.updates.value = value
-        return msgspec.msgpack.encode(message)
-
     def tell(self, what: str) -> None:
         """Log a line, unless there was one a short while ago."""
         if time.monotonic() < self._silent_until:
@@ -143,10 +122,7 @@ class Guard:
         self._silent_until, self._untold = time.monotonic() + QUIET, 0
 
     def _answer(
-        self,
-        answer: Callable[[ServerConnection, Request], Response | None],
-        connection: ServerConnection,
-        request: Request,
+        self, answer: Callable[..., Response | None], connection: ServerConnection, request: Request
     ) -> Response | None:
         response = answer(connection, request)
         if reason := self.refusal(request.headers, is_socket=response is None):
@@ -156,15 +132,10 @@ class Guard:
             response.headers["Content-Security-Policy"] = "frame-ancestors 'self'"
         return response
 
-    async def _handle(
-        self,
-        handler: Callable[[ServerConnection], Awaitable[None]],
-        connection: ServerConnection,
-    ) -> None:
-        version = import_module("viser").__version__
-        if connection.subprotocol != f"viser-v{version}":  # viser would print each
+    async def _handle(self, handler: Callable[..., Any], connection: ServerConnection) -> None:
+        if connection.subprotocol != self._protocol:  # viser would print a line for each
             self.tell("a page of another version of viser; load it anew")
-            await connection.close(1002, f"this is viser {version}: load the page anew")
+            await connection.close(1002, f"this is {self._protocol}: load the page anew")
             return
         try:
             await handler(connection)
@@ -186,52 +157,9 @@ class _Connection(ServerConnection):
             transport.abort()
 
     async def recv(self, decode: bool | None = None) -> Any:
-        while (frame := self._guard.clean(await super().recv(decode))) is None:
+        while (frame := clean(await super().recv(decode), self._guard.controls)) is None:
             pass
         return frame
-
-
-def allowed(control: Any, value: Any) -> Any:
-    """Return a value from outside within the limits of its control; None if it takes none such."""
-    if control is None or control.disabled:
-        return None
-    if isinstance(control.value, bool):
-        return value if isinstance(value, bool) else None
-    if isinstance(control.value, str):
-        return value if value in getattr(control, "options", ()) else None
-    low, high = getattr(control, "min", None), getattr(control, "max", None)
-    if low is None or high is None or isinstance(value, bool | str):
-        return None
-    if np.shape(value) != np.shape(control.value) or not np.isfinite(value).all():
-        return None
-    return np.clip(value, low, high).tolist()
-
-
-def open_server(host: str, port: int) -> Any:
-    """Return a server of viser on an address, guarded.
-
-    Raises:
-        AccordError: if this viser does not let itself be guarded.
-        ImportError: if it is not installed.
-    """
-    viser: Any = import_module("viser")
-    guard = Guard(host)
-    with REPLACED, contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
-        serve = websocket_server.serve
-        websocket_server.serve = partial(guard.serve, serve)  # type: ignore[assignment,misc]
-        try:
-            server = viser.ViserServer(host=host, port=port, verbose=False)
-        finally:
-            websocket_server.serve = serve  # type: ignore[misc]
-        controls = getattr(server.gui, "_gui_input_handle_from_uuid", None)
-        if controls is None or not guard.is_used:
-            server.stop()
-            raise AccordError(
-                f"viser {viser.__version__} cannot be guarded: use that of requirements/demo.txt"
-            )
-    guard.controls = controls
-    server.gui.configure_theme(show_share_button=False)  # it would publish the view
-    return server
 
 
 def _is_address(name: str) -> bool:
