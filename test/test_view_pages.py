@@ -29,7 +29,7 @@ from roboaccord.view.raster import Canvas, Mesh
 pytest.importorskip("viser", reason="viser is not installed")
 
 from browser import Page, browser
-from roboaccord.view.live import LiveView, open_stage
+from roboaccord.view.live import LiveView, open_stage, view_robot
 from roboaccord.view.stage import Stage
 
 PATIENCE = 90.0  # s of wall time
@@ -39,6 +39,8 @@ BARE = """document.head.append(Object.assign(document.createElement('style'), {t
     'body * {visibility: hidden !important} canvas {visibility: visible !important}'}))"""
 CLICK = """[...document.querySelectorAll('button')].filter(b => b.textContent == '{}')
     .map(b => b.click()).length"""
+FOCUS = """(s => { s?.focus(); return s != null && document.activeElement == s; })(
+    document.querySelector('[role=slider]'))"""
 COLOURED = 30  # between the largest and the least of red, green and blue
 
 
@@ -251,3 +253,28 @@ def test_a_link_is_pushed_from_the_page(tmp_path: Path) -> None:
     (event,) = [e for e in trajectory.events if e.kind == KIND]
     assert (event.time, event.subject) == (0.0, simulator.links[0])
     assert event.impulse == pytest.approx(2.0)
+
+
+def test_its_own_page_poses_a_robot_and_another_page_does_not(tmp_path: Path) -> None:
+    """By the keys of a slider, wherever the page was opened; another view's page is a stranger."""
+    setup = setup_of("snake", "serpenoid")
+    stage, other = view_robot(setup, 18530, "0.0.0.0"), open_stage(setup, 18540)
+    controls = stage.server.gui._gui_input_handle_from_uuid.values()
+    slider = next(control for control in controls if hasattr(control, "max"))
+    port = stage.server.get_port()
+    try:
+        with browser(tmp_path / "chromium", (640, 420)) as page:
+            for host, key in ("localhost", "End"), ("127.0.0.1", "Home"):
+                end = {"End": slider.max, "Home": slider.min}[key]
+                page.open(f"http://{host}:{port}")
+                wait_until(page, lambda: page.run(FOCUS) is True)
+                page.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key)
+                wait_until(page, lambda end=end: slider.value == end)
+            page.open(f"{other.url}/none")
+            wait_until(page, lambda: page.run("document.readyState") == "complete")
+            page.run(f"s = new WebSocket('ws://127.0.0.1:{port}', 'viser-v1')")
+            wait_until(page, lambda: page.run("s.readyState") == 3)  # CLOSED
+            assert "403" in page.problems[-1]
+    finally:
+        stage.close()
+        other.close()

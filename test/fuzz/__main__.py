@@ -1,4 +1,4 @@
-"""Fuzz all commands and all kinds of files: `make fuzz SEED=0 SECONDS=600 PROCESSES=500`.
+"""Fuzz commands, files of all kinds and running views: `make fuzz SEED=0 SECONDS=600`.
 
 Each input is made of the seed and its number, and given to its command in a process of its own with
 limits of time and memory, and with a folder of its own. It runs unprivileged: root becomes nobody.
@@ -29,6 +29,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=600.0, help="of wall time")
     parser.add_argument("--inputs", type=int, default=1 << 62, help="at most so many")
     parser.add_argument("--processes", type=int, default=500, help="real ones, besides")
+    parser.add_argument("--attacks", type=int, default=200, help="on running views, besides")
     parser.add_argument("--only", type=int, help="repeat the input of this number")
     parser.add_argument("--kind", default="", help="only kinds that begin so")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
@@ -71,6 +72,7 @@ def main() -> int:
     os.environ.setdefault("NUMBA_CACHE_DIR", str(folder / "home" / "numba"))
     tempfile.tempdir = str(folder / "home")
     sys.path[:0] = [str(HERE), str(HERE.parent)]
+    import network
     from arena import Arena
 
     try:
@@ -80,19 +82,21 @@ def main() -> int:
         tally, failures = arena.fuzz(
             options.seconds, options.inputs, options.processes, options.kind
         )
+        attacks = [] if options.kind else network.attacks(options.attacks, options.seed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    report(tally, failures, options, kept)
-    return 1 if failures else 0
+    report(tally, failures, attacks, options, kept)
+    return 1 if failures or any(attack["why"] for attack in attacks) else 0
 
 
 def report(
     tally: dict[tuple[str, str], Counter[str]],
     failures: list[dict[str, Any]],
+    attacks: list[dict[str, Any]],
     options: argparse.Namespace,
     kept: Path,
 ) -> None:
-    """Print what came of the inputs by command, and by kind of file."""
+    """Print what came of the inputs by command, and by kind of file, and of attacks on views."""
     tables = {}
     for place, name in enumerate(("kind", "command")):
         rows: dict[str, Counter[str]] = defaultdict(Counter)
@@ -103,9 +107,11 @@ def report(
     for counts in tally.values():
         total.update(counts)
     if options.json:
-        data = {"seed": options.seed, **tables, "total": dict(total), "failures": failures}
+        data = {"seed": options.seed, **tables, "total": dict(total), "failures": failures,
+                "attacks": attacks}  # fmt: skip
         sys.stdout.write(json.dumps(data) + "\n")
         return
+    import network
     from roboaccord.cli.console import make_table, out
 
     for name, rows in tables.items():
@@ -118,6 +124,8 @@ def report(
         out.print(f"{failure['why']}: {failure['repeat']}", soft_wrap=True, highlight=False)
     out.print(f"seed {options.seed}: {sum(total.values())} inputs, {len(failures)} failed"
               + (f", kept in {kept}" if failures else ""))  # fmt: skip
+    if attacks:
+        network.report(attacks)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from roboaccord.view.stage import HOST, PORT, Stage
 
 PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
 PATH_MOST = 4000  # points of it; then every second one is left out
+STRONGEST, LONGEST = 1e3, 10.0  # N and s of a push
 STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s; at least one control period
 _ROUND_OFF = 1e-9  # s
 
@@ -150,9 +151,11 @@ class LiveView:
                 gui.add_text("no", f"{simulator.name} takes no force on a link", disabled=True)
                 return
             link = gui.add_dropdown("link", simulator.links)
-            way = gui.add_vector3("direction", (0.0, 1.0, 0.0), hint="in the world")
-            strength = gui.add_number("force [N]", 10.0, min=0.0)
-            length = gui.add_number("time [s]", 0.2, min=1e-3)
+            way = gui.add_vector3(
+                "direction", (0.0, 1.0, 0.0), min=(-1.0,) * 3, max=(1.0,) * 3, hint="in the world"
+            )
+            strength = gui.add_number("force [N]", 10.0, min=0.0, max=STRONGEST)
+            length = gui.add_number("time [s]", 0.2, min=1e-3, max=LONGEST)
 
             def push(_: object) -> None:
                 size = np.linalg.norm(way.value)

@@ -11,7 +11,6 @@ import math
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -55,13 +54,13 @@ class Stage:
     def __init__(
         self, urdf: str, port: int = PORT, host: str = HOST, surfaces: Sequence[Surface] = ()
     ) -> None:
+        _check_host(host)
         try:
-            viser: Any = import_module("viser")
+            from roboaccord.view.guard import open_server
+
+            self.server: Any = open_server(host, port)
         except ImportError:
             raise AccordError(INSTALL) from None
-        _check_host(host)
-        with contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
-            self.server: Any = viser.ViserServer(host=host, port=port, verbose=False)
         self._host = host
         scene = self.server.scene
         scene.set_up_direction("+z")

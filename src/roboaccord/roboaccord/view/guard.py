@@ -1,0 +1,172 @@
+"""Who may steer a view: its own page, by what `view.inputs` lets through.
+
+Any page of the web can open a WebSocket to this machine, and viser takes whatever it sends. So
+each handshake and each frame passes here first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import ipaddress
+import logging
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from websockets.asyncio import server as websocket_server
+from websockets.asyncio.server import ServerConnection
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.view.inputs import clean
+
+LARGEST = 1 << 14  # bytes of a frame; the page's have less than 500
+MOST = 64  # connections at a time, with those that have not yet said who they are
+QUIET = 10.0  # s between lines on what was refused: a flood does not fill the terminal
+REPLACED = threading.Lock()
+
+_log = logging.getLogger(__name__)
+
+
+def open_server(host: str, port: int) -> Any:
+    """Return a server of viser on an address, guarded.
+
+    Raises:
+        AccordError: if this viser does not let itself be guarded.
+        ImportError: if it is not installed.
+    """
+    viser: Any = import_module("viser")
+    guard = Guard(host, f"viser-v{viser.__version__}")
+    with REPLACED, contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
+        serve = websocket_server.serve
+        websocket_server.serve = partial(guard.serve, serve)  # type: ignore[assignment,misc]
+        try:
+            server = viser.ViserServer(host=host, port=port, verbose=False)
+        finally:
+            websocket_server.serve = serve  # type: ignore[misc]
+        controls = getattr(server.gui, "_gui_input_handle_from_uuid", None)
+        if controls is None or not guard.is_used:
+            server.stop()
+            raise AccordError(
+                f"viser {viser.__version__} cannot be guarded: use that of requirements/demo.txt"
+            )
+    guard.controls = controls
+    server.gui.configure_theme(show_share_button=False)  # it would publish the view
+    return server
+
+
+class Guard:
+    """Check handshakes and frames before viser sees them.
+
+    Args:
+        host: address that is listened on.
+        protocol: that a page of this viser speaks.
+    """
+
+    def __init__(self, host: str, protocol: str) -> None:
+        machine = socket.gethostname().lower()
+        first = machine.partition(".")[0]
+        self._names = {"localhost", host.lower(), machine, first, f"{first}.local"}
+        self._protocol = protocol
+        self.controls: Mapping[str, Any] = {}
+        self.is_used = False  # whether viser serves through it
+        self._silent_until, self._untold = 0.0, 0
+
+    def serve(
+        self,
+        serve: Callable[..., Any],
+        handler: Callable[..., Any],
+        *where: Any,
+        process_request: Callable[..., Response | None] = lambda *_: None,
+        **options: Any,
+    ) -> Any:
+        """Serve as websockets does, with checks before viser's functions."""
+        self.is_used = True
+        options |= {
+            "max_size": LARGEST,
+            "logger": logging.Logger("silent", logging.CRITICAL),  # or tracebacks of handshakes
+            "create_connection": partial(_Connection, self),
+            "process_request": partial(self._answer, process_request),
+        }
+        return serve(partial(self._handle, handler), *where, **options)
+
+    def refusal(self, headers: Headers, *, is_socket: bool) -> str:
+        """Return why a request is refused, "" if it is not.
+
+        Host must be an address or a name of this machine: another name can be made to point here by
+        who owns it. A WebSocket must come from the page of that host: browsers send its Origin.
+        """
+        hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
+        host = hosts[0].lower() if len(hosts) == 1 else ""
+        name = re.sub(r":\d+$", "", host)
+        if not (name in self._names or _is_address(name.strip("[]"))):
+            return f"{_shown(hosts)} is no name of this machine; an address is, or that of --host"
+        if is_socket and origins not in ([f"http://{host}"], [f"https://{host}"]):
+            return f"a page of {_shown(origins)} wants to steer the view of {_shown(hosts)}"
+        return ""
+
+    def tell(self, what: str) -> None:
+        """Log a line, unless there was one a short while ago."""
+        if time.monotonic() < self._silent_until:
+            self._untold += 1
+            return
+        more = f" ({self._untold} refused before)" if self._untold else ""
+        _log.warning("the view refuses: %s%s", what, more)
+        self._silent_until, self._untold = time.monotonic() + QUIET, 0
+
+    def _answer(
+        self, answer: Callable[..., Response | None], connection: ServerConnection, request: Request
+    ) -> Response | None:
+        response = answer(connection, request)
+        if reason := self.refusal(request.headers, is_socket=response is None):
+            self.tell(reason)
+            return connection.respond(403, f"{reason}\n")
+        if response:  # no other page shows it in a frame, to be clicked unseen
+            response.headers["Content-Security-Policy"] = "frame-ancestors 'self'"
+        return response
+
+    async def _handle(self, handler: Callable[..., Any], connection: ServerConnection) -> None:
+        if connection.subprotocol != self._protocol:  # viser would print a line for each
+            self.tell("a page of another version of viser; load it anew")
+            await connection.close(1002, f"this is {self._protocol}: load the page anew")
+            return
+        try:
+            await handler(connection)
+        except (ValueError, TypeError, RecursionError) as error:  # of `clean`
+            self.tell(f"a frame that no page sends ({str(error)[:80]!r})")
+            await connection.close(1007)
+
+
+class _Connection(ServerConnection):
+    """Let viser see only what a guard has checked."""
+
+    def __init__(self, guard: Guard, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._guard = guard
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        if len(self.server.handlers) > MOST:
+            transport.abort()
+
+    async def recv(self, decode: bool | None = None) -> Any:
+        while (frame := clean(await super().recv(decode), self._guard.controls)) is None:
+            pass
+        return frame
+
+
+def _is_address(name: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(name))
+    return False
+
+
+def _shown(values: list[str]) -> str:
+    return repr(", ".join(values)[:80])
