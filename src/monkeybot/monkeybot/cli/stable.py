@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, figure_lines, make_table, progress
@@ -103,7 +102,7 @@ def gaits_command(
             f"{round(1e3 * gait['drop'], 2) + 0.0:.2f}", f"{gait['work']:.4g}",
             f"{gait['cost_of_transport']:.3g}", f"{gait['spectral_radius']:.4f}", share,
         )  # fmt: skip
-        what.add_row(gait["name"], escape(gait["description"]))
+        what.add_row(gait["name"], gait["description"])
     explained = Text(
         "stride, drop and work: of a change of hands; cost: of transport, work over weight and "
         "stride; radius: of the multipliers, stable below 1; basin: share of disturbed starts that "

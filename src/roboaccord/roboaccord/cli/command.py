@@ -158,15 +158,15 @@ def show(
         return
     for item in result.shown:
         if isinstance(item, str):
-            out.print(item, highlight=False, markup=False, soft_wrap=True)
+            out.print(item, soft_wrap=True)
             continue
         if isinstance(item, Table) and item.title:
             out.print(item.title, style="table.title")  # a table wraps its title at its own width
             item.title = None
-        out.print(item, highlight=False)
+        out.print(item)
     words = words_of(options, UNITS | units_of(signature))
     if words:
-        out.print(Text(filled("with ", words), style="dim"), highlight=False)
+        out.print(Text(filled("with ", words), style="dim"))
 
 
 def options_of(signature: inspect.Signature, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import typer
 from roboaccord.cli.endings import WORDS
 from roboaccord.cli.lazy import LazyGroup
 from roboaccord.contract.errors import AccordError, Terminated
+from roboaccord.contract.shown import guard
 from roboaccord.contract.version import VERSION
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -41,6 +42,7 @@ def options(
 
 def main() -> NoReturn:
     """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error, 130 or 143."""
+    guard()
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     with minded() as signals:
         status = run(sys.argv[1:])
