@@ -10,7 +10,6 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, figure_lines, make_table, progress
 from roboaccord.cli.pieces import in_pieces
-from roboaccord.contract.errors import AccordError
 
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.cli.periodic import as_pairs, multipliers_text
@@ -69,7 +68,7 @@ def stable_command(
 @in_pieces()
 def gaits_command(
     samples: Annotated[
-        int, typer.Option(help="Walks of each gait for its basin; 0 leaves it out.")
+        int, typer.Option(min=0, help="Walks of each gait for its basin; 0 leaves it out.")
     ] = 200,
     changes: Changes = None,
 ) -> Result:
@@ -85,8 +84,6 @@ def gaits_command(
 
       accord monkeybot gaits --set viscous_elbow=0.01
     """
-    if samples < 0:
-        raise AccordError(f"samples is {samples}, and must not be negative")
     parameters, names = robot_parameters(changes), list(shipped_data())
     found = []
     with progress() as bar:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -38,10 +38,14 @@ class Screen(Console):
         file = super().file
         return getattr(file, "rich_proxied_file", file)
 
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return text to be laid out, as wide as it is shown."""
+        return super().render_str(visible(text), **options)
+
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render what is made of text, of which there is no other source than `Text`."""
+        """Render anything, of which all text is `Text` or a string."""
         if isinstance(renderable, Text) and CONTROLS.search(renderable.plain):
             renderable = renderable.blank_copy(visible(renderable.plain))
         return super().render(renderable, options)

@@ -8,7 +8,8 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Annotated, NoReturn
+from functools import partial
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -20,6 +21,7 @@ from roboaccord.contract.version import VERSION
 
 INTERRUPTED = 128 + signal.SIGINT
 GRACE = 2.0  # s that a process has to end
+AGAIN = 0.01  # s until what was dropped is raised once more
 
 app = typer.Typer(
     name="accord",
@@ -69,10 +71,24 @@ def minded() -> Iterator[list[signal.Signals]]:
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def again(dropped: Any) -> None:
+        """Raise once more, in a moment, what Python drops since a destructor was running."""
+        if not isinstance(dropped.exc_value, KeyboardInterrupt):
+            sys.__unraisablehook__(dropped)
+            return
+        signal.signal(signal.SIGALRM, partial(_raise, dropped.exc_type))
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+
     signal.signal(signal.SIGTERM, end)
+    sys.unraisablehook = again
     yield told
-    for number in WORDS:  # what is left is the end of the interpreter
+    for number in (*WORDS, signal.SIGALRM):  # what is left is the end of the interpreter
         signal.signal(number, signal.SIG_IGN)
+
+
+def _raise(kind: type[KeyboardInterrupt], *_: object) -> NoReturn:
+    raise kind
 
 
 def end_children() -> None:

@@ -233,7 +233,7 @@ def shown_of(robot: Mapping[str, Any]) -> list[RenderableType]:
             engine["accord"],
             engine["shipped"]["status"],
             "" if engine["mass"] is None else f"{engine['mass']:.6g}",
-            Text(f"{worst.get('quantity', '')} {worst.get('where', '')}"),
+            f"{worst.get('quantity', '')} {worst.get('where', '')}",
             number(worst.get("error")) if worst else "",
         )
     versions = ", ".join(f"{name} {e['version']}" for name, e in robot["engines"].items())
@@ -283,7 +283,7 @@ def fleet_of(data: Mapping[str, Any]) -> list[RenderableType]:
         causes_text = ", ".join(
             f"{key} {n}" for key, n in sorted(kinds.items(), key=lambda p: -p[1])
         )
-        total.add_row(name, *(str(count[key]) for key in COLOURS), Text(causes_text))
+        total.add_row(name, *(str(count[key]) for key in COLOURS), causes_text)
     alike = sum(map(agree, data["robots"]))
     versions = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
     return [
