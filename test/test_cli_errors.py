@@ -158,6 +158,21 @@ def test_wrong_changes(change: str, said: str, complaint_here: Complain) -> None
     assert said in complaint_here(f"{RUN} --set {change}")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "monkeybot lqr --sample -1",
+        "monkeybot gaits --samples -1",
+        "monkeybot repeat --steps 0",
+        "monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --steps 0",
+        "monkeybot gait --tolerance 0",
+    ],
+)
+def test_numbers_out_of_bounds(words: str, complaint_here: Complain) -> None:
+    """The option is named, with its bounds."""
+    assert words.split()[-2] in complaint_here(words)
+
+
 WRONG_CONTROLLERS = {
     "NotANumber": "NotANumber gave effort nan for joint_03 at t = 0.004000 s",
     "Infinite": "Infinite gave effort inf for joint_01 at t = 0.000000 s",

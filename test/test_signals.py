@@ -118,6 +118,26 @@ def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
             signal.signal(number, handler)
 
 
+def test_a_signal_in_a_destructor_ends_the_command_all_the_same():
+    """Python drops what is raised there."""
+
+    class Ending:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.01)  # here the handler raises
+
+    before = {number: signal.getsignal(number) for number in (*LINES, signal.SIGALRM)}
+    try:
+        with command_line.minded() as told, suppress(Terminated):
+            Ending()
+            time.sleep(1.0)
+            pytest.fail("SIGTERM had no effect")
+        assert told == [signal.SIGTERM]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 @pytest.mark.slow
 def test_a_long_run_takes_no_more_memory_than_a_short_one(tmp_path):
     """20,000 ticks and 400,000: 4 kB a tick would be 1.5 GB."""

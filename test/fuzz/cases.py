@@ -422,6 +422,6 @@ MAKERS: dict[str, Maker] = {
 }  # fmt: skip
 WEIGHTS = {
     "scenario": 4, "urdf": 3, "xacro": 0.7, "mesh": 4, "bag": 8, "payload": 5, "volume": 6,
-    "edge": 4, "option": 8, "change": 2, "world": 0.5, "keys": 0.7, "parameters": 0.5, "json_file": 0.7,
-    "output": 1,
+    "edge": 4, "option": 8, "change": 2, "world": 0.5, "keys": 0.7, "parameters": 0.5,
+    "json_file": 0.7, "output": 1,
 }  # fmt: skip

@@ -75,14 +75,15 @@ def minded() -> Iterator[list[signal.Signals]]:
     def again(dropped: Any) -> None:
         """Raise once more, in a moment, what Python drops since a destructor was running."""
         if not isinstance(dropped.exc_value, KeyboardInterrupt):
-            sys.__unraisablehook__(dropped)
+            before(dropped)
             return
         signal.signal(signal.SIGALRM, partial(_raise, dropped.exc_type))
         signal.setitimer(signal.ITIMER_REAL, AGAIN)
 
     signal.signal(signal.SIGTERM, end)
-    sys.unraisablehook = again
+    before, sys.unraisablehook = sys.unraisablehook, again
     yield told
+    sys.unraisablehook = before
     for number in (*WORDS, signal.SIGALRM):  # what is left is the end of the interpreter
         signal.signal(number, signal.SIG_IGN)
 
