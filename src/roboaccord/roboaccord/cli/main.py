@@ -45,6 +45,7 @@ def options(
 def main() -> NoReturn:
     """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error, 130 or 143."""
     guard()
+    sys.warnoptions.append("ignore:resource_tracker")  # of pools that are ended, which it cleans up
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     with minded() as signals:
         status = run(sys.argv[1:])
