@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -9,6 +10,7 @@ import resource
 import shutil
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections import Counter, defaultdict
@@ -295,13 +297,16 @@ def _until(case: Case) -> tuple[int, int]:
         os.setpgid(0, 0)
         resource.setrlimit(resource.RLIMIT_AS, (SMALL, SMALL))
         sys.argv = ["accord", *case.words]
+        code = 70
         try:
             main()
         except SystemExit as end:
-            leave(int(end.code or 0))
+            code = int(end.code or 0)
         except BaseException:  # this is what is looked for
             traceback.print_exc()
-        leave(70)
+        threading._shutdown()  # as the interpreter ends: pools end their processes here
+        atexit._run_exitfuncs()
+        leave(code)
     with suppress(OSError):
         os.setpgid(pid, pid)
     started, told = time.monotonic(), 0.0

@@ -52,8 +52,10 @@ def numbers(words: str, option: str) -> list[float]:
     """Return the numbers in words.
 
     Raises:
-        AccordError: for a word that is none.
+        AccordError: for a word that is none, or for no words.
     """
+    if not words.split():
+        raise AccordError(f"{option} takes numbers")
     for word in words.split():
         if math.isnan(quantity(word)):
             raise AccordError(f"{option}: {word!r} is no number up to {LARGEST:g}")
