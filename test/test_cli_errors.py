@@ -166,6 +166,11 @@ def test_wrong_changes(change: str, said: str, complaint_here: Complain) -> None
         "monkeybot repeat --steps 0",
         "monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --steps 0",
         "monkeybot gait --tolerance 0",
+        "compare a b --tolerance -1",
+        "roller-sphere forward --nu nan",
+        "roller-sphere inverse --roller 1e13",
+        "packbot dynamics --q shoulder=1e13",
+        "sweep snake serpenoid --physics-steps inf",
     ],
 )
 def test_numbers_out_of_bounds(words: str, complaint_here: Complain) -> None:

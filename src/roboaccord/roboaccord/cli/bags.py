@@ -48,6 +48,7 @@ def compare_command(
         float | None,
         typer.Option(
             metavar="X",
+            min=0.0,
             help="Largest difference that passes, in each signal's unit. Default: 1e-9, which "
             "only recordings of the same run keep; 0.05 with a bag from Gazebo.",
             show_default=False,
