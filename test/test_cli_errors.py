@@ -167,6 +167,8 @@ def test_wrong_changes(change: str, said: str, complaint_here: Complain) -> None
         "monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --steps 0",
         "monkeybot gait --tolerance 0",
         "compare a b --tolerance -1",
+        "packbot plan --to ready --margin 1e-300",
+        "packbot plan --to ready --speed 1e-300",
         "roller-sphere forward --nu nan",
         "roller-sphere inverse --roller 1e13",
         "packbot dynamics --q shoulder=1e13",

@@ -47,7 +47,8 @@ def main() -> NoReturn:
     guard()
     sys.warnoptions.append("ignore:resource_tracker")  # of pools that are ended, which it cleans up
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    with minded() as signals:
+    status = INTERRUPTED
+    with minded() as signals, suppress(KeyboardInterrupt):  # one that is raised as `run` ends
         status = run(sys.argv[1:])
     if status == INTERRUPTED or signals:
         number = signals[0] if signals else signal.SIGINT
@@ -83,10 +84,12 @@ def minded() -> Iterator[list[signal.Signals]]:
 
     signal.signal(signal.SIGTERM, end)
     before, sys.unraisablehook = sys.unraisablehook, again
-    yield told
-    sys.unraisablehook = before
-    for number in (*WORDS, signal.SIGALRM):  # what is left is the end of the interpreter
-        signal.signal(number, signal.SIG_IGN)
+    try:
+        yield told
+    finally:
+        sys.unraisablehook = before
+        for number in (*WORDS, signal.SIGALRM):  # what is left is the end of the interpreter
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _raise(kind: type[KeyboardInterrupt], *_: object) -> NoReturn:
