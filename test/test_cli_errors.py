@@ -162,10 +162,6 @@ def test_wrong_changes(change: str, said: str, complaint_here: Complain) -> None
     "words",
     [
         "monkeybot lqr --sample -1",
-        "monkeybot gaits --samples -1",
-        "monkeybot repeat --steps 0",
-        "monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --steps 0",
-        "monkeybot gait --tolerance 0",
         "compare a b --tolerance -1",
         "packbot plan --to ready --margin 1e-300",
         "packbot plan --to ready --speed 1e-300",
