@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -162,6 +163,10 @@ def test_wrong_changes(change: str, said: str, complaint_here: Complain) -> None
     "words",
     [
         "monkeybot lqr --sample -1",
+        "monkeybot find --period -1",
+        "monkeybot find --at period=.nan",
+        "monkeybot continue --along period --from 0.94 --to 0.95 --step 1e-300",
+        "view a --gif x.gif --fps 1e-300",
         "compare a b --tolerance -1",
         "packbot plan --to ready --margin 1e-300",
         "packbot plan --to ready --speed 1e-300",
@@ -172,8 +177,8 @@ def test_wrong_changes(change: str, said: str, complaint_here: Complain) -> None
     ],
 )
 def test_numbers_out_of_bounds(words: str, complaint_here: Complain) -> None:
-    """The option is named, with its bounds."""
-    assert words.split()[-2] in complaint_here(words)
+    """The option is named, or the key."""
+    assert re.split("[ =]", words)[-2].removeprefix("--") in complaint_here(words)
 
 
 WRONG_CONTROLLERS = {

@@ -28,7 +28,9 @@ def lqr_command(
     ] = "report_lqr",
     sample: Annotated[
         float,
-        typer.Option(min=0.0, help="Period of the controller, to which times are rounded, in s."),
+        typer.Option(
+            min=0.0, max=1.0, help="Period of the controller, to which times are rounded, in s."
+        ),
     ] = SAMPLE,
     changes: Changes = None,
 ) -> Result:

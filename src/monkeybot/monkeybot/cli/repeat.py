@@ -28,7 +28,9 @@ def repeat_command(
     steps: Annotated[int, typer.Option(min=1, help="Number of gaits.")] = 20,
     sample: Annotated[
         float,
-        typer.Option(min=0.0, help="Period of the controller, in s; 0: times are not rounded."),
+        typer.Option(
+            min=0.0, max=1.0, help="Period of the controller, in s; 0: times are not rounded."
+        ),
     ] = 0.001,
     clock: Annotated[
         Clock, typer.Option(help="reset: it starts again at the vertical; pure: it never does.")
