@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -156,6 +157,28 @@ def test_unknown_words(words: str, said: str, complaint_here: Complain) -> None:
 def test_wrong_changes(change: str, said: str, complaint_here: Complain) -> None:
     """A key that does not exist, or a value that does not fit, is never ignored."""
     assert said in complaint_here(f"{RUN} --set {change}")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "monkeybot lqr --sample -1",
+        "monkeybot find --period -1",
+        "monkeybot find --at period=.nan",
+        "monkeybot continue --along period --from 0.94 --to 0.95 --step 1e-300",
+        "view a --gif x.gif --fps 1e-300",
+        "compare a b --tolerance -1",
+        "packbot plan --to ready --margin 1e-300",
+        "packbot plan --to ready --speed 1e-300",
+        "roller-sphere forward --nu nan",
+        "roller-sphere inverse --roller 1e13",
+        "packbot dynamics --q shoulder=1e13",
+        "sweep snake serpenoid --physics-steps inf",
+    ],
+)
+def test_numbers_out_of_bounds(words: str, complaint_here: Complain) -> None:
+    """The option is named, or the key."""
+    assert re.split("[ =]", words)[-2].removeprefix("--") in complaint_here(words)
 
 
 WRONG_CONTROLLERS = {

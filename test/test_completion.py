@@ -41,7 +41,7 @@ def test_robots_and_scenarios_are_completed() -> None:
 
 
 def test_bags_are_completed_beside_robots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for bag in ("runs/one", "runs/two/bag", "cc/dart_bag"):
+    for bag in ("runs/one", "runs/two/bag", "cc/dart_bag", "runs/steers\x1b[2J\u202e"):
         (tmp_path / bag).mkdir(parents=True)
         (tmp_path / bag / "metadata.yaml").touch()
     monkeypatch.chdir(tmp_path)

@@ -32,7 +32,6 @@ def start(*words: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONWARNINGS": "ignore"},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
@@ -112,6 +111,26 @@ def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
             os.kill(os.getpid(), signal.SIGTERM)
             pytest.fail("SIGTERM had no effect")
         os.kill(os.getpid(), signal.SIGTERM)
+        assert told == [signal.SIGTERM]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def test_a_signal_in_a_destructor_ends_the_command_all_the_same():
+    """Python drops what is raised there."""
+
+    class Ending:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.01)  # here the handler raises
+
+    before = {number: signal.getsignal(number) for number in (*LINES, signal.SIGALRM)}
+    try:
+        with command_line.minded() as told, suppress(Terminated):
+            Ending()
+            time.sleep(1.0)
+            pytest.fail("SIGTERM had no effect")
         assert told == [signal.SIGTERM]
     finally:
         for number, handler in before.items():

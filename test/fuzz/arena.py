@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -9,6 +10,7 @@ import resource
 import shutil
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections import Counter, defaultdict
@@ -20,7 +22,9 @@ from typing import Any
 import cases
 import hostile
 from cases import Case, make_case
+from roboaccord.cli.main import leave, main
 from roboaccord.contract.files import is_file
+from roboaccord.contract.shown import CONTROLS, guard
 from roboaccord.description.resources import share as SHARE
 from seeds import make_seeds
 
@@ -32,6 +36,11 @@ LARGEST = 200_000_000  # bytes of a file that is written
 RECORD, DONE = "case.json", "done.json"
 BATCH = 25  # inputs of a process
 STATUSES = (0, 1, 2)
+WORK = 4.0  # s of processor time after which a command that is still at work gets SIGTERM
+ENDING = 3.0  # s that it then has, on a machine that has nothing else to do
+TERMINATED = 128 + signal.SIGTERM
+SMALL = 4 << 30  # bytes of addresses of a command with an edge value
+LEFT = 71  # exit status for processes that are left behind
 
 
 @dataclass
@@ -195,6 +204,13 @@ class Arena:
             return f"traceback: {said.strip().splitlines()[-1][:150]}"
         if memory > MEMORY or "not enough memory" in said:
             return f"memory: {memory // 1000} MB"
+        if found := CONTROLS.search(said + printed):
+            return f"control character {found[0]!r} is printed"
+        if code == LEFT:
+            return "a process is left"
+        if case.at_work and code == TERMINATED:
+            ended = said.endswith("accord: terminated\n") and not printed
+            return "" if ended else "something else than a line at SIGTERM"
         if code not in STATUSES:
             return f"exit status {code}"
         after = _files(folder)
@@ -254,20 +270,69 @@ def _child(folder: Path, seed: str, seeds: Path, real: bool, kind: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    code = 70
+    code, memory = 70, 0
     try:
         if real and not case.parameters:
             words = [sys.executable, "-m", "roboaccord.cli.main", *case.words]
             search = os.pathsep.join(sys.path)
             os.execve(sys.executable, words, {**os.environ, "PYTHONPATH": search})
-        code = _call(case)
+        guard()
+        code, memory = _until(case) if case.at_work else (_call(case), 0)
     except BaseException:  # this is what is looked for
         traceback.print_exc()
     sys.stdout.flush()
     sys.stderr.flush()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory = memory or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     os.chdir(folder)
     (folder / DONE).write_text(json.dumps([code, memory]))
+
+
+def _until(case: Case) -> tuple[int, int]:
+    """Run a case in a process of its own, ended where it is at work for long: status, memory [KB].
+
+    Whatever it starts is in its group of processes, too, and must be gone with it.
+    """
+    pid = os.fork()
+    if not pid:
+        os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_AS, (SMALL, SMALL))
+        sys.argv = ["accord", *case.words]
+        code = 70
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        except BaseException:  # this is what is looked for
+            traceback.print_exc()
+        threading._shutdown()  # as the interpreter ends: pools end their processes here
+        atexit._run_exitfuncs()
+        leave(code)
+    with suppress(OSError):
+        os.setpgid(pid, pid)
+    started, told = time.monotonic(), 0.0
+    while not (ended := os.wait4(pid, os.WNOHANG))[0]:
+        time.sleep(0.01)
+        now = time.monotonic()
+        if not told and (_worked(pid) > WORK or now - started > LONGEST / 6):
+            told = now
+            os.kill(pid, signal.SIGTERM)
+        elif told and now - told > ENDING * max(1.0, os.getloadavg()[0]):
+            os.killpg(pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        for _ in range(int(ENDING / 0.05)):
+            os.killpg(pid, 0)
+            time.sleep(0.05)
+        os.killpg(pid, signal.SIGKILL)
+        return LEFT, ended[2].ru_maxrss
+    return os.waitstatus_to_exitcode(ended[1]), ended[2].ru_maxrss
+
+
+def _worked(pid: int) -> float:
+    """Return the processor time of a process [s]."""
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 def _call(case: Case) -> int:

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, get_args
 
 from hostile import BAG_BOMBS, PNG_BOMBS, XACRO_BOMBS, XML_BOMBS, YAML_BOMBS, tiff_bomb
-from mutations import NUMBERS, WORDS, mutated
+from mutations import NUMBERS, TEXTS, WORDS, mutated
 from roboaccord.cli.command import options
 from roboaccord.cli.lazy import COMMANDS
 from roboaccord.cli.pieces import Pieces
@@ -29,7 +29,11 @@ SHORT = "--set duration=0.02 --set control_period=0.001 --set physics_step=0.001
 RUN = f"run {{}} --transport direct --json {SHORT}"
 PLACES = ("/dev/zero", "/dev/full", "/dev/stdin", "/proc/self/mem", "/", "..", "fifo", "folder",
           "missing", "a" * 300, "device", "loop", "text")  # fmt: skip
-# Commands whose good case takes seconds get nothing but what they must refuse at once.
+EVERY = GOOD | {"view": "made/run/bag --gif x.gif --size 64x64 --fps 2"}
+NONE = ("nan", "x", "", "1e308", "-1e308", "99999999999999999999", "1e13")  # never accepted
+EDGES = (*NONE, "-1", "0", "1", "2", "3", "0.5", "1e-300", "1e-9", "1e12", "-1e12", "inf", "-inf",
+         "1000", "1000000", "1000001", "-1000000", "2147483648", "9223372036854775808")  # fmt: skip
+# Commands whose good case takes seconds: only edge values, which end them.
 SLOW = {
     "crosscheck", "parity", "sensitivity", "sweep", "doctor", "check", "view", "teleop",
     "monkeybot basin", "monkeybot robust", "monkeybot lqr", "monkeybot continue", "monkeybot find",
@@ -53,12 +57,14 @@ class Case:
         words: of the command line.
         refused: whether the exit status must be 2.
         parameters: folder in the place of the snake's package, for its parameters.
+        at_work: whether it may still work after a while, and then has to end at SIGTERM.
     """
 
     kind: str
     words: list[str]
     refused: bool = False
     parameters: str = ""
+    at_work: bool = False
 
 
 Maker = Callable[[Random, Path], Case]
@@ -308,41 +314,65 @@ def output(rng: Random, seeds: Path) -> Case:
 
 def option(rng: Random, seeds: Path) -> Case:
     """A value of an option that is none, or extreme."""
-    Path("made").symlink_to(seeds)
-    Path("text").write_text("no file of this kind\n" * 9)
-    for what in ("folder", "fifo", "device", "loop"):
-        spoil(what, what)
-    name = rng.choice(sorted(GOOD))
-    words = shlex.split(GOOD[name].format(out="results", root=ROOT))
-    function = function_of(name)
-    found = [*signature(function, eval_str=True).parameters.values()]
-    found += getattr(function, "pieces", Pieces(own=True)).parameters
-    infos = options(Signature(found))
-    hints = {each.name: each.annotation for each in found}
-    refused, quick = False, name not in SLOW
-    flags = {key: _flags(key, info) for key, info in infos.items()}
-    kinds = {key: str(get_args(hints[key])[0]) for key in infos}
-    numbers = [key for key in infos if "float" in kinds[key] or "int" in kinds[key]]
+    name, words, flags, kinds = _good(rng, seeds, sorted(set(GOOD) - SLOW))
+    refused = False
+    numbers = [key for key in kinds if "float" in kinds[key] or "int" in kinds[key]]
     choice = rng.random()
     if numbers and choice < 0.5:
         key = rng.choice(numbers)
-        sure = ("nan", "x", "", "1e308", "-1e308", "99999999999999999999", "1e13")
-        value = rng.choice(sure if not quick or rng.random() < 0.5 else NUMBERS)
-        refused = value in sure
-        count = kinds[key].count("float") + kinds[key].count("int") if "tuple" in kinds[key] else 1
-        words += [flags[key], *[value] * count]
-    elif infos and quick and choice < 0.8:
-        key = rng.choice(sorted(infos))
+        value = rng.choice(NONE if rng.random() < 0.5 else NUMBERS)
+        refused = value in NONE
+        words += [flags[key], *[value] * _count(kinds[key])]
+    elif kinds and choice < 0.8:
+        key = rng.choice(sorted(kinds))
         value = _argument(rng.choice(PLACES if "Path" in kinds[key] else WORDS + NUMBERS + PLACES))
-        count = kinds[key].count("str") if "tuple" in kinds[key] else "bool" not in kinds[key]
-        words += [flags[key], *[value] * count, *(["--stay", "0"] if key == "view" else [])]
-    elif words and quick:
+        words += [flags[key], *[value] * _count(kinds[key])]
+        words += ["--stay", "0"] if key == "view" else []
+    elif words and choice < 0.95:
         words[rng.randrange(len(words))] = _argument(rng.choice((*WORDS, *NUMBERS, *PLACES)))
     else:
         words.insert(rng.randrange(len(words) + 1), "--no-such-option")
         refused = True
     printed = ["--json"] if name != "view" else []
     return Case(f"option of {name}", [*name.split(), *words, *printed], refused)
+
+
+def edge(rng: Random, seeds: Path) -> Case:
+    """A value at the edge of what an option may be, or beyond; what works on is ended."""
+    name, words, flags, kinds = _good(rng, seeds, sorted(SLOW if rng.random() < 0.7 else EVERY))
+    key = rng.choice(sorted(key for key in kinds if "bool" not in kinds[key]))
+    is_number = "float" in kinds[key] or "int" in kinds[key]
+    values = [rng.choice(EDGES if is_number else TEXTS) for _ in range(_count(kinds[key]))]
+    words += [flags[key], *values]
+    refused = is_number and any(value in NONE for value in values)
+    printed = ["--json"] if name != "view" and rng.random() < 0.8 else []
+    return Case(f"edge of {name}", [*name.split(), *words, *printed], refused, at_work=True)
+
+
+def _good(
+    rng: Random, seeds: Path, names: list[str]
+) -> tuple[str, list[str], dict[str, str], dict[str, str]]:
+    """Return a command, words that it accepts, and the flags and types of its options."""
+    Path("made").symlink_to(seeds)
+    Path("text").write_text("no file of this kind\n" * 9)
+    for what in ("folder", "fifo", "device", "loop"):
+        spoil(what, what)
+    name = rng.choice(names)
+    function = function_of(name)
+    found = [*signature(function, eval_str=True).parameters.values()]
+    found += getattr(function, "pieces", Pieces(own=True)).parameters
+    infos = options(Signature(found))
+    hints = {each.name: each.annotation for each in found}
+    flags = {key: _flags(key, info) for key, info in infos.items()}
+    kinds = {key: str(get_args(hints[key])[0]) for key in infos}
+    return name, shlex.split(EVERY[name].format(out="results", root=ROOT)), flags, kinds
+
+
+def _count(kind: str) -> int:
+    """Return how many words an option of this type takes."""
+    if "tuple" in kind:
+        return sum(kind.count(each) for each in ("float", "int", "str"))
+    return 0 if "bool" in kind else 1
 
 
 def change(rng: Random, seeds: Path) -> Case:
@@ -387,11 +417,11 @@ MAKERS: dict[str, Maker] = {
     f.__name__: f
     for f in (
         scenario, keys, parameters, urdf, xacro, mesh, bag, payload, volume, world, json_file,
-        output, option, change,
+        output, option, edge, change,
     )
 }  # fmt: skip
 WEIGHTS = {
     "scenario": 4, "urdf": 3, "xacro": 0.7, "mesh": 4, "bag": 8, "payload": 5, "volume": 6,
-    "option": 8, "change": 2, "world": 0.5, "keys": 0.7, "parameters": 0.5, "json_file": 0.7,
-    "output": 1,
+    "edge": 4, "option": 8, "change": 2, "world": 0.5, "keys": 0.7, "parameters": 0.5,
+    "json_file": 0.7, "output": 1,
 }  # fmt: skip

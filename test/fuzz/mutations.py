@@ -13,6 +13,12 @@ NUMBERS = (
 WORDS = (
     "", "\0", "é" * 300, "a" * 300, "../../x", "/dev/zero", "[", "{", "]", "*a", "&a", "<<: *a",
     "%n%s", "\u2028", "$(ls)", "${9**9**9}", "&lt;", "<!--", "]]>", "\t", "\r\n", "- ", ": ",
+    "\x1b[2J", "\x9b31m", "\u202etxt", "\u2066\u200f",
+)  # fmt: skip
+TEXTS = (
+    "", "a" * 5000, "..", "/", "-", "0", "\x1b[31mred", "\x1b]0;title\x07", "\x9b2J", "\u202egpj",
+    "\u2066\u200e", "\x7f\x08", "a\rb", "a\nb", "\udcff", "[/red]", "[link=x]", ":smile:", "1,2,3",
+    "nan", "a=b", "=", ",", "a=1e400", "duration=.nan", "seed=-1",
 )  # fmt: skip
 INTEGERS = (0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 62, (1 << 64) - 1)
 NUMBER = re.compile(rb"-?\d+\.?\d*(?:[eE][-+]?\d+)?")

@@ -223,7 +223,7 @@ def test_no_way_is_said_in_one_line(monkeypatch):
             "plan --to ready --margin 0.05",
             "start: palm and lamps are 35.5 mm apart, and a way keep",
         ),
-        ("plan --to ready --speed 2", "speed is 2, and must be above 0, up to 1"),
+        ("plan --to ready --speed 2", "'--speed'"),
         ("plan --target 3 0 0", "the arm reaches 1.860 m"),
         ("pose drive --q 0 0 0 0 0 0 0", "pose takes one of NAME, --target and --q"),
         ("pose --q 0 9 0 0 0 0 0", "shoulder: 9 rad is outside its limits, -0.35 to 3.4"),

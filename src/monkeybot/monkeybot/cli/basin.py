@@ -11,8 +11,8 @@ from roboaccord.cli.console import COMPILING, figure_lines, progress
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
 
-from monkeybot.cli.options import Changes, GaitName, Samples, robot_parameters
-from monkeybot.stability.basin import basin, check_counts
+from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
+from monkeybot.stability.basin import basin
 from monkeybot.stability.closed_loop import held_gait
 
 
@@ -24,7 +24,7 @@ def basin_command(
     ],
     sd_rate: Annotated[float, typer.Option("--sd-rate", help="Of the rates, in rad/s.")],
     samples: Samples = 1000,
-    steps: Annotated[int, typer.Option(help="Changes of hands of every walk.")] = 100,
+    steps: Steps = 100,
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:
@@ -40,7 +40,6 @@ def basin_command(
 
       accord monkeybot basin --gait report_lqr --sd-angle 0.01 --sd-rate 0.05 --json
     """
-    check_counts(samples, steps)
     parameters = robot_parameters(changes)
     orbit, feedback = held_gait(name, parameters)
     with progress() as bar:

@@ -41,7 +41,8 @@ def continue_command(
     ] = (-0.95, -1.25, 0.4, 0.45),
     rise: Rise = 0.0,
     largest: Annotated[
-        float, typer.Option("--step", help="Largest one, as a part of the range.")
+        float,
+        typer.Option("--step", min=1e-6, max=1.0, help="Largest one, as a part of the range."),
     ] = 0.02,
     most: Annotated[int, typer.Option(min=1, help="Orbits each way, at most.")] = 500,
     file: Annotated[
@@ -64,8 +65,6 @@ def continue_command(
 
       accord monkeybot continue --kind flying --at flight=0.01 --along flight --from 0.005 --to 0.02
     """
-    if not 0.0 < largest <= 1.0:
-        raise AccordError(f"--step is {largest:g}, and must be above 0, and 1 at most")
     check_target(file, ".csv")
     parameters = robot_parameters(changes)
     orbit, rise = _begin(parameters, gait, kind, controls, start, rise)

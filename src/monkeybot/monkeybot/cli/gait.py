@@ -12,7 +12,6 @@ from monkeybot.cli.options import (
     Rates,
     Tolerance,
     Torque,
-    check_tolerance,
     robot_parameters,
 )
 from monkeybot.gaits.gait import Evaluation, evaluate, horizontal
@@ -36,9 +35,7 @@ def gait_command(
       accord monkeybot gait --set inertia_a=0.0544 --set inertia_b=0.0544 --json
     """
     parameters = robot_parameters(changes)
-    found = evaluate(
-        horizontal(torque), parameters, np.array(rates), tolerance=check_tolerance(tolerance)
-    )
+    found = evaluate(horizontal(torque), parameters, np.array(rates), tolerance=tolerance)
     if not np.isfinite(found.error[0]):
         raise AccordError(missed(np.array(rates)))
     final = dict(zip(("th2", "w1", "w2"), found.final[0, 1:].tolist(), strict=True))
@@ -64,9 +61,7 @@ def minimise_command(
       accord monkeybot minimise --rates 1 12 --torque 2
     """
     parameters = robot_parameters(changes)
-    best = minimise(
-        horizontal(torque), parameters, np.array(rates), tolerance=check_tolerance(tolerance)
-    )
+    best = minimise(horizontal(torque), parameters, np.array(rates), tolerance=tolerance)
     rows = {
         "rates": (f"{best.rates[0]:.8f}, {best.rates[1]:.8f}", "rad/s"),
         **shown(best.evaluation),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from roboaccord.cli.gathering import LARGEST
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.scenario.files import apply_change
 
@@ -16,6 +17,8 @@ DEFAULTS = {
     "period": 0.935, "torque": 0.7, "flight": 0.01, "first": 0.933, "second": 0.953, "more": 0.0,
     "switch": 0.44, "motor": 0.006,
 }  # fmt: skip
+
+TIMES = {*DEFAULTS} - {"torque", "more"}
 
 Controls = Annotated[
     list[str] | None,
@@ -50,6 +53,8 @@ def controls_of(kind: Kind, changes: list[str] | None) -> dict[str, float]:
             raise AccordError(f"{kind.name} takes {', '.join(kind.controls)}, not {name}")
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise AccordError(f"{name}: {value!r} is no number")
+        if not abs(value) <= LARGEST or (name in TIMES and value <= 0.0):
+            raise AccordError(f"{name} is {value:g}; times are positive, and numbers finite")
     return {name: float(value) for name, value in controls.items()}
 
 

@@ -24,7 +24,6 @@ from monkeybot.cli.options import (
     Span,
     Tolerance,
     Torque,
-    check_tolerance,
     robot_parameters,
 )
 from monkeybot.gaits.gait import Gait, evaluate, horizontal
@@ -69,7 +68,6 @@ def landscape_command(
     rates = span(*w1, "--w1"), span(*w2, "--w2")
     if not 0.0 < limit < np.inf:
         raise AccordError(f"--limit is {limit:g}, and must be positive")
-    check_tolerance(tolerance)
     parameters, gait = robot_parameters(changes), horizontal(torque, limit=limit)
     with results(folder, "monkeybot_landscape", force=force) as place:
         field, speed = measured(gait, parameters, *rates, tolerance)

@@ -27,7 +27,10 @@ def lqr_command(
         str, typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
     ] = "report_lqr",
     sample: Annotated[
-        float, typer.Option(help="Period of the controller, to which times are rounded, in s.")
+        float,
+        typer.Option(
+            min=0.0, max=1.0, help="Period of the controller, to which times are rounded, in s."
+        ),
     ] = SAMPLE,
     changes: Changes = None,
 ) -> Result:

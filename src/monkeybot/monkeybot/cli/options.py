@@ -20,11 +20,14 @@ Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the robot, mass_a say."),
 ]
-Tolerance = Annotated[float, typer.Option(help="Of each step of the integrator.")]
+Tolerance = Annotated[
+    float, typer.Option(min=1e-14, max=0.1, help="Of each step of the integrator.")
+]
 GaitName = Annotated[
     str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")
 ]
-Samples = Annotated[int, typer.Option(help="Number of walks.")]
+Samples = Annotated[int, typer.Option(min=1, help="Number of walks.")]
+Steps = Annotated[int, typer.Option(min=1, help="Changes of hands of every walk.")]
 Span = tuple[float, float, int]
 
 
@@ -41,14 +44,3 @@ def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise AccordError(f"parameters.{name}: {value!r} is no number")
     return load_parameters(MonkeyBotParameters, "monkeybot", values)
-
-
-def check_tolerance(tolerance: float) -> float:
-    """Return a tolerance of the integrator.
-
-    Raises:
-        AccordError: for one that is not between 1e-14 and 0.1.
-    """
-    if not 1e-14 <= tolerance <= 0.1:
-        raise AccordError(f"tolerance is {tolerance:g}, and must be between 1e-14 and 0.1")
-    return tolerance

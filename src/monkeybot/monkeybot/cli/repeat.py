@@ -25,9 +25,12 @@ class Clock(StrEnum):
 def repeat_command(
     rates: Rates = (0.902, 10.935),
     torque: Torque = 2.0,
-    steps: Annotated[int, typer.Option(help="Number of gaits.")] = 20,
+    steps: Annotated[int, typer.Option(min=1, help="Number of gaits.")] = 20,
     sample: Annotated[
-        float, typer.Option(help="Period of the controller, in s; 0: times are not rounded.")
+        float,
+        typer.Option(
+            min=0.0, max=1.0, help="Period of the controller, in s; 0: times are not rounded."
+        ),
     ] = 0.001,
     clock: Annotated[
         Clock, typer.Option(help="reset: it starts again at the vertical; pure: it never does.")

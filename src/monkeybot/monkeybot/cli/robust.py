@@ -15,8 +15,7 @@ from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
 
-from monkeybot.cli.options import Changes, GaitName, Samples, robot_parameters
-from monkeybot.stability.basin import check_counts
+from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.stability.closed_loop import held_gait
 from monkeybot.stability.robustness import Disturbance, Robustness, robustness
 
@@ -49,7 +48,7 @@ def robust_command(
         typer.Option(help="At most this share of mass, inertia, length, centre of either link."),
     ] = None,
     spread: Annotated[Spread, typer.Option(help="Of the jitter.")] = Spread.uniform,
-    steps: Annotated[int, typer.Option(help="Changes of hands of every walk.")] = 500,
+    steps: Steps = 500,
     samples: Samples = 100,
     seed: Seed = 0,
     changes: Changes = None,
@@ -69,7 +68,6 @@ def robust_command(
 
       accord monkeybot robust --gait flying
     """
-    check_counts(samples, steps)
     parameters = robot_parameters(changes)
     asked = disturbances(jitter, torque_error, parameter_error, spread)
     orbit, feedback = held_gait(name, parameters)

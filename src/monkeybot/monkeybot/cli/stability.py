@@ -45,7 +45,7 @@ def stability_command(
 
       accord monkeybot stability --period 0.92 0.95 31 --torque 0.4 0.8 41 --out near --json
     """
-    periods, torques = span(*period, "--period"), span(*torque, "--torque")
+    periods, torques = span(*period, "--period", above=0.0), span(*torque, "--torque")
     parameters = robot_parameters(changes)
     with results(folder, "monkeybot_stability", force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=len(periods) * len(torques))

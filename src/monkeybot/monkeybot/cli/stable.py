@@ -6,12 +6,10 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, figure_lines, make_table, progress
 from roboaccord.cli.pieces import in_pieces
-from roboaccord.contract.errors import AccordError
 
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.cli.periodic import as_pairs, multipliers_text
@@ -70,7 +68,7 @@ def stable_command(
 @in_pieces()
 def gaits_command(
     samples: Annotated[
-        int, typer.Option(help="Walks of each gait for its basin; 0 leaves it out.")
+        int, typer.Option(min=0, help="Walks of each gait for its basin; 0 leaves it out.")
     ] = 200,
     changes: Changes = None,
 ) -> Result:
@@ -86,8 +84,6 @@ def gaits_command(
 
       accord monkeybot gaits --set viscous_elbow=0.01
     """
-    if samples < 0:
-        raise AccordError(f"samples is {samples}, and must not be negative")
     parameters, names = robot_parameters(changes), list(shipped_data())
     found = []
     with progress() as bar:
@@ -103,7 +99,7 @@ def gaits_command(
             f"{round(1e3 * gait['drop'], 2) + 0.0:.2f}", f"{gait['work']:.4g}",
             f"{gait['cost_of_transport']:.3g}", f"{gait['spectral_radius']:.4f}", share,
         )  # fmt: skip
-        what.add_row(gait["name"], escape(gait["description"]))
+        what.add_row(gait["name"], gait["description"])
     explained = Text(
         "stride, drop and work: of a change of hands; cost: of transport, work over weight and "
         "stride; radius: of the multipliers, stable below 1; basin: share of disturbed starts that "

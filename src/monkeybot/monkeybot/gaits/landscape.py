@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +118,7 @@ def _evaluate(
     return np.array([found.error, found.switch_time, found.motor_time])
 
 
-def span(low: float, high: float, count: int, name: str) -> Array:
+def span(low: float, high: float, count: int, name: str, *, above: float = -math.inf) -> Array:
     """Return evenly spaced rates (count,) [rad/s].
 
     Raises:
@@ -125,8 +126,9 @@ def span(low: float, high: float, count: int, name: str) -> Array:
     """
     if count < 2:
         raise AccordError(f"{name} has {count} values, and needs 2 at least")
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise AccordError(f"{name} goes from {low:g} to {high:g}, and must rise")
+    if not above < low < high < math.inf:
+        least = f" from above {above:g}" if above > -math.inf else ""
+        raise AccordError(f"{name} goes from {low:g} to {high:g}, and must rise{least}")
     return np.linspace(low, high, count)
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, progress, warn
 from roboaccord.cli.folder import results
+from roboaccord.cli.gathering import quantity
 from roboaccord.cli.options import Force, Out
 from roboaccord.contract.errors import AccordError
 
@@ -83,10 +84,7 @@ def shown_of(links: dict[str, Any], folder: Path) -> list[RenderableType]:
 
 def _mass(words: str) -> tuple[str, float]:
     link, _, number = words.partition("=")
-    try:
-        mass = float(number)
-    except ValueError:
-        mass = math.nan
-    if not (math.isfinite(mass) and mass > 0.0):
+    mass = quantity(number)
+    if not mass > 0.0:
         raise AccordError(f"--mass takes LINK=KG, KG positive, not {words!r}")
     return link, mass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from roboaccord.cli.gathering import quantity
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.state import Array
 
@@ -32,8 +33,8 @@ def joint_values(words: str, option: str) -> Array:
         pairs = list(zip(JOINTS, parts, strict=True))
     values = np.zeros(len(JOINTS))
     for name, text in pairs:
-        value = _number(text)
-        if value is None or not math.isfinite(value):
+        value = quantity(text)
+        if math.isnan(value):
             raise AccordError(f"{option}: {name} is {text!r}, and must be a finite number")
         values[JOINTS.index(name)] = value
     return values
@@ -45,14 +46,7 @@ def point(words: str, option: str = "--target") -> Array:
     Raises:
         AccordError: unless they are three finite numbers.
     """
-    values = [_number(part) for part in words.replace(",", " ").split()]
-    if len(values) != 3 or not all(v is not None and math.isfinite(v) for v in values):
+    values = [quantity(part) for part in words.replace(",", " ").split()]
+    if len(values) != 3 or any(map(math.isnan, values)):
         raise AccordError(f"{option} takes x, y, z in m, not {words!r}")
-    return np.array(values, dtype=float)
-
-
-def _number(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None
+    return np.array(values)

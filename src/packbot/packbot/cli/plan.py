@@ -29,8 +29,8 @@ def plan_command(
         str, typer.Option("--from", metavar="NAME", help="Pose to start at; else the scenario's.")
     ] = "",
     scenario: ScenarioName = "reach",
-    margin: Annotated[float, typer.Option(help="Kept from touching, in m.")] = MARGIN,
-    speed: Annotated[float, typer.Option(help="Part of the speed limits, up to 1.")] = 0.8,
+    margin: Annotated[float, typer.Option(min=1e-4, help="Kept from touching, in m.")] = MARGIN,
+    speed: Annotated[float, typer.Option(min=0.01, max=1.0, help="Part of the limits.")] = 0.8,
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -49,6 +48,7 @@ def compare_command(
         float | None,
         typer.Option(
             metavar="X",
+            min=0.0,
             help="Largest difference that passes, in each signal's unit. Default: 1e-9, which "
             "only recordings of the same run keep; 0.05 with a bag from Gazebo.",
             show_default=False,
@@ -140,5 +140,5 @@ def _table(pair: Pair, tolerance: float) -> Table:
     table = make_table("signal", "rms", "max", "at [s]")
     for name, d in pair.signals.items():
         style = "red" if d.max > tolerance else None
-        table.add_row(escape(name), f"{d.rms:.3g}", f"{d.max:.3g}", f"{d.at:.6g}", style=style)
+        table.add_row(name, f"{d.rms:.3g}", f"{d.max:.3g}", f"{d.at:.6g}", style=style)
     return table

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, note
@@ -119,5 +118,5 @@ def table_of(found: dict[str, list[str]]) -> RenderableType:
     """Return the problems of each file."""
     table = make_table("file", "problems", text=["problems"])
     for title, problems in found.items():
-        table.add_row(title, escape("\n".join(problems) or "none"))
+        table.add_row(title, "\n".join(problems) or "none")
     return table

@@ -22,6 +22,7 @@ from rich.text import Text
 from typer.models import OptionInfo
 
 from roboaccord.cli.console import Call, call, out
+from roboaccord.cli.gathering import LARGEST
 from roboaccord.cli.pieces import Pieces
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.run.output import plain
@@ -41,7 +42,6 @@ APART = (
     "mat",
 )  # options that change no figure
 UNLIMITED = ("timeout", "stay")  # options that may be infinite
-LARGEST = 1e12  # of a number of an option, in its unit
 MOST = 1_000_000  # of a count
 UNIT = re.compile(
     r"\b[Ii]n (rad/s|rad|s|Hz|N m|m/s|mm|m L\^2|m|kg/m\^3|voxels|r|degrees|deg)(?![\w/^])"
@@ -158,15 +158,15 @@ def show(
         return
     for item in result.shown:
         if isinstance(item, str):
-            out.print(item, highlight=False, markup=False, soft_wrap=True)
+            out.print(item, soft_wrap=True)
             continue
         if isinstance(item, Table) and item.title:
             out.print(item.title, style="table.title")  # a table wraps its title at its own width
             item.title = None
-        out.print(item, highlight=False)
+        out.print(item)
     words = words_of(options, UNITS | units_of(signature))
     if words:
-        out.print(Text(filled("with ", words), style="dim"), highlight=False)
+        out.print(Text(filled("with ", words), style="dim"))
 
 
 def options_of(signature: inspect.Signature, given: Mapping[str, Any]) -> dict[str, Any]:

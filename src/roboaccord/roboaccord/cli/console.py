@@ -10,20 +10,49 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
-from rich.console import Console, JustifyMethod
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.shown import CONTROLS, visible
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Event
 
 COMPILING = "starting (compiles at first)"
 
-out = Console()
-log = Console(stderr=True)
+
+class Screen(Console):
+    """A console for text that others wrote: nothing in it is markup, or steers the terminal."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+    @property  # type: ignore[misc]  # there is nothing to set
+    def file(self) -> IO[str]:
+        """The stream itself, though a progress bar stands before one that is guarded."""
+        file = super().file
+        return getattr(file, "rich_proxied_file", file)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return text to be laid out, as wide as it is shown."""
+        return super().render_str(visible(text), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Render anything, of which all text is `Text` or a string."""
+        if isinstance(renderable, Text) and CONTROLS.search(renderable.plain):
+            renderable = renderable.blank_copy(visible(renderable.plain))
+        return super().render(renderable, options)
+
+
+out = Screen()
+log = Screen(stderr=True)
 
 
 @dataclass(frozen=True)
@@ -45,19 +74,19 @@ def command_line() -> str:
 def note(line: str) -> None:
     """Say on stderr what a person may want to know; `--json` hides it."""
     if not call.get().quiet:
-        log.print(line, highlight=False, markup=False, soft_wrap=True)
+        log.print(line, soft_wrap=True)
 
 
 def warn(line: str) -> None:
     """Say on stderr what everybody must know."""
-    log.print(f"accord: warning: {line}", highlight=False, markup=False, soft_wrap=True)
+    log.print(f"accord: warning: {line}", soft_wrap=True)
 
 
 @contextmanager
 def progress() -> Iterator[Progress]:
     """Show a progress bar on stderr, where a person looks on."""
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(),

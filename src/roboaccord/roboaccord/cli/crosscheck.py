@@ -42,10 +42,10 @@ from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
 from roboaccord.scenario.setup import find_robot, is_file, robot_names
 
 OUTCOMES = {
-    "within": "[green]within[/]",
-    "outside": "[red]outside[/]",
-    "not_judged": "[yellow]not judged[/]",
-    "excused": "[yellow]excused[/]",
+    "within": Text("within", "green"),
+    "outside": Text("outside", "red"),
+    "not_judged": Text("not judged", "yellow"),
+    "excused": Text("excused", "yellow"),
 }
 FINEST = 4  # physics steps of the table; the report has all
 
@@ -162,7 +162,7 @@ def choose_engines(names: str) -> list[str]:
 def leave_out(name: str, error: AccordError) -> None:
     """Say on stderr that an engine does not take the scenario."""
     reason = str(error).removeprefix(f"{name}: ")
-    log.print(f"left out: {name}: {reason}", highlight=False, markup=False, soft_wrap=True)
+    log.print(f"left out: {name}: {reason}", soft_wrap=True)
 
 
 def parse_perturbations(texts: list[str], engines: list[str]) -> tuple[Perturbation, ...]:

@@ -7,7 +7,7 @@ import platform
 import shutil
 import sys
 
-from rich.markup import escape
+from rich.text import Text
 
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
@@ -48,7 +48,7 @@ def doctor_command() -> Result:
     rows.append(("transports", True, ", ".join(transports())))
     table = make_table("what", "found", "note", words=["found"], text=["note"])
     for name, ok, note in rows:
-        table.add_row(name, "[green]yes[/]" if ok else "[yellow]no[/]", escape(note))
+        table.add_row(name, Text("yes", "green") if ok else Text("no", "yellow"), note)
     return Result({name: {"found": ok, "note": note} for name, ok, note in rows}, [table])
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from typer.core import TyperCommand
 
 from roboaccord.contract.errors import AccordError
+
+LARGEST = 1e12  # of a number of an option, in its unit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,12 +52,19 @@ def numbers(words: str, option: str) -> list[float]:
     """Return the numbers in words.
 
     Raises:
-        AccordError: for a word that is none.
+        AccordError: for a word that is none, or for no words.
     """
+    if not words.split():
+        raise AccordError(f"{option} takes numbers")
     for word in words.split():
-        if not _is_number(word):
-            raise AccordError(f"{option}: {word!r} is no number")
+        if math.isnan(quantity(word)):
+            raise AccordError(f"{option}: {word!r} is no number up to {LARGEST:g}")
     return [float(word) for word in words.split()]
+
+
+def quantity(word: str) -> float:
+    """Return the number that a word is; nan for no number, or one that no quantity can be."""
+    return float(word) if _is_number(word) and abs(float(word)) <= LARGEST else math.nan
 
 
 def _is_number(word: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from rich.markup import escape
-
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, warn
 from roboaccord.scenario.catalogue import read_catalogue
@@ -23,6 +21,6 @@ def list_command() -> Result:
     table = make_table("robot", *names, "what it is", words=names, text=["what it is"])
     for row in found.scenarios:
         cells = (row["robot"], row["scenario"], row["controller"], row["description"])
-        table.add_row(*map(escape, cells))
+        table.add_row(*cells)
     data = {"robots": found.robots, "scenarios": found.scenarios, "broken": found.broken}
     return Result(data, [table])

@@ -8,17 +8,20 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Annotated, NoReturn
+from functools import partial
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from roboaccord.cli.endings import WORDS
 from roboaccord.cli.lazy import LazyGroup
 from roboaccord.contract.errors import AccordError, Terminated
+from roboaccord.contract.shown import guard
 from roboaccord.contract.version import VERSION
 
 INTERRUPTED = 128 + signal.SIGINT
 GRACE = 2.0  # s that a process has to end
+AGAIN = 0.01  # s until what was dropped is raised once more
 
 app = typer.Typer(
     name="accord",
@@ -41,8 +44,11 @@ def options(
 
 def main() -> NoReturn:
     """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error, 130 or 143."""
+    guard()
+    sys.warnoptions.append("ignore:resource_tracker")  # of pools that are ended, which it cleans up
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    with minded() as signals:
+    status = INTERRUPTED
+    with minded() as signals, suppress(KeyboardInterrupt):  # one that is raised as `run` ends
         status = run(sys.argv[1:])
     if status == INTERRUPTED or signals:
         number = signals[0] if signals else signal.SIGINT
@@ -67,10 +73,27 @@ def minded() -> Iterator[list[signal.Signals]]:
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def again(dropped: Any) -> None:
+        """Raise once more, in a moment, what Python drops since a destructor was running."""
+        if not isinstance(dropped.exc_value, KeyboardInterrupt):
+            before(dropped)
+            return
+        signal.signal(signal.SIGALRM, partial(_raise, dropped.exc_type))
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+
     signal.signal(signal.SIGTERM, end)
-    yield told
-    for number in WORDS:  # what is left is the end of the interpreter
-        signal.signal(number, signal.SIG_IGN)
+    before, sys.unraisablehook = sys.unraisablehook, again
+    try:
+        yield told
+    finally:
+        sys.unraisablehook = before
+        for number in (*WORDS, signal.SIGALRM):  # what is left is the end of the interpreter
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _raise(kind: type[KeyboardInterrupt], *_: object) -> NoReturn:
+    raise kind
 
 
 def end_children() -> None:

@@ -10,6 +10,7 @@ import typer
 
 from roboaccord.cli.console import note
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.shown import visible
 from roboaccord.engines import ENGINES
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import (
@@ -49,7 +50,8 @@ def complete_bag(incomplete: str) -> list[str]:
     """Return the bags in the folder that was typed, in `runs` where nothing was, and below it."""
     folder = Path(incomplete.rpartition("/")[0] or ("" if incomplete else "runs"))
     found = {file.parent for end in ("", "*/") for file in folder.glob(f"{end}*/metadata.yaml")}
-    return sorted(str(bag) for bag in found if str(bag).startswith(incomplete))
+    names = (name for name in map(str, found) if name == visible(name))
+    return sorted(name for name in names if name.startswith(incomplete))
 
 
 def complete_engines(incomplete: str) -> list[str]:

@@ -229,11 +229,11 @@ def shown_of(robot: Mapping[str, Any]) -> list[RenderableType]:
         table.add_row(
             name,
             engine["settings"],
-            f"[{COLOURS[status]}]{status}[/]",
+            Text(status, COLOURS[status]),
             engine["accord"],
             engine["shipped"]["status"],
             "" if engine["mass"] is None else f"{engine['mass']:.6g}",
-            Text(f"{worst.get('quantity', '')} {worst.get('where', '')}"),
+            f"{worst.get('quantity', '')} {worst.get('where', '')}",
             number(worst.get("error")) if worst else "",
         )
     versions = ", ".join(f"{name} {e['version']}" for name, e in robot["engines"].items())
@@ -275,15 +275,15 @@ def fleet_of(data: Mapping[str, Any]) -> list[RenderableType]:
     table = make_table("robot", "joints", *engines, words=engines)
     for robot in data["robots"]:
         found = [robot["engines"][name]["status"] for name in engines]
-        cells = [f"[{COLOURS[status]}]{status}[/]" for status in found]
-        table.add_row(Text(robot["name"]), str(robot["joints"]), *cells)
+        cells = [Text(status, COLOURS[status]) for status in found]
+        table.add_row(robot["name"], str(robot["joints"]), *cells)
     total = make_table("engine", "same", "differ", "refused", "causes", text=["causes"])
     for name, count in data["counts"].items():
         kinds = {key: n for key, n in count.items() if key not in COLOURS}
         causes_text = ", ".join(
             f"{key} {n}" for key, n in sorted(kinds.items(), key=lambda p: -p[1])
         )
-        total.add_row(name, *(str(count[key]) for key in COLOURS), Text(causes_text))
+        total.add_row(name, *(str(count[key]) for key in COLOURS), causes_text)
     alike = sum(map(agree, data["robots"]))
     versions = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
     return [

@@ -148,7 +148,7 @@ def watched(setup: Setup, speed: float) -> Iterator[LiveView]:
     from roboaccord.view.live import LiveView, open_stage
 
     stage = open_stage(setup)
-    log.print(f"watch at {stage.url}", highlight=False)
+    log.print(f"watch at {stage.url}")
     try:
         yield LiveView(setup, stage, speed)
     except BaseException:
@@ -159,7 +159,7 @@ def watched(setup: Setup, speed: float) -> Iterator[LiveView]:
 def stay_open(live: LiveView, trajectory: Trajectory, stay: float) -> None:
     """Replay a run on its page, for so long [s] or until interrupted."""
     until = "Ctrl-C" if math.isinf(stay) else f"{stay:g} s have passed"
-    log.print(f"the page at {live.stage.url} stays until {until}", highlight=False)
+    log.print(f"the page at {live.stage.url} stays until {until}")
     with until_interrupted():
         live.replay(trajectory).play(stay)
     live.stage.close()

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 from rich.text import Text
 
 from roboaccord.cli.command import Result, used_by
@@ -129,7 +128,7 @@ def tables_of(setup: Setup, rows: list[dict[str, Any]]) -> list[RenderableType]:
         unit = "" if row["size"] is None else kind.unit
         level = row["level"].replace("_", " ")
         first = "" if row["named_from"] is None else f"{row['named_from']:.1e}"
-        table.add_row(row["kind"], row["engine"], size, unit, level, escape(named), first)
+        table.add_row(row["kind"], row["engine"], size, unit, level, named, first)
     explained = (
         "level: the one that finds it; named: what the cross-check calls it; from: smallest size "
         "that gets this name"

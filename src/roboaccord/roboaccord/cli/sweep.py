@@ -15,6 +15,7 @@ from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, make_table, progress
 from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.folder import results
+from roboaccord.cli.gathering import quantity
 from roboaccord.cli.options import (
     Changes,
     Faults,
@@ -112,10 +113,7 @@ def parse_steps(text: str) -> list[float]:
     Raises:
         AccordError: if one is no number above 0.
     """
-    try:
-        steps = [float(word) for word in text.split(",") if word.strip()]
-    except ValueError:
-        steps = [0.0]
+    steps = [quantity(word) for word in text.split(",") if word.strip()]
     if not all(step > 0 for step in steps):
         raise AccordError(f"--physics-steps takes seconds with commas between, not {text!r}")
     return steps

@@ -62,7 +62,10 @@ def view_command(
         Path | None, typer.Option(metavar="FILE", help="Write a film instead; needs ffmpeg.")
     ] = None,
     fps: Annotated[
-        float | None, typer.Option(help="Pictures a second of film [25]; of a GIF, 50 at most.")
+        float | None,
+        typer.Option(
+            min=0.1, max=240.0, help="Pictures a second of film [25]; of a GIF, 50 at most."
+        ),
     ] = None,
     size: Annotated[
         str | None, typer.Option(metavar="WIDTH[xHEIGHT]", help="Of the pictures [720x404 pixels].")

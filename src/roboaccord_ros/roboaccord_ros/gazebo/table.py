@@ -22,6 +22,7 @@ import yaml
 from roboaccord.bag.compare import compare
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.shown import guard
 from roboaccord.description.resources import share
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.runner import RunRequest, run_direct
@@ -149,6 +150,7 @@ def tables(robots: Sequence[str], folder: Path) -> bool:
 
 def main() -> None:
     """Run the command: exit status 1 if a difference is too large, 2 for an error."""
+    guard()
     parser = argparse.ArgumentParser("gazebo_table", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("robot", nargs="*", help="default: all")
     parser.add_argument("--out", help="folder for the bags; default: one that is deleted")

@@ -20,6 +20,7 @@ from roboaccord.cdr import (
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.shown import visible
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.setup import Setup
@@ -128,7 +129,7 @@ def contact_markers(
     try:
         find = contact_finder(setup, simulator)
     except AccordError as error:
-        node.get_logger().warning(f"no contacts are shown: {error}")
+        node.get_logger().warning(visible(f"no contacts are shown: {error}"))
         return []
     if find is None:
         return []

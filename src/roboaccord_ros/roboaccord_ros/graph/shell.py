@@ -22,6 +22,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.shown import guard
 
 from roboaccord_ros.graph import names as graph
 
@@ -177,6 +178,7 @@ def main_of(
         args: command line without the program; that of the process where None.
         report: called when all went well, before the node is destroyed.
     """
+    guard()
     leave(_run_node(name, build, list(sys.argv[1:] if args is None else args), report))
 
 

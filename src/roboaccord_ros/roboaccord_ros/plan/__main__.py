@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.shown import guard
 
 from roboaccord_ros.graph.shell import STATUS_ERROR, leave
 from roboaccord_ros.plan.plan import make_plan
@@ -16,6 +17,7 @@ from roboaccord_ros.plan.rivals import refuse_rival
 
 def main() -> int:
     """Print the plan, or in one line why there is none; return the exit status."""
+    guard()
     try:
         request = Request.parse(sys.argv[1:])
         with ThreadPoolExecutor() as beside:  # discovery takes a while

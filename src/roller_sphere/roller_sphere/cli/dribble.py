@@ -47,8 +47,8 @@ def dribble_command(
       accord roller-sphere dribble --set friction.mu=0.8 --set parameters.press_force=20
     """
     v, w = numbers(speeds, "--speeds"), numbers(turn_rates, "--turn-rates")
-    if not v or not w or min(v) <= 0:
-        raise AccordError("--speeds and --turn-rates take numbers, and speeds are above 0")
+    if min(v) <= 0:
+        raise AccordError("--speeds are above 0")
     setup = load_setup("roller_sphere", "dribble", changes)
     if setup.contact is None:
         raise AccordError("friction.law must be contact: the limits are those of its coefficients")

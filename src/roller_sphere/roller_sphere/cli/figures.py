@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, file_line, make_table, progress
 from roboaccord.cli.folder import results
@@ -81,5 +80,5 @@ def shown_of(data: dict[str, Any]) -> list[RenderableType]:
     for row in data["table"]:
         printed = "" if row["printed"] == "sentence" else row["printed"]
         cells = (row["claim"], printed, row["found"], "yes" if row["holds"] else "no")
-        table.add_row(*map(escape, cells))
+        table.add_row(*cells)
     return [table, file_line(data["files"])]

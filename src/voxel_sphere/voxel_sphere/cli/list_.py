@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import RenderableType
-from rich.markup import escape
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, progress
 
@@ -68,7 +67,7 @@ def shown_of(data: dict[str, Any]) -> list[RenderableType]:
     for row in data["volumes"]:
         low, high = row["z"]
         grey = "grey" if row["grey"] else "binary"
-        name = escape(row["name"])
+        name = row["name"]
         table.add_row(name, row["kind"], grey, f"{row['filled']:.1%}", f"{low} to {high}")
     return [
         f"{data['path']}: {n} x {n} x {n} voxels of {size:g} m,",

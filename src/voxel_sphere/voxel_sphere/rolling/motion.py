@@ -18,6 +18,8 @@ from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEven
 from voxel_sphere.rolling.walls import WallLaw, in_ground, reflected, spin_for, tangent
 
 STEP_ANGLE = 0.02  # rad that the sphere turns in a step, unless a step is given
+LONGEST = 100_000  # steps of a call of the kernel, which nothing interrupts
+GOES_ON = -1  # code of a call that ended there
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 HITS = 50  # in one call without travel between them, after which the sphere is stuck
 SCHEMES = {"exact": exact.EXACT, "local_plane": exact.LOCAL_PLANE}
@@ -97,6 +99,8 @@ class Roller:
             code = self._run(end - self.time)
             if code == exact.DONE:
                 self.time = end
+            elif code == GOES_ON:
+                continue
             elif code == exact.TRAVELLED:
                 self._turn_parallel()
             elif code == exact.HIT:
@@ -110,17 +114,18 @@ class Roller:
         return self.status
 
     def _run(self, duration: float) -> int:
-        """Roll on in the kernel; return why it stopped."""
+        """Roll on in the kernel, so far that Ctrl-C is soon seen; return why it stopped."""
         speed = float(np.linalg.norm(self.omega))
         step = self._step or (STEP_ANGLE / speed if speed > 0 else duration)
+        part = min(duration, LONGEST * step)
         walls = self.walls or self.field
         code, passed = exact.advance(
             self._scheme, self.field.arrays, walls.arrays, self.walls is not None,
-            self.field.radius, self.field.size, self._state, self.omega, step, duration,
+            self.field.radius, self.field.size, self._state, self.omega, step, part,
             self._reach, self._guard, self._lost,
         )  # fmt: skip
         self.time += passed
-        return int(code)
+        return GOES_ON if code == exact.DONE and part < duration else int(code)
 
     def take(self, omega: Any) -> None:
         """Take a command (3,) [rad/s] over; a new one is not bound by what the last one ran into.
