@@ -19,6 +19,7 @@ from typing import Any
 
 import cases
 import hostile
+import links
 from cases import Case, make_case
 from roboaccord.contract.files import is_file
 from roboaccord.description.resources import share as SHARE
@@ -67,6 +68,7 @@ class Arena:
         os.dup2(log, 1)
         make_seeds(self.seeds)  # here, so that its kernels are there for all that follow
         _import_all()
+        links.learn(self.seeds)
         os.dup2(saved, 1)
         hostile.zstd_bomb()
         hostile.deflated()
@@ -197,6 +199,8 @@ class Arena:
             return f"memory: {memory // 1000} MB"
         if code not in STATUSES:
             return f"exit status {code}"
+        if case.outside and links.state(folder) != case.outside:
+            return "a planted link was followed, or a user's file changed"
         after = _files(folder)
         if code == 2:
             errors = [line for line in said.splitlines() if line.startswith("accord: ")]
@@ -206,6 +210,8 @@ class Arena:
             if "diverged" in said or "gave effort" in said:  # what was recorded is kept
                 return ""
             left = {name for name in after - before if not name.startswith("runs/")}
+            if case.outside:
+                return ""  # a link may be in the way of what is written last
             return f"an output is left: {sorted(left)[0]}" if left and case.kind != "JSON" else ""
         if case.refused:
             return "it is accepted"
