@@ -1,7 +1,7 @@
 """Planted links: whatever lies under a name that a command writes, nothing else changes by it.
 
-Which names those are is learnt from two runs, by what Python opens, makes or renames in them; names
-that occur in both can be known beforehand, and so can one with the number of the process.
+Which names those are is learnt from a run, by what Python opens, makes or renames in it; one with
+the number of the process can be known beforehand, too.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -45,24 +46,20 @@ COMMANDS = (
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 OWN = ("o/notes.txt", "o/.writable")  # of the user; no command writes them
 PID = "PID"
+RANDOM = re.compile(r"\.[0-9a-f]{16}\b")  # nobody can know these
 
 
 def learn(seeds: Path) -> None:
-    """Run each command twice, and keep its results and the names that it wrote."""
+    """Run each command, and keep its results and the names that it wrote."""
     for number, words in enumerate(COMMANDS):
-        found: list[set[str]] = []
-        for _ in range(2):
-            folder = seeds / "links" / str(number)
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            pid = os.fork()
-            if not pid:
-                os.chdir(folder)
-                os._exit(_record(words, seeds))
-            if os.waitpid(pid, 0)[1]:
-                raise RuntimeError(f"accord {words} failed")
-            found.append(set(json.loads((folder / "names.json").read_text())))
-        (folder / "names.json").write_text(json.dumps(sorted(found[0] & found[1])))
+        folder = seeds / "links" / str(number)
+        folder.mkdir(parents=True)
+        pid = os.fork()
+        if not pid:
+            os.chdir(folder)
+            os._exit(_record(words, seeds))
+        if os.waitpid(pid, 0)[1]:
+            raise RuntimeError(f"accord {words} failed")
 
 
 def plant(rng: Random, seeds: Path) -> tuple[list[str], str]:
@@ -118,7 +115,8 @@ def _record(words: str, seeds: Path) -> int:
         names |= {str(path.with_name(f"{base}{e}")) for e in (".part", ".tmp", "~", f".{PID}")}
         names |= {str(path.with_name(f".{base}.tmp")), str(path.with_name(".writable"))}
     names -= {"o", "p"}  # folders that the user names, and may be links of his
-    Path("names.json").write_text(json.dumps(sorted(names)))
+    known = sorted(name for name in names if not RANDOM.search(name))
+    Path("names.json").write_text(json.dumps(known))
     return status
 
 

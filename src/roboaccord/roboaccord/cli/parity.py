@@ -111,8 +111,8 @@ def parity_command(
         check_target(path, kind)
     targets = targets_of(repair, files, Path(what)) if repair else []
     for path in targets:
-        check_inside(cast("Path", repair), path)
         check_target(path, ".urdf")
+        check_inside(cast("Path", repair), path)
     with progress() as bar:
         task = bar.add_task("reading", total=len(files) * len(chosen) * (4 if repair else 2))
 

@@ -146,15 +146,16 @@ def open_growing(path: Path) -> TextIO:
     """Open a text that grows, a new one where there is none, to be read and appended to.
 
     Raises:
-        AccordError: if there is something else than a regular file, or it has a second name.
-        OSError: if it cannot be opened.
+        AccordError: if it is no regular file, or has a second name.
+        OSError: if it cannot be opened, as a link.
     """
-    found = _status(path)
-    if found and found.st_nlink > 1:
-        raise AccordError(f"cannot write {path}: it is a hard link; copy what it leads to")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = os.fdopen(os.open(path, flags, 0o666), "a+", encoding="utf-8")
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        raise AccordError(f"cannot write {path}: it is no regular file, or a hard link")
     written.add(path.absolute())
-    return os.fdopen(os.open(path, flags, 0o666), "a+", encoding="utf-8")
+    return file
 
 
 def check_target(path: Path | None, kind: str = "") -> None:
@@ -170,14 +171,20 @@ def check_target(path: Path | None, kind: str = "") -> None:
         return
     kind = kind or path.suffix
     try:
-        there = _status(path)
-        if there is None:
-            return
+        there = path.lstat()
+        if stat.S_ISDIR(there.st_mode) or not path.name:
+            raise AccordError(f"cannot write {path}: it is a folder")
+        if stat.S_ISLNK(there.st_mode):
+            raise AccordError(f"cannot write {path}: it is a symbolic link; name what it leads to")
+        if not stat.S_ISREG(there.st_mode):
+            raise AccordError(f"cannot write {path}: it is no regular file")
         if not os.access(path, os.W_OK):
             raise AccordError(f"cannot write {path}: Permission denied")
         if there.st_size and not _is_of_kind(path, kind.lower(), there.st_size):
             what = f"no {kind} file of this command" if kind else "of another kind"
             raise AccordError(f"cannot write {path}: it is there already, and is {what}")
+    except FileNotFoundError:
+        return
     except (OSError, ValueError) as error:
         raise AccordError(f"cannot write {path}: {_reason(error)}") from None
 
@@ -204,25 +211,6 @@ def check_folder(path: Path, patterns: Sequence[str]) -> None:
     for each in sorted(path.rglob("*")):
         if each.is_symlink() or not (each.is_dir() or any(map(each.match, patterns))):
             raise AccordError(f"cannot replace {path}: it holds {each.name}")
-
-
-def _status(path: Path) -> os.stat_result | None:
-    """Return the status of a regular file, None where there is nothing.
-
-    Raises:
-        AccordError: naming what else is there.
-    """
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return None
-    if stat.S_ISDIR(found.st_mode) or not path.name:
-        raise AccordError(f"cannot write {path}: it is a folder")
-    if stat.S_ISLNK(found.st_mode):
-        raise AccordError(f"cannot write {path}: it is a symbolic link; name what it leads to")
-    if not stat.S_ISREG(found.st_mode):
-        raise AccordError(f"cannot write {path}: it is no regular file")
-    return found
 
 
 def _is_of_kind(path: Path, kind: str, size: int) -> bool:

@@ -28,8 +28,8 @@ def make_folder(top: Path, inside: Path | str = "") -> Path:
         AccordError: if it cannot be made or written.
     """
     path = top / inside
-    check_inside(top, path)
     try:
+        check_inside(top, path)
         path.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=path).close()
     except FileExistsError:
