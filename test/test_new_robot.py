@@ -108,7 +108,7 @@ def test_the_guide_names_the_files_that_are_made() -> None:
         ("class", "'class' is no name for a package: "),
         ("snake", "there is a robot snake already"),
         ("numpy", "there is a Python package numpy already: choose another name"),
-        ("a" * 300, "cannot write src/aaa"),
+        ("a" * 300, "cannot write in src/aaa"),
     ],
 )
 def test_a_wrong_name_is_refused(name: str, complaint: str, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 
 import cases
 import hostile
+import links
 from cases import Case, make_case
 from roboaccord.cli.main import leave, main
 from roboaccord.contract.files import is_file
@@ -76,6 +77,7 @@ class Arena:
         os.dup2(log, 1)
         make_seeds(self.seeds)  # here, so that its kernels are there for all that follow
         _import_all()
+        links.learn(self.seeds)
         os.dup2(saved, 1)
         hostile.zstd_bomb()
         hostile.deflated()
@@ -213,6 +215,8 @@ class Arena:
             return "" if ended else "something else than a line at SIGTERM"
         if code not in STATUSES:
             return f"exit status {code}"
+        if case.outside and links.state(folder) != case.outside:
+            return "a planted link was followed, or a user's file changed"
         after = _files(folder)
         if code == 2:
             errors = [line for line in said.splitlines() if line.startswith("accord: ")]
@@ -222,6 +226,8 @@ class Arena:
             if "diverged" in said or "gave effort" in said:  # what was recorded is kept
                 return ""
             left = {name for name in after - before if not name.startswith("runs/")}
+            if case.outside:
+                return ""  # a link may be in the way of what is written last
             return f"an output is left: {sorted(left)[0]}" if left and case.kind != "JSON" else ""
         if case.refused:
             return "it is accepted"

@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, get_args
 
+import links
 from hostile import BAG_BOMBS, PNG_BOMBS, XACRO_BOMBS, XML_BOMBS, YAML_BOMBS, tiff_bomb
 from mutations import NUMBERS, TEXTS, WORDS, mutated
 from roboaccord.cli.command import options
@@ -58,6 +59,7 @@ class Case:
         refused: whether the exit status must be 2.
         parameters: folder in the place of the snake's package, for its parameters.
         at_work: whether it may still work after a while, and then has to end at SIGTERM.
+        outside: digest of what is outside, where links may lead, which must stay.
     """
 
     kind: str
@@ -65,6 +67,7 @@ class Case:
     refused: bool = False
     parameters: str = ""
     at_work: bool = False
+    outside: str = ""
 
 
 Maker = Callable[[Random, Path], Case]
@@ -312,6 +315,12 @@ def output(rng: Random, seeds: Path) -> Case:
     return _case("output", f"{words} {name}", refused=what != "folder" or " roll " not in words)
 
 
+def planted(rng: Random, seeds: Path) -> Case:
+    """Links, and other things, under names that a command writes."""
+    words, outside = links.plant(rng, seeds)
+    return Case("planted links", words, outside=outside)
+
+
 def option(rng: Random, seeds: Path) -> Case:
     """A value of an option that is none, or extreme."""
     name, words, flags, kinds = _good(rng, seeds, sorted(set(GOOD) - SLOW))
@@ -417,11 +426,11 @@ MAKERS: dict[str, Maker] = {
     f.__name__: f
     for f in (
         scenario, keys, parameters, urdf, xacro, mesh, bag, payload, volume, world, json_file,
-        output, option, edge, change,
+        output, option, edge, change, planted,
     )
 }  # fmt: skip
 WEIGHTS = {
     "scenario": 4, "urdf": 3, "xacro": 0.7, "mesh": 4, "bag": 8, "payload": 5, "volume": 6,
     "edge": 4, "option": 8, "change": 2, "world": 0.5, "keys": 0.7, "parameters": 0.5,
-    "json_file": 0.7, "output": 1,
+    "json_file": 0.7, "output": 1, "planted": 4,
 }  # fmt: skip

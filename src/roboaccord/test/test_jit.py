@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -236,3 +237,16 @@ def test_of_processes_that_start_together_one_compiles(
     said = [process.communicate()[0].split() for process in processes]
     assert [sum(map(int, misses)) for misses in zip(*said, strict=True)] == [1, 1]
     assert not list((tmp_path / "cache").rglob("*.lock"))
+
+
+def test_the_lock_of_a_kernel_is_no_link(tmp_path: Path) -> None:
+    """In a cache folder that others can write, too: then each process compiles for itself."""
+    from roboaccord.numerics.jit_cache import KernelCache
+
+    cache = KernelCache.__new__(KernelCache)
+    cache._cache_path, cache._impl = str(tmp_path), SimpleNamespace(filename_base="kernel")
+    assert cache._acquire() and (tmp_path / "kernel.lock").is_file()
+    cache._release()
+    (tmp_path / "kernel.lock").symlink_to(tmp_path / "new")
+    assert not cache._acquire()
+    assert not (tmp_path / "new").exists()

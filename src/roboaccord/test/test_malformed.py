@@ -207,10 +207,13 @@ def test_a_file_of_the_same_kind_is_replaced_whole_or_not_at_all(tmp_path: Path)
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("x.csv", text)]
 
 
-def test_a_folder_is_replaced_only_with_files_of_its_kinds(tmp_path: Path) -> None:
+def test_a_folder_is_replaced_only_with_files_of_the_command(tmp_path: Path) -> None:
+    """Neither a text of the user's goes with it, nor a picture of his beside the slices."""
     (tmp_path / "v").mkdir()
     (tmp_path / "v" / "slice_000.png").touch()
-    check_folder(tmp_path / "v", [".png"])
-    (tmp_path / "v" / "thesis.tex").touch()
-    with pytest.raises(AccordError, match="it holds thesis"):
-        check_folder(tmp_path / "v", [".png"])
+    for name in ("thesis.tex", "photo.png"):
+        check_folder(tmp_path / "v", ["slice_*.png"])
+        (tmp_path / "v" / name).touch()
+        with pytest.raises(AccordError, match=f"it holds {name}"):
+            check_folder(tmp_path / "v", ["slice_*.png"])
+        (tmp_path / "v" / name).unlink()

@@ -30,7 +30,7 @@ def shape_vertices() -> dict[str, Array]:
 
 def write_shapes(folder: Path) -> list[Path]:
     """Write the hulls as meshes/*.obj and their moments as config/hulls.yaml; return the files."""
-    meshes, table = make_folder(folder / "meshes"), make_folder(folder / "config") / "hulls.yaml"
+    meshes, table = make_folder(folder, "meshes"), make_folder(folder, "config") / "hulls.yaml"
     lines, files = [HEAD], []
     for name, vertices in shape_vertices().items():
         hull = Hull.around(vertices, name)

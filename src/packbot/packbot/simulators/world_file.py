@@ -9,7 +9,7 @@ from roboaccord.contract.contact import Fixture, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.gazebo.meshes import cache, write_faceted
 from roboaccord.gazebo.world import box, squares, static_model, world_text
-from roboaccord.run.output import make_folder
+from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup
 
 from packbot.hulls.environment import Environment
@@ -46,11 +46,11 @@ def make_world(setup: Setup) -> Path:
     for hull in hulls:
         digest.update(hull.vertices.tobytes() + hull.faces.tobytes())
     folder = cache("packbot") / digest.hexdigest()[:12]
-    world = make_folder(folder / "worlds") / f"{NAME}.sdf"
-    meshes = make_folder(folder / "meshes")
+    world = make_folder(folder, "worlds") / f"{NAME}.sdf"
+    meshes = make_folder(folder, "meshes")
     for hull in hulls:
         write_faceted(meshes / f"{hull.name}.obj", hull.vertices, hull.faces)
-    world.write_text(text, encoding="utf-8")
+    write_text(world, text)
     return world
 
 

@@ -97,23 +97,23 @@ def export(
     return [path for _, path, _ in targets]
 
 
-def _write_csv(path: Path, run: BagRun) -> None:
+def _write_csv(draft: Path, run: BagRun) -> None:
     header = ",".join(columns(run))
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        np.savetxt(stream, table(run), fmt="%.17g", delimiter=",", header=header, comments="")
+    text = {"fmt": "%.17g", "delimiter": ",", "comments": "", "encoding": "utf-8"}
+    np.savetxt(draft, table(run), header=header, **text)
 
 
-def _write_npz(path: Path, run: BagRun) -> None:
-    np.savez_compressed(path, **arrays(run))
+def _write_npz(draft: Path, run: BagRun) -> None:
+    np.savez_compressed(draft, **arrays(run))
 
 
-def _write_mat(path: Path, run: BagRun) -> None:
+def _write_mat(draft: Path, run: BagRun) -> None:
     from scipy.io import savemat
 
     data = arrays(run)
     for name in ("event_kind", "event_subject", "switch_names", "joints", "columns"):
         data[name] = data[name].astype(object)  # MATLAB's cell arrays of text
-    with path.open("wb") as stream:
+    with draft.open("wb") as stream:
         savemat(stream, data, do_compression=True, oned_as="column")
 
 

@@ -31,6 +31,7 @@ from rosbags.rosbag2.metadata import dump_qos_v9
 from rosbags.rosbag2.storage_mcap import McapWriter, PendingChunk
 
 from roboaccord.bag.topics import LIBRARY, Topic, distribution_version
+from roboaccord.contract.files import drafting
 
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
 _OPCODE = 5
@@ -98,8 +99,9 @@ class FastMcapWriter(McapWriter):
     def __init__(self, path: Path, _: CompressionMode) -> None:
         super().__init__(path, CompressionMode.STORAGE)
         texts = ("ros2", f"{LIBRARY}-{distribution_version('roboaccord')}")
-        self.bio.close()
-        self.bio = self.path.open("wb", buffering=0)  # what is written, is written
+        self.bio = self.bio.detach()  # what is written, is written
+        self.bio.seek(0)
+        self.bio.truncate()
         self._crc = 0
         self._emit(b"\x89MCAP0\r\n" + _record(_HEADER_RECORD, *map(_text, texts)))
 
@@ -208,6 +210,11 @@ class RunWriter(Writer):
         storage: Any = self.storage
         if storage.chunk.msgs:
             storage.close_chunk()
+
+    def close(self) -> None:
+        """Write what is pending, then metadata.yaml in place of the preliminary one."""
+        with drafting(self.path / "metadata.yaml") as self.metapath:
+            super().close()
 
     def abort(self) -> None:
         """Close without index; what is in the file already stays."""

@@ -31,6 +31,7 @@ from roboaccord.cdr import (
     encode_wrench,
 )
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event
 from roboaccord.description.tree import Tree
@@ -218,10 +219,8 @@ class BagWriter:
         known = self._writer.topic_metadata()
         data = names.preliminary_metadata(f"{self.path.name}.mcap", self._robot, known)
         text = yaml.safe_dump(data, sort_keys=False)
-        try:
-            (self.path / "metadata.yaml").write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
+        with writing(self.path / "metadata.yaml") as draft:
+            draft.write_text(text, encoding="utf-8")
 
 
 def _reason(error: Exception) -> str:

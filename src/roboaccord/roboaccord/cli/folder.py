@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,7 +14,7 @@ from pathlib import Path
 
 from roboaccord.cli.console import call
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_text
+from roboaccord.contract.files import is_file, read_text, written
 from roboaccord.contract.version import VERSION
 from roboaccord.run.output import fresh, make_folder, write_text
 
@@ -28,11 +30,14 @@ class Marker:
 
     @classmethod
     def of(cls, folder: Path) -> Marker | None:
-        """Read it; None where there is none."""
+        """Read it; None where there is none of this user's own: others must not list files."""
         try:
+            there = (folder / MARKER).lstat()
+            if not stat.S_ISREG(there.st_mode) or there.st_uid != os.geteuid():
+                return None
             kept = json.loads(read_text(folder / MARKER))
             return cls(str(kept["command"]), tuple(map(str, kept["files"])))
-        except (AccordError, ValueError, KeyError, TypeError, RecursionError):
+        except (AccordError, OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def write(self, folder: Path) -> None:
@@ -71,7 +76,7 @@ def results(
     old = set_aside(place) if force and not known else None
     is_new, earlier = not place.exists(), Marker.of(place)
     make_folder(place)
-    before = files_in(place)
+    before = {place, *place.rglob("*")}
     mine = Marker(call.get().name, earlier.files if earlier else ())
     mine.write(place)
     try:
@@ -85,8 +90,8 @@ def results(
         if old:
             shutil.rmtree(old)
     finally:
-        there = files_in(place)
-        made = (there - before) | (there & {*mine.files})
+        listed = earlier.files if earlier else ()
+        made = {n for n in files_in(place) if n in listed or _is_made(place / n, before)}
         if made or earlier:
             Marker(mine.command, tuple(sorted(made))).write(place)
         else:
@@ -94,6 +99,11 @@ def results(
             if is_new:
                 with suppress(OSError):
                     place.rmdir()
+
+
+def _is_made(file: Path, before: set[Path]) -> bool:
+    """Return whether a command wrote a file: this process, or another one in a new folder."""
+    return file.absolute() in written or (file not in before and file.parent not in before)
 
 
 def is_own(place: Path) -> bool:
@@ -126,6 +136,8 @@ def check_folder(place: Path) -> None:
 def set_aside(place: Path) -> Path | None:
     """Move the files that a folder's marker lists, and the marker, into a folder beside it.
 
+    Links stay, whatever they lead to, and so does what a name leads to outside the folder.
+
     Returns:
         that folder; None where there is no marker.
 
@@ -135,23 +147,24 @@ def set_aside(place: Path) -> Path | None:
     marker = Marker.of(place)
     if marker is None:
         return None
-    inside = place.resolve()
+    inside, aside = place.resolve(), None
     try:
         aside = Path(tempfile.mkdtemp(prefix=f".{inside.name}_", dir=inside.parent))
         for name in (*marker.files, MARKER):
             path = inside / name
-            around = path.parent.resolve()
-            if inside in (around, *around.parents) and path.exists():  # no way out of the folder
+            if inside in path.parents and is_file(path) and path.resolve() == path:
                 _move(path, aside / name)
                 _remove_empty(path.parent, inside)
     except OSError as error:
+        if aside:
+            put_back(aside, place)
         raise AccordError(f"cannot replace what is in {place}: {error.strerror}") from None
     return aside
 
 
 def put_back(aside: Path, place: Path) -> None:
     """Move files that were set aside to where they were, in place of newer ones."""
-    for name in (*files_in(aside), MARKER):
+    for name in (*files_in(aside), *([MARKER] if (aside / MARKER).exists() else ())):
         _move(aside / name, place / name)
     shutil.rmtree(aside)
 
@@ -169,5 +182,5 @@ def _remove_empty(folder: Path, top: Path) -> None:
 
 def files_in(place: Path) -> set[str]:
     """Return the files in a folder, relative to it, but for the marker."""
-    found = {str(path.relative_to(place)) for path in place.rglob("*") if not path.is_dir()}
-    return found - {MARKER}
+    found = (path for path in place.rglob("*") if is_file(path) and not path.is_symlink())
+    return {str(path.relative_to(place)) for path in found} - {MARKER}

@@ -17,7 +17,7 @@ import typer
 
 from roboaccord.cli.command import Result
 from roboaccord.contract.errors import AccordError
-from roboaccord.run.output import write_text
+from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import robot_names
 
 SUFFIX = ".jinja"
@@ -85,13 +85,15 @@ def write_package(name: str, package: Path) -> list[Path]:
             raise AccordError(f"{package} is there already, and is not empty")
         for path, text in templates():
             file = package / path.replace("NAME", name)
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(package.parent, file.parent.relative_to(package.parent))
             write_text(file, environment.from_string(text).render(words))
             made.append(file)
-    except OSError as error:
+    except (AccordError, OSError) as error:
         if new:
             shutil.rmtree(new, ignore_errors=True)
-        raise AccordError(f"cannot write {package}: {error.strerror or error}") from None
+        if isinstance(error, AccordError):
+            raise
+        raise AccordError(f"cannot write {package}: {error.strerror}") from None
     return made
 
 

@@ -16,7 +16,7 @@ from roboaccord.cli.console import command_line, make_table, note, progress
 from roboaccord.cli.options import Seed, complete_robot
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.files import check_target
+from roboaccord.contract.files import check_inside, check_target
 from roboaccord.crosscheck.parity.collection import (
     Options,
     counts,
@@ -112,6 +112,7 @@ def parity_command(
     targets = targets_of(repair, files, Path(what)) if repair else []
     for path in targets:
         check_target(path, ".urdf")
+        check_inside(cast("Path", repair), path)
     with progress() as bar:
         task = bar.add_task("reading", total=len(files) * len(chosen) * (4 if repair else 2))
 

@@ -1,7 +1,8 @@
 """Files at the border of the project: bounded where they are read, whole where they are written.
 
 What is read is a regular file of bounded size. What is written takes a name of its own first and is
-then renamed, so that a file is there whole or not at all, and only over a file of its own kind.
+then renamed, so that a file is there whole or not at all, and only over a file of its own kind. No
+link that somebody else may have put in its place is followed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 from zipfile import ZipFile
 
 from roboaccord.contract.errors import AccordError
@@ -21,6 +23,7 @@ LARGEST = 256_000_000  # bytes of a file that is read as a whole
 LARGEST_TEXT = 10_000_000  # bytes of a file that a person wrote
 HEAD = 512  # bytes that tell the kind of a file
 STL_HEAD, STL_TRIANGLE = 84, 50  # bytes
+written = set[Path]()  # files that this process has written, absolute
 
 
 def read_bytes(path: Path, most: int = LARGEST) -> bytes:
@@ -111,17 +114,48 @@ def writing(path: Path, kind: str = "") -> Iterator[Path]:
         AccordError: if there is something else than a file of this kind, or the file cannot be
             written; then whatever was there is still there.
     """
-    kind = kind or path.suffix
     check_target(path, kind)
-    draft = path.with_name(f".{secrets.token_hex(8)}{kind}")
+    try:
+        with drafting(path, kind) as draft:
+            yield draft
+    except OSError as error:
+        raise AccordError(f"cannot write {path}: {_reason(error)}") from None
+
+
+@contextmanager
+def drafting(path: Path, kind: str = "") -> Iterator[Path]:
+    """Do what `writing` does, in the place of whatever file or link is there.
+
+    The draft exists before anybody can know its name, so that it is no link of somebody else's.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    draft = path.with_name(f".{secrets.token_hex(8)}{kind or path.suffix}")
+    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
     try:
         yield draft
         draft.replace(path)
-    except OSError as error:
-        raise AccordError(f"cannot write {path}: {_reason(error)}") from None
+        written.add(path.absolute())
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def open_growing(path: Path) -> TextIO:
+    """Open a text that grows, a new one where there is none, to be read and appended to.
+
+    Raises:
+        AccordError: if it is no regular file, or has a second name.
+        OSError: if it cannot be opened, as a link.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = os.fdopen(os.open(path, flags, 0o666), "a+", encoding="utf-8")
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        raise AccordError(f"cannot write {path}: it is no regular file, or a hard link")
+    written.add(path.absolute())
+    return file
 
 
 def check_target(path: Path | None, kind: str = "") -> None:
@@ -155,8 +189,19 @@ def check_target(path: Path | None, kind: str = "") -> None:
         raise AccordError(f"cannot write {path}: {_reason(error)}") from None
 
 
-def check_folder(path: Path, endings: Sequence[str]) -> None:
-    """Refuse to replace a folder that holds, at any depth, anything but files of some endings.
+def check_inside(top: Path, path: Path) -> None:
+    """Refuse a path that leads over a symbolic link below a folder, which itself may be one.
+
+    Raises:
+        AccordError: naming the link.
+    """
+    for each in (path, *path.parents)[: len(path.relative_to(top).parts)]:
+        if each.is_symlink():
+            raise AccordError(f"cannot write {path}: {each} is a symbolic link; remove it")
+
+
+def check_folder(path: Path, patterns: Sequence[str]) -> None:
+    """Refuse to replace a folder that holds, at any depth, files of other names than some patterns.
 
     Raises:
         AccordError: naming the first other thing.
@@ -164,7 +209,7 @@ def check_folder(path: Path, endings: Sequence[str]) -> None:
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise AccordError(f"cannot write {path}: it is no folder")
     for each in sorted(path.rglob("*")):
-        if each.is_symlink() or not (each.is_dir() or each.suffix.lower() in endings):
+        if each.is_symlink() or not (each.is_dir() or any(map(each.match, patterns))):
             raise AccordError(f"cannot replace {path}: it holds {each.name}")
 
 
@@ -196,6 +241,7 @@ _KINDS: Mapping[str, Callable[[bytes], bool]] = {
     ".json": _begins(b"{", b"["),
     ".jsonl": _begins(b"{"),
     ".mat": _begins(b"matlab"),
+    ".mtl": _is_text,
     ".mp4": lambda head: head[4:8] == b"ftyp",
     ".npy": _begins(b"\x93numpy"),
     ".npz": _begins(b"pk\x03\x04"),

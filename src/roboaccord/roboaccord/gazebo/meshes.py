@@ -17,7 +17,7 @@ import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 from roboaccord.description.meshes import FILE, read_mesh
-from roboaccord.run.output import make_folder
+from roboaccord.run.output import make_folder, write_text
 
 # Gazebo warns of a mesh without a material; what a description says of the colour counts.
 MATERIAL, PLAIN = "plain.mtl", "newmtl plain\nKd 0.6 0.6 0.6\n"
@@ -94,9 +94,7 @@ def _write(path: Path, lines: Sequence[str]) -> None:
     """Write an OBJ file and its material."""
     head = [f"mtllib {MATERIAL}", "usemtl plain"]
     for name, text in ((MATERIAL, PLAIN), (path.name, "\n".join([*head, *lines]) + "\n")):
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path.with_name(name))
+        write_text(path.with_name(name), text)
 
 
 def _with_normals(path: Path) -> Path:

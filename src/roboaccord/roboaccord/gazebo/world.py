@@ -20,7 +20,7 @@ from roboaccord.contract.timing import NANOSECONDS
 from roboaccord.description.meshes import FILE
 from roboaccord.gazebo.meshes import cache
 from roboaccord.gazebo.window import HALF, add_window
-from roboaccord.run.output import make_folder
+from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup
 from roboaccord.view.start import start_view
 
@@ -236,7 +236,7 @@ def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
     text = ET.tostring(root, encoding="unicode") + "\n"
     folder = cache("worlds") / hashlib.sha256(text.encode()).hexdigest()[:12]
     path = make_folder(folder) / f"{source.stem}.sdf"
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return path
 
 

@@ -183,7 +183,8 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
             return False
         try:
             Path(self.cache_path).mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self._lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._lock = os.open(self._lock_file, flags, 0o600)
         except OSError:  # a cache that cannot be written: each compiles for itself
             return False
         until = time.monotonic() + PATIENCE

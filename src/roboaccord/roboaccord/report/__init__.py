@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from roboaccord.contract.files import writing
 from roboaccord.contract.outcome import describe_verdict
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.report.curves import colour_of
@@ -15,6 +14,7 @@ from roboaccord.report.figures import figures_of
 from roboaccord.report.page import render_page
 from roboaccord.report.signals import signals_of
 from roboaccord.report.tables import levels_of, metric_rows
+from roboaccord.run.output import write_text
 
 EVENTS_SHOWN = 200
 
@@ -34,9 +34,7 @@ def write_report(
     Raises:
         AccordError: if it cannot be written.
     """
-    page = render_report(result, trajectories)
-    with writing(path, ".html") as draft:
-        draft.write_text(page, encoding="utf-8")
+    write_text(path, render_report(result, trajectories), ".html")
 
 
 def render_report(result: Mapping[str, Any], trajectories: Mapping[str, Trajectory]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+import os
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,21 +13,25 @@ from typing import Any
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import writing
+from roboaccord.contract.files import check_inside, writing
 from roboaccord.contract.state import Array
 
 
-def make_folder(path: Path) -> Path:
+def make_folder(top: Path, inside: Path | str = "") -> Path:
     """Make a folder to write in, and return it.
+
+    Args:
+        top: folder that the user chose, which may be a link.
+        inside: path of the folder in that one, which must not lead over links.
 
     Raises:
         AccordError: if it cannot be made or written.
     """
+    path = top / inside
     try:
+        check_inside(top, path)
         path.mkdir(parents=True, exist_ok=True)
-        probe = path / ".writable"
-        probe.touch()
-        probe.unlink()
+        tempfile.TemporaryFile(dir=path).close()
     except FileExistsError:
         raise AccordError(f"{path} is a file, not a folder") from None
     except (OSError, ValueError) as error:
@@ -37,7 +43,7 @@ def make_folder(path: Path) -> Path:
 def fresh(path: Path) -> Path:
     """Return `path`, or the first of path_2, path_3, ... that does not exist."""
     number, found = 1, path
-    while found.exists():
+    while os.path.lexists(found):
         number += 1
         found = path.with_name(f"{path.name}_{number}")
     return found

@@ -5,14 +5,13 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_file
+from roboaccord.contract.files import drafting, open_growing
 from roboaccord.run.exact_json import decode, encode
 from roboaccord.run.software import packages, software
 
@@ -50,9 +49,7 @@ class ResultsFile:
             "software": software(),
         }
         try:
-            if path.exists() or path.is_symlink():
-                check_file(path, sys.maxsize)
-            self._file = path.open("a+", encoding="utf-8")
+            self._file = open_growing(path)
             self._lock()
             self._read()
             self.held = len(self._lines)
@@ -159,13 +156,11 @@ class ResultsFile:
         return [key for key in dict.fromkeys([*self._order, *self._lines]) if key in self._lines]
 
     def _sort(self) -> None:
-        part = self.path.with_name(self.path.name + ".part")
         lines = [json.dumps(self._head), *(self._lines[key] for key in self._ordered())]
         try:
-            part.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            part.replace(self.path)
+            with drafting(self.path) as draft:
+                draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
         except OSError as error:
-            part.unlink(missing_ok=True)
             raise AccordError(f"cannot write {self.path}: {error.strerror}") from None
 
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from contextlib import suppress
 from pathlib import Path
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.gazebo.form import contact_shapes
 from roboaccord.gazebo.meshes import cache
+from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup
 
-NO_CACHE = (OSError, ValueError, RuntimeError)  # no file, what is none of ours, no home
+NO_CACHE = (AccordError, OSError, ValueError, RuntimeError)  # no file, none of ours, no home
 
 
 def last_factor(setup: Setup, *, contacts: str, lockstep: bool) -> float | None:
@@ -29,10 +30,8 @@ def keep_factor(setup: Setup, factor: float, *, contacts: str, lockstep: bool) -
     factors = {**_read(), _key(setup, contacts, lockstep): float(factor)}
     with suppress(*NO_CACHE):
         file = _file()
-        file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_suffix(f".{os.getpid()}")
-        draft.write_text(json.dumps(factors, indent=1), encoding="utf-8")
-        draft.replace(file)
+        make_folder(file.parent)
+        write_text(file, json.dumps(factors, indent=1))
 
 
 def _key(setup: Setup, contacts: str, lockstep: bool) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from roboaccord.cli.main import complain
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import drafting
 from roboaccord.description.resources import share
 from roboaccord.run.output import make_folder
 from roboaccord.scenario.setup import robot_names
@@ -19,8 +20,8 @@ def main(words: list[str]) -> int:
     try:
         top = Path(words[0]) if words else share("roboaccord_ros")
         for path, content in shared_files(robot_names()).items():
-            make_folder((top / path).parent)
-            (top / path).write_bytes(content)
+            with drafting(make_folder(top, Path(path).parent) / Path(path).name) as draft:
+                draft.write_bytes(content)
     except AccordError as error:
         return complain(str(error))
     return 0

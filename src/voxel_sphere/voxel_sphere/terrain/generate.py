@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_folder
+from roboaccord.contract.files import check_folder, check_inside
 
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
 from voxel_sphere.terrain.shapes import fill_below, fill_inside, sphere
@@ -169,12 +169,13 @@ def check_place(
     if grid_size(out) not in (0, n):
         raise AccordError(f"{out} is a folder for another n than {n}")
     folder = out if grid_size(out) else out / f"Bitmaps_{n}"
+    check_inside(out, folder)
     for name in names:
         if not re.fullmatch(r"\w[\w.+-]*", name) or name == ROBOT:
             raise AccordError(f"{name!r} is no name for a volume: letters, digits, _ . + -")
         if (folder / name).exists() and not replace:
             raise AccordError(f"{folder / name} is there already: use another --name, or --force")
-        check_folder(folder / name, [".png"])
+        check_folder(folder / name, ["slice_*.png"])
     if folder.exists():
         there = open_workspace(folder)
         if (there.size_workspace, there.voxel_size) != (size_workspace, voxel_size):

@@ -138,9 +138,9 @@ def write_npy(path: Path, array: Array) -> None:
         AccordError: for another ending, or if it cannot be written.
     """
     check_ending(path, [".npy"])
-    file = BytesIO()
-    np.save(file, array)
-    write_whole(path, file.getvalue())
+    draft = BytesIO()
+    np.save(draft, array)
+    write_whole(path, draft.getvalue())
 
 
 def check_ending(path: Path, endings: Sequence[str]) -> None:

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_folder, check_target
-from roboaccord.gazebo.meshes import write_squared
+from roboaccord.contract.files import check_folder, check_inside, check_target
+from roboaccord.gazebo.meshes import MATERIAL, write_squared
 from roboaccord.gazebo.world import PLAIN, SQUARED, world_text
 from roboaccord.run.output import make_folder
 
@@ -119,12 +119,13 @@ def write_world(
     for path in (model, world):
         if path.exists() and not replace:
             raise AccordError(f"{path} is there already: use another --name, or --force")
-    check_folder(model, [".stl", ".obj", ".mtl", ".sdf", ".config"])
+    check_folder(model, ["model.*", "meshes/terrain.*", f"meshes/{MATERIAL}"])
+    check_inside(folder, world)
     check_target(world)
     squared = SQUARED.format(colour=PLAIN)
     fields = {"name": name, "friction": friction, "squared": squared}
     try:
-        with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(model.parent)) as draft:
+        with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(folder, "models")) as draft:
             new = Path(draft, "new")
             write_mesh(mesh, new / "meshes" / "terrain.stl", voxel_size)
             write_squared(new / "meshes" / "terrain.obj", mesh.vertices * voxel_size, mesh.faces)
