@@ -27,6 +27,8 @@ import numpy as np
 from numba import extending
 from numba.core import caching
 
+from roboaccord.numerics.jit import OPTIONS
+
 PATIENCE, POLL = 60.0, 0.02  # s that another process may take to compile a kernel, between looks
 STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
 LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
@@ -206,7 +208,8 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
         return Path(self.cache_path, f"{self._impl.filename_base}.lock")
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return sig, codegen.magic_tuple()  # the file is the code's already
+        # The file is the code's already; numba takes BOUNDSCHECK of the environment over an option.
+        return sig, codegen.magic_tuple(), tuple(OPTIONS.items()), numba.config.BOUNDSCHECK
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save compiled code, remove older code, and let other processes go on."""
