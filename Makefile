@@ -20,6 +20,9 @@ MODULES := $(foreach p,$(PACKAGES),$(p)/$(notdir $(p)))
 # Two at a time, a module's tests one after another, for they share what is made once; the long
 # modules, of whole commands, come first, and the many small ones fill up.
 PYTEST := $(VENV)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Tests that plain Python runs in a few minutes too, where it refuses an index past an array.
+INTERPRETED := test/test_interpreted.py $(patsubst %,src/roboaccord/test/test_%.py,complementarity \
+    description_checks dynamics joint_space kinematics numerics parameters urdf_file)
 UV := uv==0.13.8
 COMPILE := .lock/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest \
     --no-annotate --no-header --no-emit-index-url --no-emit-find-links
@@ -51,12 +54,17 @@ test: lint types ## lint, types and tests, but for the slow ones
 	$(PYTEST) -m "not slow"
 
 .PHONY: test-all
-test-all: test $(VENV)/.fleet ## test, and the slow tests: what CI runs
+test-all: test bounds $(VENV)/.fleet ## test, bounds, and the slow tests: what CI runs
 	$(PYTEST) -m slow
 
 .PHONY: test-quick
 test-quick: $(VENV)/.dev ## tests of single parts, in all packages, to run as you edit
 	$(PYTEST) -m "not slow and not thorough"
+
+.PHONY: bounds
+bounds: $(VENV)/.dev ## check the indices of kernels: quick tests with bounds checked, others interpreted
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m "not slow and not thorough"
+	NUMBA_DISABLE_JIT=1 $(PYTEST) $(INTERPRETED)
 
 .PHONY: lint
 lint: $(VENV)/.dev ## look for errors of style

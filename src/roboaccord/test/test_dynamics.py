@@ -1,14 +1,17 @@
 """Articulated-body dynamics: against closed forms, identities, and pinocchio over a collection."""
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
+from roboaccord.description import articulated
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import read_urdf
+from roboaccord.numerics.jit import Kernel
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 EPS = np.finfo(float).eps
@@ -155,6 +158,28 @@ def test_friction_brakes_a_joint():
     one = np.ones(1)
     found = dynamics.acceleration(0 * one, one, 2 * one, ORIGIN, LEVEL, REST)
     assert found.joints[0] == pytest.approx((2.0 - 0.3 - 0.4 / 1.25) / 2.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("n", range(4))
+def test_kernels_stay_within_their_arrays(n, monkeypatch):
+    """Compiled code checks no index; the same functions do in plain Python."""
+    body, names = inertial(1.0, "0.1 0 -0.2", (0.1, 0.2, 0.15)), ("base_link", "a", "b", "c")
+    links = dict.fromkeys(names[: n + 1], body)
+    joints = [joint(f"to_{b}", a, b, origin="0 0.1 -0.4") for a, b in pairwise(links)]
+    moving, q = tuple(f"to_{name}" for name in names[1 : n + 1]), np.full(n, 0.3)
+
+    def compute():
+        dynamics = TreeDynamics(tree_of(links, joints), moving, "free", 9.81)
+        y = dynamics.state(q, q, ORIGIN, np.eye(4)[3], np.ones(6))
+        dynamics.advance(y, q, 1e-3, 2)
+        statics = dynamics.mass_matrix(q, ORIGIN, LEVEL), dynamics.gravity_forces(q, ORIGIN, LEVEL)
+        return np.concatenate([y, *map(np.ravel, statics)])
+
+    compiled = compute()
+    for name, value in list(vars(articulated).items()):
+        if isinstance(value, Kernel):
+            monkeypatch.setattr(articulated, name, value.function)
+    np.testing.assert_allclose(compute(), compiled, rtol=1e-12, atol=1e-12)
 
 
 def test_links_without_an_inertia_are_named():

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from roboaccord.numerics.jit import HAS_NUMBA, Kernel
+from roboaccord.numerics.jit import HAS_NUMBA, OPTIONS, Kernel
 
 pytestmark = [
     pytest.mark.thorough,
@@ -192,6 +192,19 @@ def test_who_waited_for_the_code_of_another_process_holds_nobody_up(
     assert not compiled(load(warm, SOURCES))
     fcntl.flock(third, fcntl.LOCK_EX | fcntl.LOCK_NB)  # who waits beside it goes on
     os.close(third)
+
+
+def test_code_of_other_options_is_kept_beside_the_first(
+    warm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a run in which an index past an array is an error would take code without the check."""
+    with monkeypatch.context() as other:
+        other.setattr("numba.config.BOUNDSCHECK", 1)
+        assert compiled(load(warm, SOURCES))
+        assert not compiled(load(warm, SOURCES))
+    assert not compiled(load(warm, SOURCES))
+    monkeypatch.setitem(OPTIONS, "error_model", "python")
+    assert compiled(load(warm, SOURCES))
 
 
 def test_a_value_whose_change_would_go_unseen_is_refused(warm: Path) -> None:

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
-from roboaccord.description import kinematics as module
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import (
@@ -84,25 +83,6 @@ def test_forward_kinematics_velocities_and_forces_agree(seed: int) -> None:
     np.testing.assert_allclose(
         origins + np.einsum("lij,lj->li", rotations, offsets), motion.position, atol=1e-12
     )
-
-
-def test_kernels_stay_within_their_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled code checks no index; the same functions do in plain Python."""
-    rng = np.random.default_rng(0)
-    q, qd, twist = rng.normal(size=2), rng.normal(size=2), rng.normal(size=6)
-    forces, torques = rng.normal(size=(2, 4, 3))
-
-    def compute() -> np.ndarray:
-        kinematics = TreeKinematics(Tree.parse(URDF), JOINTS)
-        motion = kinematics.move(q, qd, np.ones(3), rpy_matrix(0.1, 0.2, 0.3), twist)
-        rows = [*kinematics.efforts(forces, torques), motion.linear.ravel(), motion.angular.ravel()]
-        return np.concatenate(rows)
-
-    compiled = compute()
-    for name in ("outward", "centres", "inward"):
-        kernel = getattr(module, name)
-        monkeypatch.setattr(module, name, getattr(kernel, "function", kernel))
-    np.testing.assert_allclose(compute(), compiled, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("length", ["2", "1e308", "1e-320"])

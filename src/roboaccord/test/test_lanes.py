@@ -36,6 +36,21 @@ def turn(x, out):
     store(out, 1, c)
 
 
+@kernel
+def copy(x, i, out):
+    store(out, i, load(x, 0))
+
+
+@pytest.mark.parametrize("i", [-1, 1])
+def test_a_row_beside_an_array_is_an_error_where_bounds_are_checked(i, monkeypatch):
+    monkeypatch.setattr("numba.config.BOUNDSCHECK", 1)
+    row, out = np.ones((1, 8)), np.zeros((3, 8))
+    copy(row, 0, out[1:2])
+    assert out.sum(axis=1).tolist() == [0, 8, 0]
+    with pytest.raises(IndexError, match="out of bounds"):
+        copy(row, i, out[1:2])
+
+
 def test_lanes_are_floats():
     rng = np.random.default_rng(0)
     x, out = rng.normal(0.0, 3.0, (2, 8)), np.empty((4, 8))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.sampling import GRID
+from voxel_sphere.rolling.sampling import GRID, _cell, sample
 from voxel_sphere.terrain.shapes import fill_below
 from voxel_sphere.terrain.surfaces import make_surface
 
@@ -43,6 +43,14 @@ def test_normals_and_distances(name, normal, gap, request):
         cosine = np.clip(built.normal(centre) @ closed.normal(centre), -1.0, 1.0)
         assert np.degrees(np.arccos(cosine)) < normal
         assert abs(built.distance(centre) - R) < gap
+
+
+def test_a_coordinate_that_is_no_number_is_read_inside_the_grid():
+    """What is interpolated there is no number either."""
+    places = {-9.0: 0, 0.5: 0, 2.4: 1, 2.6: 2, 3.5: 2, 9.0: 2, np.nan: 0}
+    assert [_cell(4, u)[0] for u in places] == [*places.values()]
+    grid = np.ones((4, 4, 4, 4), dtype=np.float32)
+    assert np.isnan(sample(GRID, np.zeros(7), grid, 1.0, np.nan, 1.0)).all()
 
 
 def test_where_the_distance_does_not_change_there_is_no_normal():

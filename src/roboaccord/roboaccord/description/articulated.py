@@ -379,8 +379,8 @@ def composite(tree, body, w, y, mass, gravity):
 
     By composite rigid bodies (Featherstone 2008, section 6.2), in a state y of `slopes` at rest.
     """
-    _turn_base(w, y, y.shape[0] // 2 + 4, np.empty(Q))
     bodies = tree.shape[0]
+    _turn_base(w, y, Q + bodies - 1, np.empty(Q))
     _rigid(body, w, 0)
     for i in range(1, bodies):
         _pose(tree, body, w, i, y[Q + tree[i, COLUMN]])

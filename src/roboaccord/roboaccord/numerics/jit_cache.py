@@ -38,7 +38,7 @@ def make_dispatcher(function: Callable[..., Any], options: Mapping[str, Any]) ->
     if numba.config.DISABLE_JIT:
         return function
     dispatcher = numba.njit(**options)(function)
-    dispatcher._cache = KernelCache(function)  # as its enable_caching() does
+    dispatcher._cache = KernelCache(function, options)  # as its enable_caching() does
     return dispatcher
 
 
@@ -168,6 +168,10 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     _impl_class = _KernelCacheImpl
     _lock: int | None = None  # file descriptor
 
+    def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+        super().__init__(function)
+        self._options = tuple(options.items()), numba.config.BOUNDSCHECK  # of the environment
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code; or None, with the lock held, where this process is to compile."""
         found = super().load_overload(sig, target_context)
@@ -207,7 +211,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
         return Path(self.cache_path, f"{self._impl.filename_base}.lock")
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return sig, codegen.magic_tuple()  # the file is the code's already
+        return sig, codegen.magic_tuple(), self._options  # the file is the code's already
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save compiled code, remove older code, and let other processes go on."""

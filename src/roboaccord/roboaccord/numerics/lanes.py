@@ -115,6 +115,8 @@ _negate = _elementwise("negate", 1, lambda builder, x: builder.fneg(x))
 def _place(context: Any, builder: Any, signature: Any, rows: Any, i: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, rows)
     index = context.cast(builder, i, signature.args[1], types.intp)
+    if context.enable_boundscheck:
+        cgutils.do_boundscheck(context, builder, index, builder.extract_value(array.shape, 0))
     first = builder.gep(array.data, [builder.mul(index, ir.Constant(index.type, WIDTH))])
     return builder.bitcast(first, VECTOR.as_pointer())
 

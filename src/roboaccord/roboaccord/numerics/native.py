@@ -51,7 +51,7 @@ def c_function(function: Callable[..., Any], arguments: int) -> Any:
         numba's C function, whose `ctypes` a library takes, and which must live as long as that.
     """
     made: Any = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, OPTIONS)
-    made._cache = KernelCache(function)
+    made._cache = KernelCache(function, OPTIONS)
     made.compile()
     return made
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from roboaccord.numerics.jit import kernel
 
 GRID, PLANE, SPHERE, CYLINDER, WAVE = range(5)
@@ -20,8 +21,8 @@ NEWTON = 20  # iterations at most, for the foot of a perpendicular on a wave
 def _cell(n, u):
     """Return the lower index and the fraction of a coordinate on n centres, held at the ends."""
     t = min(max(u - 0.5, 0.0), n - 1.0)
-    i = min(int(t), n - 2)
-    return i, t - i
+    i = int(min(max(0.0, t), n - 2.0))  # in this order nan, which stays the fraction, is cell 0
+    return i, np.float64(t - i)  # interpreted, NumPy would round a float's products to float32
 
 
 @kernel

@@ -73,6 +73,8 @@ class Reference:
     def allowed(self, state: RobotState) -> float:
         """Return the relative error of accelerations that round-off explains in a state."""
         matrix, _ = self.reading.statics(state, self.question.joints)
+        if not matrix.size:  # nothing moves
+            return SAME
         worth = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
         return max(SAME, self._floor, EPSILONS * float(worth))
 
