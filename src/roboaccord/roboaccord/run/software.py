@@ -8,10 +8,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
-from importlib.util import find_spec
-from pathlib import Path
 
-from roboaccord.description.resources import share
+from roboaccord.description.resources import modules_of, share
 
 SHARED = ("config", "meshes", "scenarios", "urdf")  # what motions depend on beside the code
 LIBRARIES = ("numpy", "scipy", "numba", "dartpy", "mujoco", "drake", "coal", "pin")
@@ -43,10 +41,10 @@ def code_digest() -> str:
     """Return a digest of all packages: modules, and descriptions, parameters and scenarios."""
     digest = hashlib.sha256()
     for package in sorted(packages()):
-        spec = find_spec(package)
-        modules = [Path(top) for top in (spec.submodule_search_locations if spec else None) or ()]
-        folders = [share(package) / name for name in SHARED]
-        for top, pattern in [*((m, "*.py") for m in modules), *((f, "*") for f in folders)]:
+        places = [(share(package) / name, "*") for name in SHARED]
+        if modules := modules_of(package):
+            places.insert(0, (modules, "*.py"))
+        for top, pattern in places:
             for path in sorted(p for p in top.rglob(pattern) if p.is_file()):
                 digest.update(f"{package}/{path.relative_to(top.parent)}\n".encode())
                 digest.update(path.read_bytes())
