@@ -44,7 +44,7 @@ setup(
     extras_require={
         "cluster": ["dask>=2025.1", "distributed>=2025.1"],
         "drake": ["drake>=1.51"],
-        "engines": ["dartpy>=6.16", "mujoco>=3.5"],
+        "engines": ["dartpy>=6.20", "mujoco>=3.5"],
         "test": ["hypothesis>=6.100", "pytest>=8"],
         "view": ["viser>=1.0"],
     },
