@@ -216,5 +216,5 @@ def test_a_worker_does_what_it_can_and_refuses_the_rest():
     assert asked["python"] == f"{sys.version_info[0]}.{sys.version_info[1]}"
     assert _remote(piece, asked, threads=True) == 2.0
     for name in asked:
-        with pytest.raises(AccordError, match=f"has {name} .*, not 0.1"):
+        with pytest.raises(AccordError, match=f"has {name} .*: 0.1 is needed"):
             _remote(piece, asked | {name: "0.1"}, threads=True)

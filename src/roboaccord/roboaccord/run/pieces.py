@@ -214,7 +214,8 @@ def _remote(call: bytes, asked: Mapping[str, str | None], threads: bool) -> Any:
 
     for name, there in asked.items():
         if there != (here := version_of(name)):
-            raise AccordError(f"worker {os.uname().nodename} has {name} {here}, not {there}")
+            found = f"{name} {here}" if here else f"no {name}"
+            raise AccordError(f"worker {os.uname().nodename} has {found}: {there} is needed")
     function, arguments = loads(call)
     if threads:
         return function(*arguments)
