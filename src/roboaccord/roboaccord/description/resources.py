@@ -59,9 +59,9 @@ def modules_of(package: str) -> Path | None:
 def _beside(package: str, top: Path) -> Iterator[Path]:
     """Yield where the data of a package may be whose modules are in a folder of `top`.
 
-    A source tree is laid out like a share folder (pip -e, colcon --symlink-install). Else the prefix
-    of pip or colcon is above, but for a wheel that was unpacked. Lists of installed files are
-    wrong after `pip install --target`.
+    A source tree is laid out like a share folder (pip -e, colcon --symlink-install). Else the
+    prefix of pip or colcon is above, but for a wheel that was unpacked. Lists of installed files
+    are wrong after `pip install --target`.
     """
     yield top
     yield from (above / "share" / package for above in (top, *top.parents[:LEVELS]))
