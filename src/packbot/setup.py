@@ -27,7 +27,7 @@ setup(
     install_requires=["numpy>=1.26", "rich>=13", "roboaccord", "scipy>=1.11", "typer>=0.16"],
     extras_require={
         "reference": ["coal>=3.0", "pin>=4.0"],
-        "mesh": ["trimesh>=4"],
+        "mesh": ["trimesh>=4.5"],
         "test": ["hypothesis>=6.100", "pytest>=8"],
     },
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},

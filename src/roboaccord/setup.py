@@ -32,7 +32,7 @@ setup(
         "numpy>=1.26",
         "pillow>=10",
         "plotly>=5.20",
-        "pydantic>=1.10",
+        "pydantic>=2.5",
         "pyyaml>=6",
         "rich>=13",
         "rosbags>=0.11,<0.12",
@@ -46,7 +46,7 @@ setup(
         "drake": ["drake>=1.51"],
         "engines": ["dartpy>=6.20", "mujoco>=3.5"],
         "test": ["hypothesis>=6.100", "pytest>=8"],
-        "view": ["viser>=1.0"],
+        "view": ["viser>=1.1"],
     },
     entry_points={
         "console_scripts": ["accord = roboaccord.cli.start:main"],

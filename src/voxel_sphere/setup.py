@@ -34,7 +34,7 @@ setup(
         "typer>=0.16",
     ],
     extras_require={
-        "mesh": ["fast-simplification>=0.1", "scikit-image>=0.22", "trimesh>=4"],
+        "mesh": ["fast-simplification>=0.1.9", "scikit-image>=0.25", "trimesh>=4.5"],
         "test": ["pytest>=8"],
     },
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
