@@ -135,13 +135,16 @@ def test_domains_are_locked_in_a_folder_of_the_users_own(place):
     assert {f"domain_{one}.lock", f"domain_{other}.lock"} == {f.name for f in folder.iterdir()}
 
 
-def test_without_a_home_domains_are_locked_in_a_temporary_folder(place, tmp_path):
+def test_without_a_home_locks_and_logs_are_in_a_temporary_folder(place, tmp_path, monkeypatch):
     """Not even root makes a folder where a file is."""
     place.rmdir()
     (tmp_path / "cache").touch()
+    monkeypatch.setenv("HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("ROS_LOG_DIR", "")
     with private_domain() as domain:
-        folder = tmp_path / f"roboaccord-{os.getuid()}" / "roboaccord"
-        assert (folder / f"domain_{domain}.lock").exists()
+        own = tmp_path / f"roboaccord-{os.getuid()}"
+        assert (own / "roboaccord" / f"domain_{domain}.lock").exists()
+        assert os.environ["ROS_LOG_DIR"] == str(own / "log")
 
 
 def test_planted_links_are_not_followed(place, tmp_path):

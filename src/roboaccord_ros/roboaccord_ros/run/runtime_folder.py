@@ -45,6 +45,27 @@ def runtime_folder() -> Iterator[int]:
     )
 
 
+def keep_logs() -> None:
+    """Let ROS write its logs into a temporary folder where it cannot write into the home.
+
+    Raises:
+        AccordError: if it can write into neither.
+    """
+    if os.environ.get("ROS_LOG_DIR"):
+        return
+    try:
+        logs = Path(os.environ.get("ROS_HOME") or Path.home() / ".ros", "log")
+        logs.mkdir(parents=True, exist_ok=True)
+        if os.access(logs, os.W_OK):
+            return
+    except (RuntimeError, OSError):  # there is no home
+        pass
+    try:
+        os.environ["ROS_LOG_DIR"] = str(private_folder() / "log")
+    except OSError:
+        raise AccordError("no folder for the logs of ROS can be written; set ROS_LOG_DIR") from None
+
+
 def open_file(folder: int, name: str) -> int:
     """Open a file of the folder for reading and writing, and make it if need be.
 
