@@ -27,10 +27,8 @@ def share(package: str) -> Path:
         raise AccordError(f"{package[:80]!r} is no name of a package")
     top = modules_of(package)
     prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
-    for folder in (
-        *(_beside(package, top.parent) if top else ()),
-        *(Path(prefix, "share", package) for prefix in prefixes),
-    ):
+    places = [*_beside(package, top.parent)] if top else []
+    for folder in [*places, *(Path(prefix, "share", package) for prefix in prefixes)]:
         if (folder / "package.xml").is_file():
             return folder
     raise AccordError(f"package {package} is not installed: no share/{package} in any prefix")
