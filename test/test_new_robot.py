@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from roboaccord.cli.new_robot import templates
+from roboaccord.cli.new_robot import new_robot_command, templates
 from workspace import PACKAGES, ROOT, accord, call, clean_environment, make_python, succeed
 
 pytestmark = pytest.mark.thorough
@@ -66,6 +67,18 @@ def test_a_new_robot_runs_cross_checks_and_tests_itself(run: Accord, tmp_path: P
     if importlib.util.find_spec("ruff"):
         run("ruff", "check", *settings)
         run("ruff", "format", "--check", *settings)
+
+
+def test_the_line_that_installs_asks_for_no_setuptools_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.12 and later bring none: pip then gets one to build with."""
+    there = new_robot_command("arm", tmp_path / "one").data["next"]
+    monkeypatch.setitem(sys.modules, "setuptools", None)  # as where it is not installed
+    missing = new_robot_command("arm", tmp_path / "other").data["next"]
+    assert there[0] == f"pip install --no-deps --no-build-isolation -e {tmp_path / 'one' / 'arm'}"
+    assert missing[0] == f"pip install --no-deps -e {tmp_path / 'other' / 'arm'}"
+    assert missing[0].replace(str(tmp_path / "other" / "arm"), "src/pendulum") in GUIDE
 
 
 @pytest.mark.slow

@@ -6,20 +6,25 @@ import ast
 import configparser
 import contextlib
 import json
+import os
 import re
 import runpy
 import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from zipfile import ZipFile
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 from workspace import (
     PACKAGES,
     ROOT,
@@ -168,6 +173,33 @@ def test_wheels_work(python: Path, tmp_path: Path) -> None:
         assert Path(place).is_relative_to(tmp_path / "venv")
 
 
+@pytest.mark.slow
+def test_every_kind_of_installation_works(python: Path, tmp_path: Path) -> None:
+    """With --prefix (as --user), --target, and as wheels on the path, as they are and unpacked."""
+    copy, wheels = copy_repository(tmp_path / "repository"), tmp_path / "wheels"
+    local = ["--quiet", "--no-deps", "--no-index"]
+    pip = [python, "-m", "pip"]
+    build = [*pip, "wheel", *local, "--no-build-isolation", "--use-pep517", "-w", wheels]
+    succeed(call([*build, *(copy / "src" / name for name in PACKAGES)], tmp_path, timeout=300))
+    shutil.rmtree(copy)
+    made = sorted(wheels.iterdir())
+    site = sysconfig.get_path("purelib", vars={"base": "BASE"}).partition("BASE/")[2]
+    paths = {"wheels": os.pathsep.join(map(str, made)), "unpacked": str(tmp_path / "unpacked")}
+    for wheel in made:
+        ZipFile(wheel).extractall(tmp_path / "unpacked")
+    for kind, inside in {"prefix": site, "target": ""}.items():
+        words = [f"--{kind}", tmp_path / kind, "--ignore-installed"]
+        succeed(call([*pip, "install", *local, *words, *made], tmp_path, timeout=300))
+        paths[kind] = str(tmp_path / kind / inside)
+    hashes = set()
+    for kind, path in paths.items():
+        environment = {**INTERPRETED, "PYTHONPATH": path, "TMPDIR": str(tmp_path)}
+        run = [python, "-m", "roboaccord.cli.main", *SHORT_RUN, "--out", f"run_{kind}"]
+        hashes.add(read_json(succeed(call(run, tmp_path, environment)))["sha256"])
+        succeed(call([*run[:3], "list"], tmp_path, environment))
+    assert len(hashes) == 1
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_versions_agree(package: str) -> None:
     """package.xml, setup.py and CITATION.cff say the same."""
@@ -261,6 +293,35 @@ def test_the_locks_agree() -> None:
         for name in ("demo.txt", "dev.txt")
     )
     assert demo <= dev
+
+
+@pytest.mark.parametrize("lock", ["demo", "dev", "ros"])
+def test_the_bounds_hold_for_the_locks(lock: str) -> None:
+    """With all extras; ROS on Ubuntu has NumPy 1.26."""
+    lines = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8").splitlines()
+    locked = [(pin.name, next(iter(pin.specifier)).version) for pin in map(Requirement, lines)]
+    assert locked
+    for package in PACKAGES:
+        for asked in _requirements(package):
+            for name, version in locked:
+                assert name != asked.name or asked.specifier.contains(version), asked
+
+
+def test_libraries_whose_private_parts_are_used_have_an_upper_bound() -> None:
+    """Numba's cache of kernels, rosbags' McapWriter, xacro's search for packages."""
+    bounded = {
+        asked.name
+        for asked in _requirements("roboaccord")
+        if any(bound.operator == "<" for bound in asked.specifier)
+    }
+    assert bounded == {"numba", "rosbags", "xacro"}
+
+
+def _requirements(package: str) -> list[Requirement]:
+    """Return what a package requires, with all extras."""
+    given = _setup_arguments(package)
+    lines = [*given["install_requires"], *chain(*given["extras_require"].values())]
+    return [Requirement(line) for line in lines]
 
 
 def _imported(path: Path) -> set[str]:

@@ -238,3 +238,23 @@ def test_the_command_asks_sdformats_checker(
 def test_a_model_needs_its_config(tmp_path: Path) -> None:
     shutil.copy(ROOT / "models" / "ground" / "model.sdf", tmp_path)
     assert "model.config is missing beside it" in check_file(tmp_path / "model.sdf", MODELS)
+
+
+def test_a_checker_that_does_not_answer_leaves_a_file_undecided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Time is no finding about a file: what is found otherwise still is."""
+    tool = tmp_path / "gz"
+    tool.write_text('#!/bin/sh\ncase "$2" in --help) echo SDF;; *) exec sleep 60;; esac\n')
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr("roboaccord.gazebo.tool.TIMEOUT", 0.2)
+    world = ROOT / "worlds" / "flat.sdf"
+    assert run(["check", str(world), "--models", str(MODELS[0]), "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["verdict"] == "undecided"
+    assert data["files"] == {"worlds/flat.sdf": ["undecided: no answer of sdformat in 0.2 s"]}
+    wrong = tmp_path / "wrong.sdf"
+    wrong.write_text(world.read_text(encoding="utf-8").replace("physics", "fysics"))
+    assert run(["check", str(wrong), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["verdict"] == "fail"

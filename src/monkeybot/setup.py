@@ -24,14 +24,14 @@ setup(
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
     ],
     install_requires=[
-        "matplotlib>=3.8",
+        "matplotlib>=3.10",
         "numpy>=1.26",
         "rich>=13",
         "roboaccord",
         "scipy>=1.11",
-        "typer>=0.12",
+        "typer>=0.16",
     ],
-    extras_require={"test": ["hypothesis", "pytest"]},
+    extras_require={"test": ["hypothesis>=6.100", "pytest>=8"]},
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
 )

@@ -207,6 +207,47 @@ def test_code_of_other_options_is_kept_beside_the_first(
     assert compiled(load(warm, SOURCES))
 
 
+@pytest.fixture
+def homeless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of temporary files, where neither a package nor a home can be written.
+
+    A file stands in the place of each folder, which stops root too.
+    """
+    (tmp_path / "toy_package").mkdir()
+    for name in ("file", "toy_package/__pycache__"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr("numba.config.CACHE_DIR", "")
+    monkeypatch.setenv("HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_without_a_home_kernels_are_kept_in_a_temporary_folder_of_the_user(homeless: Path) -> None:
+    outer = load(homeless, SOURCES)
+    assert compiled(outer)
+    assert outer(2.0) == VALUE
+    folder = homeless / f"roboaccord-{os.getuid()}"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert not compiled(load(homeless, SOURCES))
+
+
+def test_without_any_folder_kernels_are_compiled_and_a_line_says_so_once(
+    homeless: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The folder is there already, and anybody may have written it."""
+    folder = homeless / f"roboaccord-{os.getuid()}"
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert load(homeless, SOURCES)(2.0) == VALUE
+    assert [line.getMessage() for line in caplog.records] == [
+        "no folder to keep compiled kernels in can be written: set NUMBA_CACHE_DIR"
+    ]
+    assert not list(folder.iterdir())
+
+
 def test_a_value_whose_change_would_go_unseen_is_refused(warm: Path) -> None:
     limits = "class Limits:\n    first = 0.0\n\nLIMITS = [Limits]\n"
     outer = load(warm, {**SOURCES, "limits": limits})

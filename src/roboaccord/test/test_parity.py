@@ -18,6 +18,7 @@ from isolated_jobs import end
 from roboaccord.cli.main import run
 from roboaccord.cli.parity import files_of
 from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.parity.collection import causes_of
 from roboaccord.crosscheck.parity.robot import (
     READERS,
     Bench,
@@ -332,8 +333,26 @@ def test_crashes_take_no_other_job_with_them() -> None:
     found = dict(isolated(end, jobs, timeout=8.0, workers=2))
     assert [found[i] for i in (0, 4, 5)] == ["one", "two", "three"]
     assert found[1] == Crash("its process ended with signal 11")
-    assert found[2] == Crash("no answer in 8 s")
+    assert found[2] == Crash("no answer in 8 s", late=True)
     assert found[3] == Crash("ValueError: no such thing")
+
+
+def test_an_engine_that_does_not_answer_is_undecided(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No time at all: that is no refusal, nor a cause to repair."""
+    need("mujoco")
+    monkeypatch.setattr("roboaccord.crosscheck.parity.collection.TIMEOUT", 0.0)
+    words = f"parity {DATA}/TwoDofs.urdf --engines mujoco --junit {tmp_path}/j.xml --json"
+    assert run(words.split()) == 1
+    data = json.loads(capsys.readouterr().out)
+    found = data["robots"][0]["engines"]["mujoco"]
+    assert (data["verdict"], found["status"]) == ("undecided", "undecided")
+    assert found["shipped"]["status"] == "undecided"
+    assert data["counts"]["mujoco"] | {"undecided": 1, "refused": 0} == data["counts"]["mujoco"]
+    assert [c["fix"] for c in found["causes"]] == ["no answer in 0 s"]
+    assert causes_of(data["robots"][0]) == set()
+    assert ET.parse(tmp_path / "j.xml").find("testsuite/testcase/skipped") is not None
 
 
 def test_command_writes_what_the_interface_says(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from pickle import dumps
 
 import numpy as np
 import pytest
@@ -19,9 +21,10 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.description.parameters import Parameters
 from roboaccord.run.exact_json import decode, encode
-from roboaccord.run.pieces import held, kept_in, run_pieces
+from roboaccord.run.pieces import _remote, held, kept_in, run_pieces
 from roboaccord.run.results_file import ResultsFile
-from roboaccord.run.software import code_digest, packages
+from roboaccord.run.software import code_digest, needed, packages, version_of
+from roboaccord.run.sweep import _Job, _run
 
 CALLS = [(i,) for i in range(6)]
 
@@ -189,3 +192,29 @@ def test_a_damaged_line_and_a_second_user_are_named(tmp_path):
         path.write_text("\n".join(damaged) + "\n")
         with pytest.raises(AccordError, match="damaged in line 4"):
             study(path)
+
+
+@pytest.mark.parametrize(
+    ("robot", "engine", "more"),
+    [
+        ("snake", "reference", {"snake"}),
+        ("snake", "mujoco", {"snake", "mujoco"}),
+        ("arm.urdf", "drake", {"drake"}),
+        ("packbot", "dart", {"packbot", "dartpy", "coal", "pin"}),  # its reference's, in setup.py
+    ],
+)
+def test_a_worker_is_asked_for_what_the_piece_needs(robot, engine, more):
+    """Of engines that which it names, and of robots and their libraries likewise."""
+    piece = dumps((_run, ({"robot": robot}, _Job(engine, 0.001, 0), "speed", ())))
+    assert {*needed(piece)} == {"python", "numpy", "scipy", "numba", "roboaccord", *more}
+
+
+def test_a_worker_does_what_it_can_and_refuses_the_rest():
+    pytest.importorskip("cloudpickle", reason="Dask is not installed")
+    piece = dumps((math.sqrt, (4.0,)))
+    asked = {name: version_of(name) for name in needed(piece)}
+    assert asked["python"] == f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert _remote(piece, asked, threads=True) == 2.0
+    for name in asked:
+        with pytest.raises(AccordError, match=f"has {name} .*: 0.1 is needed"):
+            _remote(piece, asked | {name: "0.1"}, threads=True)

@@ -123,6 +123,7 @@ def place(tmp_path, monkeypatch):
     place.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(place))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return place
 
 
@@ -132,6 +133,18 @@ def test_domains_are_locked_in_a_folder_of_the_users_own(place):
     folder = place / "roboaccord"
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {f"domain_{one}.lock", f"domain_{other}.lock"} == {f.name for f in folder.iterdir()}
+
+
+def test_without_a_home_locks_and_logs_are_in_a_temporary_folder(place, tmp_path, monkeypatch):
+    """Not even root makes a folder where a file is."""
+    place.rmdir()
+    (tmp_path / "cache").touch()
+    monkeypatch.setenv("HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("ROS_LOG_DIR", "")
+    with private_domain() as domain:
+        own = tmp_path / f"roboaccord-{os.getuid()}"
+        assert (own / "roboaccord" / f"domain_{domain}.lock").exists()
+        assert os.environ["ROS_LOG_DIR"] == str(own / "log")
 
 
 def test_planted_links_are_not_followed(place, tmp_path):

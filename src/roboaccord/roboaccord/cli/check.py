@@ -17,7 +17,7 @@ from roboaccord.description.resources import share
 from roboaccord.gazebo import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
-from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
+from roboaccord.gazebo.tool import UNDECIDED, sdformat_problems, sdformat_tool
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
@@ -40,7 +40,7 @@ def check_command(
 
     Gazebo takes unknown elements, missing systems and unbridged topics in silence. This looks
     for them, and asks sdformat's own checker where it is installed. Exit status 1 if something
-    is wrong.
+    is wrong, or undecided because the checker did not answer.
 
     Examples:
 
@@ -60,17 +60,19 @@ def check_command(
         found[_title(path)] = [*(sdformat_problems(tool, path, folders) if tool else []), *own]
     if not files:
         found |= {f"robot {name}": problems_of_robot(name, tool) for name in robot_names()}
-    wrong = any(found.values())
+    lines = [line for problems in found.values() for line in problems]
+    wrong = any(not line.startswith(UNDECIDED) for line in lines)
+    verdict = "fail" if wrong else "undecided" if lines else "pass"
     missing = {"sdformat": not tool, "schema": not schema_folder()}
     for name, reason in MISSING.items():
         if missing[name]:
             note(reason)
     data = {
-        "verdict": "fail" if wrong else "pass",
+        "verdict": verdict,
         "files": found,
         "missing": [name for name, lacks in missing.items() if lacks],
     }
-    return Result(data, [table_of(found)], ok=not wrong)
+    return Result(data, [table_of(found)], ok=not lines)
 
 
 def problems_of_robot(name: str, tool: str) -> list[str]:

@@ -38,8 +38,9 @@ def new_robot_command(
     check_name(name)
     package = folder / name
     made = write_package(name, package)
+    local = "--no-build-isolation " if importlib.util.find_spec("setuptools") else ""
     commands = (
-        f"pip install --no-deps --no-build-isolation -e {package}",
+        f"pip install --no-deps {local}-e {package}",
         f"accord run {name} swing",
         f"accord crosscheck {name} swing",
         f"python -m pytest {package}",

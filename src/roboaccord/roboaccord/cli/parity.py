@@ -30,13 +30,13 @@ from roboaccord.crosscheck.parity.robot import READERS, SETTINGS, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.gazebo.form import base_in_gazebo
-from roboaccord.report.parity import agree, apart_lines, group_causes, render_parity
+from roboaccord.report.parity import agree, apart_lines, group_causes, render_parity, verdict_of
 from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
 BASES = ("fixed", "free")
-COLOURS = {"same": "green", "differ": "red", "refused": "yellow"}
+COLOURS = {"same": "green", "differ": "red", "refused": "yellow", "undecided": "magenta"}
 NAMED = 3  # links or joints of a cause that the table names
 
 
@@ -89,7 +89,7 @@ def parity_command(
     random states are held against an own articulated-body algorithm. Each difference is named
     with its link and cause, and proven: with that cause alone, and without it. Damping, dry
     friction, effort limits and mimic are told apart. Exit status 1 if an engine differs or
-    refuses the robot.
+    refuses the robot, or is undecided because it did not answer.
 
     Examples:
 
@@ -124,7 +124,7 @@ def parity_command(
             write_repaired(files, robots, targets, chosen, options, done)
     data = {
         "robots": robots,
-        "verdict": "pass" if all(map(agree, robots)) else "fail",
+        "verdict": verdict_of(robots),
         "counts": counts(robots),
         "versions": chosen,
         "date": datetime.now(UTC).date().isoformat(),
@@ -278,7 +278,7 @@ def fleet_of(data: Mapping[str, Any]) -> list[RenderableType]:
         found = [robot["engines"][name]["status"] for name in engines]
         cells = [Text(status, COLOURS[status]) for status in found]
         table.add_row(robot["name"], str(robot["joints"]), *cells)
-    total = make_table("engine", "same", "differ", "refused", "causes", text=["causes"])
+    total = make_table("engine", *COLOURS, "causes", text=["causes"])
     for name, count in data["counts"].items():
         kinds = {key: n for key, n in count.items() if key not in COLOURS}
         causes_text = ", ".join(

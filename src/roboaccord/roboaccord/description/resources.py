@@ -4,39 +4,66 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import sys
-import sysconfig
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.numerics.private import unpacked
+
+LEVELS = 3  # of lib/python3.12/site-packages, above which is the prefix
 
 
 def share(package: str) -> Path:
     """Return the share folder of a ROS package.
 
-    A source tree is laid out like a share folder, so where the package is imported from its
-    source (pip -e, colcon --symlink-install) that is the answer. Otherwise looks in every prefix
-    of AMENT_PREFIX_PATH, then in the prefix of this Python.
+    It is that of the module which is imported, and of a package without one (a description in C++)
+    the first in AMENT_PREFIX_PATH.
 
     Raises:
         AccordError: if the package is installed in none of them.
     """
     if not package.isidentifier():
         raise AccordError(f"{package[:80]!r} is no name of a package")
-    spec = importlib.util.find_spec(package)
-    if spec and spec.origin:
-        source = Path(spec.origin).resolve().parents[1]
-        if (source / "package.xml").is_file():
-            return source
+    top = modules_of(package)
     prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
-    prefixes += [sys.prefix, sysconfig.get_path("data")]
-    for prefix in prefixes:
-        folder = Path(prefix) / "share" / package
+    places = [*_beside(package, top.parent)] if top else []
+    for folder in [*places, *(Path(prefix, "share", package) for prefix in prefixes)]:
         if (folder / "package.xml").is_file():
             return folder
     raise AccordError(f"package {package} is not installed: no share/{package} in any prefix")
+
+
+def modules_of(package: str) -> Path | None:
+    """Return the folder of a package's modules, unpacked where it is in a wheel on the path.
+
+    Raises:
+        AccordError: if the wheel cannot be unpacked.
+    """
+    spec = importlib.util.find_spec(package)
+    if not spec or not spec.origin:
+        return None
+    folder = Path(spec.origin).resolve().parent
+    if not folder.parent.is_file():
+        return folder
+    try:
+        return unpacked(folder.parent) / package
+    except OSError as error:
+        raise AccordError(
+            f"cannot unpack {folder.parent}: {error.strerror or error}: install it with pip"
+        ) from None
+
+
+def _beside(package: str, top: Path) -> Iterator[Path]:
+    """Yield where the data of a package may be whose modules are in a folder of `top`.
+
+    A source tree is laid out like a share folder (pip -e, colcon --symlink-install). Else the
+    prefix of pip or colcon is above, but for a wheel that was unpacked. Lists of installed files
+    are wrong after `pip install --target`.
+    """
+    yield top
+    yield from (above / "share" / package for above in (top, *top.parents[:LEVELS]))
+    yield from top.glob(f"*.data/data/share/{package}")
 
 
 def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> Iterator[Path]:

@@ -15,6 +15,7 @@ from roboaccord.contract.errors import AccordError
 
 SECONDS = 20  # of processor time for a file of anybody; the largest of 69 public ones takes 3
 MEMORY = 2 << 30  # bytes
+WAITING = 600.0  # s, by the clock, for that time on a busy machine
 TOO_MUCH = f"{SECONDS} s or {MEMORY >> 30} GB to expand"
 _APART = """
 import json, sys
@@ -70,10 +71,12 @@ def expand_apart(path: Path, packages: Mapping[str, Path]) -> str:
     try:
         done = subprocess.run(
             [sys.executable, "-c", _APART],
-            input=json.dumps(job), capture_output=True, text=True, check=False, timeout=3 * SECONDS,
+            input=json.dumps(job), capture_output=True, text=True, check=False, timeout=WAITING,
         )  # fmt: skip
         answer = json.loads(done.stdout)
-    except (subprocess.TimeoutExpired, ValueError):
+    except subprocess.TimeoutExpired:
+        answer = {"error": f"cannot expand {path.name}: no answer in {WAITING:g} s"}
+    except ValueError:
         answer = {"error": f"broken description {path.name}: it takes more than {TOO_MUCH}"}
     if "error" in answer:
         raise AccordError(answer["error"])

@@ -12,6 +12,7 @@ TOOLS = ("gz", "ign")
 # Debian's ign says this of itself, whatever the file.
 NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
 TIMEOUT = 60.0  # s, of a check
+UNDECIDED = "undecided: "  # before what says nothing about the file
 
 
 def sdformat_tool() -> str:
@@ -26,6 +27,8 @@ def sdformat_tool() -> str:
 
 def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[str]:
     """Return what sdformat says about a file; anything on its stderr is a problem.
+
+    A line that begins with `UNDECIDED` says that it took too long, of a slow machine perhaps.
 
     Args:
         tool: as `sdformat_tool` gives it.
@@ -44,7 +47,7 @@ def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[str
             timeout=TIMEOUT,
         )
     except subprocess.TimeoutExpired:
-        return [f"sdformat: no answer in {TIMEOUT:g} s"]
+        return [f"{UNDECIDED}no answer of sdformat in {TIMEOUT:g} s"]
     said = [line for line in done.stderr.splitlines() if NOT_ABOUT_THE_FILE not in line]
     problems = [f"sdformat: {line.strip()}" for line in said if line.strip()]
     if not problems and (done.returncode or "Valid." not in done.stdout):

@@ -18,9 +18,13 @@ from roboaccord.numerics.parallel import cores
 
 @dataclass(frozen=True)
 class Crash:
-    """Hold why a job has no result: its error in one line, or how its process ended."""
+    """Hold why a job has no result: its error in one line, or how its process ended.
+
+    Late is one that was ended by the clock, which says nothing about the job.
+    """
 
     reason: str
+    late: bool = False
 
 
 @dataclass
@@ -91,7 +95,7 @@ def _give(
 
 def _take(worker: _Worker, timeout: float, *, late: bool) -> Any:
     if late:
-        return Crash(f"no answer in {timeout:g} s")
+        return Crash(f"no answer in {timeout:g} s", late=True)
     try:
         return worker.pipe.recv()
     except (EOFError, ConnectionResetError):

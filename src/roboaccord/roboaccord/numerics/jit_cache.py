@@ -9,15 +9,18 @@ counts with its whole file: what it calls as it compiles is named by no kernel.
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import enum
 import fcntl
 import functools
 import hashlib
 import inspect
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from multiprocessing import current_process
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -26,6 +29,11 @@ import numba
 import numpy as np
 from numba import extending
 from numba.core import caching
+from numba.misc.appdirs import AppDirs
+
+from roboaccord.numerics.private import private_folder
+
+_log = logging.getLogger(__name__)
 
 PATIENCE, POLL = 60.0, 0.02  # s that another process may take to compile a kernel, between looks
 STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
@@ -38,8 +46,17 @@ def make_dispatcher(function: Callable[..., Any], options: Mapping[str, Any]) ->
     if numba.config.DISABLE_JIT:
         return function
     dispatcher = numba.njit(**options)(function)
-    dispatcher._cache = KernelCache(function, options)  # as its enable_caching() does
+    try:
+        dispatcher._cache = KernelCache(function, options)  # as its enable_caching() does
+    except RuntimeError:  # no place can be written
+        _warn_once()
     return dispatcher
+
+
+@functools.cache
+def _warn_once() -> None:
+    if current_process().name == "MainProcess":
+        _log.warning("no folder to keep compiled kernels in can be written: set NUMBA_CACHE_DIR")
 
 
 def digest(function: Callable[..., Any]) -> str:
@@ -135,12 +152,24 @@ def _value(value: Any) -> str:
     raise TypeError(f"the cache of kernels cannot tell a change of a {type(value).__name__}")
 
 
-class _ByCode(caching._CacheLocator):  # type: ignore[misc]
-    """What makes one of numba's places of cached code tell kernels apart by their code."""
+class _Place(caching._CacheLocator):  # type: ignore[misc]
+    """The first folder that can be written, in which kernels are told apart by their code."""
 
-    def __init__(self, py_func: Callable[..., Any], *args: Any) -> None:
-        super().__init__(py_func, *args)
-        self._digest = digest(py_func)
+    def __init__(self, folder: Path, key: str) -> None:
+        self._folder, self._digest = folder, key
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _Place | None:
+        key = digest(py_func)
+        for folder in _folders(Path(py_file)):
+            with contextlib.suppress(OSError):
+                place = cls(folder, key)
+                place.ensure_cache_path()
+                return place
+        return None
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
 
     def get_source_stamp(self) -> str:
         return self._digest
@@ -149,11 +178,22 @@ class _ByCode(caching._CacheLocator):  # type: ignore[misc]
         return self._digest[:16]
 
 
+def _folders(file: Path) -> Iterator[Path]:
+    """Yield where compiled code of a file may be kept: as numba does, then a temporary folder."""
+    part = caching._CacheLocator.get_suitable_cache_subpath(str(file))
+    if numba.config.CACHE_DIR:
+        yield Path(numba.config.CACHE_DIR, part)
+    if file.exists():  # which a notebook's cell, or a module in an archive, does not
+        yield file.parent / "__pycache__"
+    user = Path(AppDirs("numba", appauthor=False).user_cache_dir, part)
+    if user.is_absolute():  # a user without a home has ~
+        yield user
+    with contextlib.suppress(OSError):
+        yield private_folder() / part
+
+
 class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = tuple(
-        type(f"{place.__name__}ByCode", (_ByCode, place), {})
-        for place in caching.CompileResultCacheImpl._locator_classes
-    )
+    _locator_classes = (_Place,)
 
 
 class KernelCache(caching.Cache):  # type: ignore[misc]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from roboaccord.contract.outcome import Verdict
 from roboaccord.report.page import render_page
 
 
@@ -27,6 +28,14 @@ def render_parity(result: Mapping[str, Any]) -> str:
 def agree(robot: Mapping[str, Any]) -> bool:
     """Return whether all engines read a robot as the reference does."""
     return all(engine["status"] == "same" for engine in robot["engines"].values())
+
+
+def verdict_of(robots: Sequence[Mapping[str, Any]]) -> Verdict:
+    """Return whether all engines read all robots as the reference does, as far as they answered."""
+    found = {engine["status"] for robot in robots for engine in robot["engines"].values()}
+    if found & {"differ", "refused"}:
+        return "fail"
+    return "undecided" if "undecided" in found else "pass"
 
 
 def group_causes(robot: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.isolation import isolated
 from roboaccord.numerics.parallel import cores
 from roboaccord.run.results_file import ResultsFile
-from roboaccord.run.software import software
+from roboaccord.run.software import needed, version_of
 
 T = TypeVar("T")
 Arguments = tuple[Any, ...]
@@ -186,7 +186,9 @@ def _on_dask(
     from distributed import as_completed
 
     def submit(call: Arguments) -> Any:  # pickled here, for Dask looks for its own in arguments
-        return client.submit(_remote, dumps((function, call)), software(), threads, pure=False)
+        piece = dumps((function, call))
+        asked = {name: version_of(name) for name in needed(piece)}
+        return client.submit(_remote, piece, asked, threads, pure=False)
 
     futures = {submit(call): i for i, call in calls.items()}
     try:
@@ -206,16 +208,14 @@ def _on_dask(
         client.cancel([*futures])
 
 
-def _remote(call: bytes, asked: Mapping[str, str], threads: bool) -> Any:
-    """Do a piece on a worker, if it has the same software."""
+def _remote(call: bytes, asked: Mapping[str, str | None], threads: bool) -> Any:
+    """Do a piece on a worker, if it has the same of what the piece needs."""
     from cloudpickle import loads
 
-    here = software()
-    for name in [*asked, *here]:
-        if asked.get(name) != here.get(name):
-            raise AccordError(
-                f"worker {os.uname().nodename} has {name} {here.get(name)}, not {asked.get(name)}"
-            )
+    for name, there in asked.items():
+        if there != (here := version_of(name)):
+            found = f"{name} {here}" if here else f"no {name}"
+            raise AccordError(f"worker {os.uname().nodename} has {found}: {there} is needed")
     function, arguments = loads(call)
     if threads:
         return function(*arguments)

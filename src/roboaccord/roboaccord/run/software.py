@@ -3,51 +3,91 @@
 from __future__ import annotations
 
 import hashlib
+import pickletools
 import platform
-from collections.abc import Iterable
+import re
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
-from importlib.util import find_spec
-from pathlib import Path
 
-from roboaccord.description.resources import share
+from roboaccord.description.resources import modules_of, share
 
 SHARED = ("config", "meshes", "scenarios", "urdf")  # what motions depend on beside the code
-LIBRARIES = ("numpy", "scipy", "numba", "dartpy", "mujoco", "drake", "coal", "pin")
+ALWAYS = ("numpy", "scipy", "numba")
+LIBRARIES = (*ALWAYS, "dartpy", "mujoco", "drake", "coal", "pin")
+CORE = __name__.partition(".")[0]
 
 
 @cache
 def packages() -> frozenset[str]:
     """Return the core and the packages of the robots that are installed."""
     robots = entry_points(group="roboaccord.robots")
-    return frozenset({__name__.partition(".")[0], *(e.module.partition(".")[0] for e in robots)})
+    return frozenset({CORE, *(e.module.partition(".")[0] for e in robots)})
 
 
 @cache
 def software() -> dict[str, str]:
     """Return the versions of Python and the libraries that are installed, and the code's digest."""
-    return {**library_versions(LIBRARIES), "code": code_digest()}
+    found = {name: have for name in ("python", *LIBRARIES) if (have := version_of(name))}
+    return found | {"code": code_digest()}
 
 
-def library_versions(names: Iterable[str]) -> dict[str, str]:
-    """Return the versions of Python and of those libraries that are installed."""
-    found = {"python": platform.python_version()}
-    for name in names:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+@cache
+def version_of(name: str) -> str | None:
+    """Return the version of Python or a library, or the digest of a package; None of none."""
+    if name == "python":  # whose patches change no result
+        return ".".join(platform.python_version_tuple()[:2])
+    if name not in LIBRARIES:
+        return _digest(name) if name in packages() else None
+    with suppress(PackageNotFoundError):
+        return version(name)
+    return None
 
 
 def code_digest() -> str:
-    """Return a digest of all packages: modules, and descriptions, parameters and scenarios."""
+    """Return a digest of all packages."""
+    digests = [f"{package} {_digest(package)}" for package in sorted(packages())]
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:16]
+
+
+def _digest(package: str) -> str:
+    """Return a digest of modules, and of descriptions, parameters and scenarios."""
     digest = hashlib.sha256()
-    for package in sorted(packages()):
-        spec = find_spec(package)
-        modules = [Path(top) for top in (spec.submodule_search_locations if spec else None) or ()]
-        folders = [share(package) / name for name in SHARED]
-        for top, pattern in [*((m, "*.py") for m in modules), *((f, "*") for f in folders)]:
-            for path in sorted(p for p in top.rglob(pattern) if p.is_file()):
-                digest.update(f"{package}/{path.relative_to(top.parent)}\n".encode())
-                digest.update(path.read_bytes())
+    places = [(share(package) / name, "*") for name in SHARED]
+    if modules := modules_of(package):
+        places.append((modules, "*.py"))
+    for top, pattern in places:
+        for path in sorted(p for p in top.rglob(pattern) if p.is_file()):
+            digest.update(f"{path.relative_to(top.parent)}\n".encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def needed(call: bytes) -> list[str]:
+    """Return what the result of a pickled call depends on, each for `version_of`.
+
+    A call names its engine, its robot, and the modules of its function and arguments.
+    """
+    from roboaccord.engines import ENGINES
+    from roboaccord.engines.factory import PACKAGES
+
+    texts = (text for _, text, _ in pickletools.genops(call) if isinstance(text, str))
+    words = {text.partition(".")[0] for text in texts}
+    modules = {library for name, (_, library) in ENGINES.items() if name in words}
+    found = {"python", CORE, *ALWAYS, *(PACKAGES.get(module, module) for module in modules)}
+    for named, used in _robots():
+        if words & named:
+            found |= used
+    return sorted(found)
+
+
+@cache
+def _robots() -> list[tuple[set[str], set[str]]]:
+    """Return for each robot its names, and its package with the libraries that this requires."""
+    found = []
+    for robot in entry_points(group="roboaccord.robots"):
+        package = robot.module.partition(".")[0]
+        required = (robot.dist.requires if robot.dist else None) or ()
+        names = {re.split(r"[^\w-]", line)[0] for line in required}
+        found.append(({robot.name, package}, {package, *names.intersection(LIBRARIES)}))
+    return found

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
 
-from roboaccord_ros.run.runtime_folder import open_file, runtime_folder
+from roboaccord_ros.run.runtime_folder import keep_logs, open_file, runtime_folder
 
 LAST_DOMAIN = 101  # above, the ports of DDS meet the ephemeral ports of Linux
 DISCOVERY, LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
@@ -32,6 +32,7 @@ def private_domain() -> Iterator[int]:
         AccordError: if every domain is taken.
     """
     remove_orphans()
+    keep_logs()
     with contextlib.ExitStack() as stack:
         if is_open():
             yield int(os.environ.get(DOMAIN) or 0)

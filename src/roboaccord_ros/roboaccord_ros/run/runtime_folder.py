@@ -1,7 +1,7 @@
 """The user's private runtime folder for locks.
 
-Not in the shared folder for temporary files: there anybody can plant a link under a name that can
-be guessed.
+In the shared folder for temporary files, where anybody can plant a link under a name that can be
+guessed, it is the last resort of who has no home, and refused if it is not the user's own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.numerics.private import private_folder
 
 NAME = "roboaccord"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -21,13 +22,13 @@ _FILE = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @contextlib.contextmanager
 def runtime_folder() -> Iterator[int]:
-    """Open our folder inside `XDG_RUNTIME_DIR`, or else inside the user's cache folder.
+    """Open our folder inside `XDG_RUNTIME_DIR`, the user's cache folder, or a temporary one.
 
     Yields:
         file descriptor of the folder, which belongs to this user and which nobody else can write.
 
     Raises:
-        AccordError: if neither is the user's own.
+        AccordError: if none is the user's own.
     """
     for place in _places():
         try:
@@ -42,6 +43,27 @@ def runtime_folder() -> Iterator[int]:
     raise AccordError(
         "no folder for locks that is this user's own; set XDG_RUNTIME_DIR to one with mode 0700"
     )
+
+
+def keep_logs() -> None:
+    """Let ROS write its logs into a temporary folder where it cannot write into the home.
+
+    Raises:
+        AccordError: if it can write into neither.
+    """
+    if os.environ.get("ROS_LOG_DIR"):
+        return
+    try:
+        logs = Path(os.environ.get("ROS_HOME") or Path.home() / ".ros", "log")
+        logs.mkdir(parents=True, exist_ok=True)
+        if os.access(logs, os.W_OK):
+            return
+    except (RuntimeError, OSError):  # there is no home
+        pass
+    try:
+        os.environ["ROS_LOG_DIR"] = str(private_folder() / "log")
+    except OSError:
+        raise AccordError("no folder for the logs of ROS can be written; set ROS_LOG_DIR") from None
 
 
 def open_file(folder: int, name: str) -> int:
@@ -60,6 +82,8 @@ def _places() -> Iterator[Path]:
         place = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         yield place
+    with contextlib.suppress(OSError):
+        yield private_folder()
 
 
 def _open(place: Path) -> int:

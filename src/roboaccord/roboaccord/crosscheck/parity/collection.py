@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -95,8 +96,11 @@ def examine_all(
         _, engine, _, shipped = jobs[job]
         i = job // (2 * len(engines))
         if isinstance(result, Crash):
-            crashed = _crashed(result.reason, engines[engine], options)
-            result = not_loaded(result.reason) if shipped else crashed
+            result = (
+                not_loaded(result.reason, late=result.late)
+                if shipped
+                else _crashed(result, engines[engine], options)
+            )
         found[i, engine, shipped] = result
         done(robots[i]["name"])
     for i, robot in enumerate(robots):
@@ -115,6 +119,8 @@ def examine_one(file: UrdfFile, engine: str, options: Options, shipped: bool) ->
         return ask(Bench(file, options.base, options.seed), engine, options.settings)
     except AccordError as error:
         return Crash(str(error))
+    except subprocess.TimeoutExpired as error:
+        return Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
 
 
 def _compile(file: UrdfFile, options: Options) -> None:
@@ -141,11 +147,12 @@ def _about(file: UrdfFile, options: Options) -> dict[str, Any]:
     }
 
 
-def _crashed(reason: str, version: str, options: Options) -> dict[str, Any]:
-    cause = {"cause": "crash", "where": "", "before": None, "after": None, "fix": reason}
+def _crashed(crash: Crash, version: str, options: Options) -> dict[str, Any]:
+    what, status = ("no answer", "undecided") if crash.late else ("crash", "refused")
+    cause = {"cause": what, "where": "", "before": None, "after": None, "fix": crash.reason}
     return {
-        "status": "refused", "settings": options.settings, "version": version, "mass": None,
-        "order": None, "worst": None, "causes": [cause], "apart": {}, "accord": "refused",
+        "status": status, "settings": options.settings, "version": version, "mass": None,
+        "order": None, "worst": None, "causes": [cause], "apart": {}, "accord": status,
         "acceleration": None,
     }  # fmt: skip
 
@@ -192,7 +199,7 @@ def causes_of(robot: Mapping[str, Any]) -> set[str]:
     return {
         cause["cause"]
         for engine in robot["engines"].values()
-        if engine["status"] != "same"
+        if engine["status"] not in ("same", "undecided")
         for cause in engine["causes"]
         if cause["cause"] != MIMIC
     }
@@ -203,7 +210,7 @@ def counts(robots: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
     found = dict[str, Counter[str]]()
     for robot in robots:
         for name, engine in robot["engines"].items():
-            here = found.setdefault(name, Counter(same=0, differ=0, refused=0))
+            here = found.setdefault(name, Counter(same=0, differ=0, refused=0, undecided=0))
             here[engine["status"]] += 1
             here.update({cause["cause"] for cause in engine["causes"]})
     return {name: dict(counter) for name, counter in found.items()}
@@ -217,12 +224,13 @@ def junit(robots: Sequence[Mapping[str, Any]]) -> str:
         suite = ET.SubElement(
             top, "testsuite", name=robot["name"], tests=str(len(robot["engines"])),
             failures=str(kinds["differ"]), errors=str(kinds["refused"]),
+            skipped=str(kinds["undecided"]),
         )  # fmt: skip
         for name, engine in robot["engines"].items():
             case = ET.SubElement(suite, "testcase", classname=robot["name"], name=name)
             if engine["status"] == "same":
                 continue
             said = "; ".join(f"{c['cause']} at {c['where']}: {c['fix']}" for c in engine["causes"])
-            tag = "failure" if engine["status"] == "differ" else "error"
+            tag = {"differ": "failure", "undecided": "skipped"}.get(engine["status"], "error")
             ET.SubElement(case, tag, message=engine["status"]).text = said
     return ET.tostring(top, encoding="unicode")

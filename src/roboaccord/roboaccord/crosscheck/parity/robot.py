@@ -342,9 +342,10 @@ def load_shipped(bench: Bench, engine: str, settings: str) -> dict[str, Any]:
     return {"status": "loaded", "cause": "", "said": "", "geometry": geometry}
 
 
-def not_loaded(said: str) -> dict[str, Any]:
-    """Return what stands for a file that an engine does not load as shipped."""
-    return {"status": "refused", "cause": "mesh", "said": said, "geometry": {}}
+def not_loaded(said: str, *, late: bool = False) -> dict[str, Any]:
+    """Return what stands for a file that an engine does not load as shipped, or not in time."""
+    status, cause = ("undecided", "no answer") if late else ("refused", "mesh")
+    return {"status": status, "cause": cause, "said": said, "geometry": {}}
 
 
 def shapes_of(urdf: str) -> Counter[str]:
