@@ -18,7 +18,6 @@ from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.version import VERSION
 
 INTERRUPTED = 128 + signal.SIGINT
-GRACE = 2.0  # s that a process has to end
 
 app = typer.Typer(
     name="accord",
@@ -47,7 +46,6 @@ def main() -> NoReturn:
     if status == INTERRUPTED or signals:
         number = signals[0] if signals else signal.SIGINT
         status = complain(WORDS[number], 128 + number)
-        end_children()
         leave(status)
     sys.exit(status)
 
@@ -73,22 +71,6 @@ def minded() -> Iterator[list[signal.Signals]]:
         signal.signal(number, signal.SIG_IGN)
 
 
-def end_children() -> None:
-    """End the processes of this one that are still at work."""
-    if "multiprocessing" not in sys.modules:
-        return
-    from multiprocessing import active_children
-
-    children = active_children()
-    for child in children:
-        child.terminate()
-    for child in children:
-        child.join(GRACE)
-        if child.is_alive():
-            child.kill()
-            child.join()
-
-
 def leave(status: int) -> NoReturn:
     """End the process at once: pools that were interrupted are not waited for."""
     for stream in (sys.stdout, sys.stderr):
@@ -101,24 +83,40 @@ def run(words: list[str]) -> int:
     """Run the command line on words, and return the exit status."""
     try:
         status = app(words, standalone_mode=False, prog_name="accord")
-    except AccordError as error:
-        return complain(str(error))
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         return 0
-    except MemoryError:
-        return complain("there is not enough memory for this")
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return complain(f"{where}{error.strerror or error}")
     except Exception as error:
-        # Typer carries its own click, so a usage error is known by what it offers.
-        if not hasattr(error, "format_message"):
+        message = lack(error) or line_of(error)
+        if message is None:
             raise
-        message = error.format_message()
         return complain(message) if message.strip() else 0  # without words: the help is shown
     return status if isinstance(status, int) else 0
+
+
+def lack(error: BaseException | None) -> str:
+    """Return in a line which limit of the process is behind an error, "" if none is."""
+    while error:
+        if "Too many open files" in str(error):  # also where a library is loaded
+            return "too many open files: raise their number by ulimit -n"
+        if "can't start new thread" in str(error):
+            return "no more threads can be started: raise the limit by ulimit -u, or ulimit -v"
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def line_of(error: Exception) -> str | None:
+    """Return an error in a line; None for one that is a bug."""
+    if isinstance(error, AccordError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return str(error) or "there is not enough memory for this"
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}"
+    # Typer carries its own click, so a usage error is known by what it offers.
+    return str(error.format_message()) if hasattr(error, "format_message") else None
 
 
 def complain(message: str, status: int = 2) -> int:
