@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 GROUP = "roboaccord.runners"
 SHARED_MEMORY = "/dev/shm"
 ROS_SHARED_MEMORY = 2 * 2**20  # bytes; the three processes of a run used 3 x 655 kB
+ROS_FILES = 32  # 23 were used
 ROS_LIBRARIES = 1_500_000_000  # bytes of address space; 1,343 MB were used
 
 
@@ -166,6 +168,8 @@ def check_room_for_ros(instead: str = "") -> None:
         raise AccordError(f"{error}{instead}") from None
     except OSError:
         free = 0
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < ROS_FILES:
+        raise AccordError(f"ROS opens {ROS_FILES} files: raise their number by ulimit -n{instead}")
     if free < ROS_SHARED_MEMORY:
         raise AccordError(
             f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory, and {SHARED_MEMORY} has "
