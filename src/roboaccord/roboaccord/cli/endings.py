@@ -1,7 +1,16 @@
-"""What a signal that ends a command is called."""
+"""How a command ends by a signal, and how it tells the process that minds it."""
 
 from __future__ import annotations
 
+import os
 import signal
 
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+MINDED = "ROBOACCORD_MINDED"  # environment variable: the process that minds, and the one that works
+TAKEN = signal.SIGUSR1
+
+
+def go_on() -> None:
+    """Say that Ctrl-C was a regular end, after which there is work to do."""
+    if os.environ.get(MINDED) == f"{os.getppid()} {os.getpid()}":
+        os.kill(os.getppid(), TAKEN)

@@ -16,28 +16,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from roboaccord.cli.endings import WORDS
+from roboaccord.cli.endings import MINDED, TAKEN, WORDS
 from roboaccord.numerics.parallel import end_with
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: of a terminal, to all its processes
-MINDED = "ROBOACCORD_MINDED"  # environment variable with the process that is minded
-GRACE, SOON = (
-    2.0,
-    0.5,
-)  # s until the process is killed, and then until its children are
-WAITED_FOR = (*WORDS, signal.SIGCHLD)
+GRACE = 2.0  # s from a signal until the process is killed
+SOON = 0.5  # s from then until its children are
+WAITED_FOR = (*WORDS, TAKEN, signal.SIGCHLD)
 
 
 def main() -> NoReturn:
     """Run the command line in a child, and end as it does."""
     parent = os.getpid()
-    if os.environ.get(MINDED) != str(parent):  # else rclpy has executed this process anew
+    is_minded = os.environ.get(MINDED) == f"{os.getppid()} {parent}"  # and executed anew by rclpy
+    if sys.platform == "linux" and not is_minded:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
         if child := os.fork():
             os._exit(mind(child))
-        os.environ[MINDED] = str(os.getpid())
+        os.environ[MINDED] = f"{parent} {os.getpid()}"
         others = os.environ.get("PYTHONWARNINGS")  # the trackers tidy up, and need not say so
         os.environ["PYTHONWARNINGS"] = ",".join(filter(None, ["ignore:resource_tracker", others]))
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in a script's background
@@ -54,22 +52,22 @@ def mind(child: int) -> int:
     told, until = 0, math.inf
     while (ended := _reap(child)) is None:
         info = signal.sigtimedwait(WAITED_FOR, max(0.0, min(until - time.monotonic(), 3600.0)))
-        if info and info.si_signo != signal.SIGCHLD:
+        if info and info.si_signo == TAKEN:
+            told, until = 0, math.inf
+        elif info and info.si_signo != signal.SIGCHLD:
             if info.si_code != SI_KERNEL:
                 os.kill(child, info.si_signo)
-            if told or info.si_signo == signal.SIGTERM:  # Ctrl-C may be a regular end, of a view
-                until = min(until, time.monotonic() + GRACE)
-            told = told or info.si_signo
+            told, until = told or info.si_signo, min(until, time.monotonic() + GRACE)
         elif time.monotonic() >= until:
             os.kill(child, signal.SIGKILL)
     if told or ended < 0:
         end_orphans()
     if ended >= 0:
         return ended
-    if told:
-        return _complain(WORDS[signal.Signals(told)], 128 + told)
-    name = signal.Signals(-ended).name
-    return _complain(f"ended by {name}; is there memory enough, and room in /dev/shm?", 2)
+    number = signal.Signals(told or -ended)
+    if number in WORDS:
+        return _complain(WORDS[number], 128 + number)
+    return _complain(f"ended by {number.name}; is there memory enough, and room in /dev/shm?", 2)
 
 
 def end_orphans() -> None:
