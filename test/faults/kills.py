@@ -51,7 +51,7 @@ STUDIES = {
     "view": "view {bag} --gif {out}/view.gif",
     "optimise": "snake optimise",
     "landscape": "monkeybot landscape --resume {out}/pieces",
-    "basin": "monkeybot basin --samples 100000 --resume {out}/pieces",
+    "basin": "monkeybot basin --gait clocked --samples 100000 --resume {out}/pieces",
     "find": "monkeybot find --resume {out}/pieces",
     "detect": "packbot detect --study 6 --out {out}/study",
     "recover": "packbot recover --fault elbow --targets 60 --out {out}/study",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Annotated, NoReturn
@@ -18,6 +20,7 @@ from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.version import VERSION
 
 INTERRUPTED = 128 + signal.SIGINT
+AGAIN = 0.05  # s
 
 app = typer.Typer(
     name="accord",
@@ -66,9 +69,18 @@ def minded() -> Iterator[list[signal.Signals]]:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, end)
+    sys.unraisablehook = interrupt_again
     yield told
     for number in WORDS:  # what is left is the end of the interpreter
         signal.signal(number, signal.SIG_IGN)
+
+
+def interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Interrupt what has lost an interrupt once more: a callback of a library cannot raise it."""
+    if isinstance(lost.exc_value, KeyboardInterrupt):
+        threading.Timer(AGAIN, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def leave(status: int) -> NoReturn:

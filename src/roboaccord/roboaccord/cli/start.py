@@ -22,7 +22,7 @@ from roboaccord.numerics.parallel import end_with
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: of a terminal, to all its processes
 GRACE = 2.0  # s from a signal until the process is killed
-SOON = 0.5  # s from then until its children are
+SOON = 0.5  # s from then until what it has started is
 WAITED_FOR = (*WORDS, TAKEN, signal.SIGCHLD)
 
 
@@ -61,7 +61,8 @@ def mind(child: int) -> int:
         elif time.monotonic() >= until:
             os.kill(child, signal.SIGKILL)
     if told or ended < 0:
-        end_orphans()
+        now = time.monotonic()
+        end_orphans(max(now + SOON, min(until, now + GRACE)))
     if ended >= 0:
         return ended
     number = signal.Signals(told or -ended)
@@ -70,14 +71,17 @@ def mind(child: int) -> int:
     return _complain(f"ended by {number.name}; is there memory enough, and room in /dev/shm?", 2)
 
 
-def end_orphans() -> None:
-    """End what a process that has ended leaves: its processes, but for a browser it has opened."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        until = time.monotonic() + SOON
+def end_orphans(until: float) -> None:
+    """End what a process that has ended leaves: its processes, but for a browser it has opened.
+
+    Some tidy up when all others have ended, for which they have until a time of the monotonic
+    clock [s].
+    """
+    for number, limit in ((signal.SIGTERM, until), (signal.SIGKILL, until + SOON)):
         for orphan in (left := _orphans()):
             with suppress(ProcessLookupError):
                 os.kill(orphan, number)
-        while left and _orphans() and time.monotonic() < until:
+        while left and _orphans() and time.monotonic() < limit:
             signal.sigtimedwait(WAITED_FOR, 0.02)
             _reap(0)
 
