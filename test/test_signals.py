@@ -168,6 +168,7 @@ def test_a_signal_ends_native_code_that_hangs(number):
     with start(work=work) as process:
         assert process.stdout
         process.stdout.readline()
+        time.sleep(0.5)
         end(process, number)
 
 
