@@ -54,7 +54,7 @@ STUDIES = {
     "basin": "monkeybot basin --gait clocked --samples 100000 --resume {out}/pieces",
     "find": "monkeybot find --resume {out}/pieces",
     "detect": "packbot detect --study 6 --out {out}/study",
-    "recover": "packbot recover --fault elbow=frozen --targets 60 --out {out}/study",
+    "recover": "packbot recover --fault elbow1=frozen --targets 60 --out {out}/study",
     "workspace": "packbot workspace --study --out {out}/study",
     "contact": "roller-sphere contact --resume {out}/pieces",
     "dribble": "roller-sphere dribble --resume {out}/pieces",
