@@ -51,7 +51,8 @@ STUDIES = {
     "view": "view {bag} --gif {out}/view.gif",
     "optimise": "snake optimise",
     "landscape": "monkeybot landscape --resume {out}/pieces",
-    "basin": "monkeybot basin --gait clocked --samples 100000 --resume {out}/pieces",
+    "basin": "monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --samples 100000"
+    " --resume {out}/pieces",
     "find": "monkeybot find --resume {out}/pieces",
     "detect": "packbot detect --study 6 --out {out}/study",
     "recover": "packbot recover --fault elbow1=frozen --targets 60 --out {out}/study",
@@ -206,7 +207,7 @@ class Harness:
             else:
                 kill.target = "nobody"
             try:
-                stdout, stderr = process.communicate(timeout=10 * END)
+                stdout, stderr = process.communicate(timeout=10 * END if hit else None)
             except subprocess.TimeoutExpired:
                 process.kill()
                 stdout, stderr = process.communicate()

@@ -14,13 +14,14 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from roboaccord.cli.endings import WORDS
+from roboaccord.cli.endings import GRACE, TOLD, WORDS
 from roboaccord.cli.lazy import LazyGroup
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.version import VERSION
 
 INTERRUPTED = 128 + signal.SIGINT
 AGAIN = 0.05  # s
+LAST = GRACE + 0.4  # s; by then whoever minds this process has killed it, if it is there
 
 app = typer.Typer(
     name="accord",
@@ -57,30 +58,42 @@ def main() -> NoReturn:
 def minded() -> Iterator[list[signal.Signals]]:
     """Let SIGTERM end a command as Ctrl-C does; yield the list that it is then in.
 
-    The first signal counts: a second SIGTERM does not disturb what closes files.
+    The first signal counts: a second SIGTERM does not disturb what closes files. What a library
+    makes of the exception, whose threads it stops, is not told.
     """
-    told: list[signal.Signals] = []
+    TOLD.clear()
 
     def end(number: int, _: object) -> None:
+        TOLD.append(signal.Signals(number))
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
         signal.signal(number, signal.SIG_IGN)
-        told.append(signal.Signals(number))
+        last = threading.Timer(LAST, lambda: leave(complain(WORDS[TOLD[0]], 128 + number)))
+        last.daemon = True  # a library may lose the exception
+        with suppress(RuntimeError):  # no thread can be started
+            last.start()
         raise Terminated
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
-    sys.unraisablehook = interrupt_again
-    yield told
+    sys.unraisablehook, threading.excepthook = _in_a_callback, _in_a_thread
+    yield TOLD
     for number in WORDS:  # what is left is the end of the interpreter
         signal.signal(number, signal.SIG_IGN)
 
 
-def interrupt_again(lost: sys.UnraisableHookArgs) -> None:
-    """Interrupt what has lost an interrupt once more: a callback of a library cannot raise it."""
+def _in_a_callback(lost: sys.UnraisableHookArgs) -> None:
+    """Interrupt once more what could not raise an interrupt, as a callback of a library cannot."""
     if isinstance(lost.exc_value, KeyboardInterrupt):
         threading.Timer(AGAIN, _thread.interrupt_main).start()
-    else:
+    elif not TOLD:
         sys.__unraisablehook__(lost)
+
+
+def _in_a_thread(error: threading.ExceptHookArgs) -> None:
+    if not TOLD:
+        threading.__excepthook__(error)
 
 
 def leave(status: int) -> NoReturn:
@@ -100,6 +113,8 @@ def run(words: list[str]) -> int:
     except BrokenPipeError:
         return 0
     except Exception as error:
+        if TOLD:
+            return INTERRUPTED
         message = lack(error) or line_of(error)
         if message is None:
             raise

@@ -16,12 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from roboaccord.cli.endings import MINDED, TAKEN, WORDS
+from roboaccord.cli.endings import GRACE, MINDED, TAKEN, WORDS
 from roboaccord.numerics.parallel import end_with
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: of a terminal, to all its processes
-GRACE = 2.0  # s from a signal until the process is killed
 SOON = 0.5  # s from then until what it has started is
 WAITED_FOR = (*WORDS, TAKEN, signal.SIGCHLD)
 
