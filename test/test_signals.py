@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -279,7 +280,7 @@ def test_a_signal_is_no_error_of_the_controller_that_it_cuts():
 
 def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
     before = {number: signal.getsignal(number) for number in LINES}
-    told = []
+    hooks, told = (sys.unraisablehook, threading.excepthook), []
     try:
         with command_line.minded() as told, suppress(Terminated):
             os.kill(os.getpid(), signal.SIGTERM)
@@ -287,6 +288,8 @@ def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
         os.kill(os.getpid(), signal.SIGTERM)
         assert told == [signal.SIGTERM]
     finally:
+        sys.unraisablehook, threading.excepthook = hooks
+        told.clear()
         for number, handler in before.items():
             signal.signal(number, handler)
 

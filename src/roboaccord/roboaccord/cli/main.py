@@ -62,14 +62,14 @@ def minded() -> Iterator[list[signal.Signals]]:
     makes of the exception, whose threads it stops, is not told.
     """
     TOLD.clear()
+    last = threading.Timer(LAST, lambda: leave(complain(WORDS[TOLD[0]], 128 + TOLD[0])))
+    last.daemon = True  # a library may lose the exception
 
     def end(number: int, _: object) -> None:
         TOLD.append(signal.Signals(number))
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         signal.signal(number, signal.SIG_IGN)
-        last = threading.Timer(LAST, lambda: leave(complain(WORDS[TOLD[0]], 128 + number)))
-        last.daemon = True  # a library may lose the exception
         with suppress(RuntimeError):  # no thread can be started
             last.start()
         raise Terminated
@@ -78,7 +78,10 @@ def minded() -> Iterator[list[signal.Signals]]:
         signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
     sys.unraisablehook, threading.excepthook = _in_a_callback, _in_a_thread
-    yield TOLD
+    try:
+        yield TOLD
+    finally:
+        last.cancel()
     for number in WORDS:  # what is left is the end of the interpreter
         signal.signal(number, signal.SIG_IGN)
 
