@@ -57,7 +57,11 @@ def end(process: subprocess.Popen[str], number: signal.Signals) -> None:
     """Send a signal, and look at what is said, and when."""
     process.send_signal(number)
     begun = time.monotonic()
-    stdout, stderr = process.communicate(timeout=60)
+    try:
+        stdout, stderr = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
     assert time.monotonic() - begun < SOON
     status, line = LINES[number]
     assert process.returncode == status
