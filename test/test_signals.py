@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from roboaccord.contract.errors import Terminated
 from roboaccord.scenario.watch import line_of
 
 pytest.importorskip("monkeybot")
+thorough = pytest.mark.thorough
 
 LINES = {
     signal.SIGTERM: (143, "accord: terminated\n"),
@@ -25,10 +27,25 @@ LINES = {
 }
 
 
-def start(*words: str) -> subprocess.Popen[str]:
-    """Start a command to which Ctrl-C can be given, though a shell in the background ignores it."""
+REPLACED = """
+import time
+from roboaccord.cli import main, start
+def work(*_, **__):
+    exec({!r})
+main.app = work
+start.main()
+"""  # `accord` with work of a test in place of its commands
+SOON = 3.0  # s of wall time in which all ends
+
+
+def start(*words: str, work: str = "") -> subprocess.Popen[str]:
+    """Start a command, or `work` in place of one, to which Ctrl-C can be given.
+
+    A shell ignores that for what it runs in the background.
+    """
+    code = ["-c", REPLACED.format(work)] if work else ["-m", "roboaccord.cli.start"]
     return subprocess.Popen(
-        [sys.executable, "-m", "roboaccord.cli.start", *words],
+        [sys.executable, *code, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -37,13 +54,41 @@ def start(*words: str) -> subprocess.Popen[str]:
 
 
 def end(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    """Send a signal, and look at what is said."""
+    """Send a signal, and look at what is said, and when."""
     process.send_signal(number)
-    stdout, stderr = process.communicate(timeout=60)
+    begun = time.monotonic()
+    try:
+        stdout, stderr = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert time.monotonic() - begun < SOON
     status, line = LINES[number]
     assert process.returncode == status
     assert stdout == ""
     assert stderr == line
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that a process has started, and theirs."""
+    with suppress(OSError):
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [one for child in map(int, found) for one in (child, *children_of(child))]
+    return []
+
+
+def is_alive(pid: int) -> bool:
+    with suppress(OSError):
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    return False
+
+
+def gone(processes: list[int], patience: float = SOON) -> bool:
+    """Wait until processes have ended; return whether they have."""
+    until = time.monotonic() + patience
+    while any(map(is_alive, processes)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not any(map(is_alive, processes))
 
 
 @pytest.mark.parametrize(
@@ -86,13 +131,148 @@ def test_a_signal_ends_a_run_and_leaves_its_bag_whole(transport, number, tmp_pat
 def test_a_signal_ends_a_study_with_its_processes(words, number, tmp_path):
     pytest.importorskip("snake")
     with start(*words.split(), "--out", str(tmp_path / "out")) as process:
-        time.sleep(8.0)
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        until = time.monotonic() + 60.0
+        while len(children := children_of(process.pid)) < 4:  # with workers
+            assert time.monotonic() < until
+            time.sleep(0.1)
         end(process, number)
-    until = time.monotonic() + 10.0
-    while any(Path(f"/proc/{child}").exists() for child in children):
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    assert gone(children)
+
+
+@thorough
+@pytest.mark.parametrize(
+    "work",
+    [
+        "from roboaccord.run.pieces import run_pieces as run; run(time.sleep, [(60,)] * 2)",
+        "from roboaccord.run.pieces import run_isolated as run;"
+        "[*run(time.sleep, [(60,)] * 2, timeout=99)]",
+    ],
+)
+@pytest.mark.parametrize("hit", [0, 1])
+def test_workers_end_with_the_process_that_is_killed(work, hit):
+    """That is the one that was started, or the one which works for it."""
+    if "run_pieces" in work and len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("on one core pieces have no workers")
+    with start(work=work) as process:
+        until = time.monotonic() + 60.0
+        while len(children := children_of(process.pid)) < 4:  # a tracker is among them
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        os.kill([process.pid, children[0]][hit], signal.SIGKILL)
+        assert gone(children, 20.0)  # on a busy machine they are still importing
+        process.kill()
+
+
+@thorough
+@pytest.mark.parametrize("number", LINES)
+def test_a_signal_ends_native_code_that_hangs(number):
+    """It waits for itself and keeps the interpreter, so that no handler of Python runs."""
+    work = (
+        "import ctypes; lock = ctypes.PyDLL(None).pthread_mutex_lock\n"
+        "mutex = ctypes.create_string_buffer(64); lock(mutex); print(flush=True); lock(mutex)"
+    )
+    with start(work=work) as process:
+        assert process.stdout
+        process.stdout.readline()
+        time.sleep(0.5)
+        end(process, number)
+
+
+@thorough
+def test_a_signal_that_a_callback_of_a_library_loses_is_given_again():
+    work = (
+        "import ctypes; kind = ctypes.CFUNCTYPE(None)\n"
+        "kind(lambda: (print(flush=True), time.sleep(1.0)))()\n"
+        "time.sleep(60)"
+    )
+    with start(work=work) as process:
+        assert process.stdout
+        process.stdout.readline()
+        end(process, signal.SIGINT)
+
+
+@thorough
+def test_native_code_that_crashes_is_one_line():
+    with start(work="import ctypes; ctypes.string_at(0)") as process:
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert stderr == "accord: ended by SIGSEGV; is there memory enough, and room in /dev/shm?\n"
+
+
+@thorough
+def test_ctrl_c_that_is_a_regular_end_leaves_time_for_the_rest():
+    work = (
+        "from roboaccord.cli.command import until_interrupted as regular\n"
+        "with regular(): print(flush=True); time.sleep(60)\n"
+        "time.sleep(2.5); print('the result')"
+    )
+    with start(work=work) as process:
+        assert process.stdout
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60) == ("the result\n", "")
+    assert process.returncode == 0
+
+
+def limited(limit: int, value: int, *words: str) -> tuple[int, str]:
+    """Run a command with a limit, and return its exit status and what it said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "roboaccord.cli.start", *words],
+        capture_output=True, text=True, check=False, timeout=60,
+        preexec_fn=lambda: resource.setrlimit(limit, (value, value)),
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@thorough
+@pytest.mark.parametrize("transport", ["direct", "ros"])
+def test_too_little_address_space_is_one_line(transport, tmp_path):
+    """At 450 and 650 MB OpenBLAS, as it is loaded, asks for memory without end."""
+    if transport == "ros":
+        pytest.importorskip("rclpy")
+    value = {"direct": 450, "ros": 650}[transport] * 10**6
+    words = ["run", "monkeybot", "level", "--transport", transport, "--out", str(tmp_path / "out")]
+    status, said = limited(resource.RLIMIT_AS, value, *words)
+    assert (status, said.count("\n")) == (2, 1)
+    assert f"{value // 10**6} MB of address space" in said
+    assert "ulimit -v" in said
+
+
+@pytest.mark.parametrize("words", ["check {}", "recover {}", "run {} --transport direct"])
+def test_files_that_run_out_are_told_as_such(words, tmp_path, capsys):
+    file = tmp_path / "arm.urdf"
+    file.write_text("<robot name='arm'><link name='base_link'/></robot>")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.open(os.devnull, os.O_RDONLY)
+    os.close(free)
+    command_line.run(["check", str(file)])  # loads what it needs
+    capsys.readouterr()
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free, before[1]))
+        status = command_line.run(words.format(file).split())
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert status == 2
+    assert capsys.readouterr().err == (
+        "accord: too many open files: raise their number by ulimit -n\n"
+    )
+
+
+@thorough
+@pytest.mark.parametrize("size", ["4k", "1m"])
+def test_ros_without_room_for_its_shared_memory_is_refused(size, tmp_path):
+    pytest.importorskip("rclpy")
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("unshare -m is not allowed here")
+    mount = f'mount -t tmpfs -o size={size} tmpfs /dev/shm && exec "$@"'
+    words = ["run", "monkeybot", "level", "--transport", "ros", "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", mount, "sh", sys.executable, "-m", "roboaccord.cli.start",
+         *words],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "--transport direct" in done.stderr
 
 
 def test_a_signal_is_no_error_of_the_controller_that_it_cuts():
@@ -105,7 +285,7 @@ def test_a_signal_is_no_error_of_the_controller_that_it_cuts():
 
 def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
     before = {number: signal.getsignal(number) for number in LINES}
-    told = []
+    hooks, told = (sys.unraisablehook, threading.excepthook), []
     try:
         with command_line.minded() as told, suppress(Terminated):
             os.kill(os.getpid(), signal.SIGTERM)
@@ -113,6 +293,8 @@ def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
         os.kill(os.getpid(), signal.SIGTERM)
         assert told == [signal.SIGTERM]
     finally:
+        sys.unraisablehook, threading.excepthook = hooks
+        told.clear()
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -1,11 +1,13 @@
-"""Kill runs at random moments, and look at what is left: `make kills SEED=0 COUNT=100`.
+"""Kill commands at random moments, and look at what is left: `make kills SEED=0 COUNT=100`.
 
-Each run is ended by SIGKILL, SIGTERM or SIGINT, over one of the three transports; of three
-processes sometimes a node is hit. Then there is one line and the right exit status, no process and
-no shared memory is left, and the bag holds the beginning of the undisturbed run, bit by bit, up to
-less than a second before the end. What SIGKILL leaves, the next run removes.
+Each command that takes long is ended by SIGKILL, SIGTERM or SIGINT: runs over the three transports,
+and the studies. Sometimes the process that works is killed, as the kernel does where memory is
+short, or a node. Then there is one line and the right exit status within 3 s, no process, shared
+memory or temporary file is left, every file can be read, and the bag of a run holds the beginning
+of the undisturbed one, bit by bit, up to less than a second before the end. Shared memory of a run
+whose working process is killed is removed by the next run.
 
-As root the runs are those of a user without rights; all they write is in a temporary folder.
+As root the commands are those of a user without rights; all they write is in a temporary folder.
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,35 +42,59 @@ RUNS = {
     "roller_sphere figure_eight dart": "duration=4",
 }
 TRANSPORTS = ("direct", "ros", "ros_processes")
+URDFS = Path(__file__).parents[2] / "src/roboaccord/test/data/urdf"
+STUDIES = {
+    "crosscheck": "crosscheck snake serpenoid --set duration=2 --out {out}/report",
+    "sweep": "sweep monkeybot level --figure travel --set duration=4 --resume {out}/pieces",
+    "sensitivity": "sensitivity monkeybot level --out {out}/study",
+    "parity": "parity {urdfs} --resume {out}/pieces --page {out}/page.html",
+    "view": "view {bag} --gif {out}/view.gif",
+    "optimise": "snake optimise",
+    "landscape": "monkeybot landscape --resume {out}/pieces",
+    "basin": "monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --samples 100000"
+    " --resume {out}/pieces",
+    "find": "monkeybot find --resume {out}/pieces",
+    "detect": "packbot detect --study 6 --out {out}/study",
+    "recover": "packbot recover --fault elbow1=frozen --targets 60 --out {out}/study",
+    "workspace": "packbot workspace --study --out {out}/study",
+    "contact": "roller-sphere contact --resume {out}/pieces",
+    "dribble": "roller-sphere dribble --resume {out}/pieces",
+    "accuracy": "voxel-sphere accuracy",
+}
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 NODES = ("simulator", "controller", "recorder")
+WORKER = "the process that works"
 EARLY = 0.25  # part of the kills that come while libraries load
 START = 5.0  # s that this takes, about
-GRACE = 20.0  # s that processes of a run may take to end
+STUDY = 20.0  # s in which a study is killed
+END = 3.0  # s of wall time in which all ends
 LAG = 5.0  # s of wall time that a bag may lack on a busy machine
 SHARED_MEMORY = Path("/dev/shm")
+ENDINGS = {".gif": (b";",), ".html": (b">", b">\n"), ".json": (b"}", b"]", b"}\n", b"]\n")}
 
 
 @dataclass
 class Kill:
     """One kill: what is run, what hits it and when, and what was found."""
 
+    name: str
     run: str
-    transport: str
     number: signal.Signals
     target: str
     moment: float
     early: bool
     status: int = 0
+    seconds: float = 0.0
+    left: str = ""
     states: int = 0
     whole: int = 0
     lag: float = 0.0
     wrong: str = ""
 
     def __str__(self) -> str:
-        what = f"{self.run} over {self.transport}: {self.number.name} to {self.target}"
+        what = f"{self.name} {self.run}: {self.number.name} to {self.target}"
         when = f"{self.moment:.2f} s after {'the start' if self.early else 'the bag'}"
-        left = f"status {self.status}, {self.states} of {self.whole} states"
+        left = f"status {self.status} after {self.seconds:.2f} s, {self.left or 'no file'}"
         return f"{what} {when}: {left}{', WRONG: ' if self.wrong else ''}{self.wrong}"
 
 
@@ -78,12 +103,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--only", default="", help="names of commands, with commas between")
     given = parser.parse_args()
     logging.disable()  # of what is lost as bags are recovered
     with tempfile.TemporaryDirectory(prefix="kills_") as name:
         folder = Path(name)
         become_nobody(folder)
-        harness = Harness(folder)
+        names = [name for name in (*TRANSPORTS, *STUDIES) if name in given.only.split(",")]
+        harness = Harness(folder, names or [*TRANSPORTS, *STUDIES])
         kills = []
         for index in range(given.count):
             kills.append(harness.kill(index, random.Random(f"{given.seed} {index}")))
@@ -112,17 +139,19 @@ def become_nobody(folder: Path) -> None:
 class Harness:
     """Make the undisturbed runs, and kill others."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, names: list[str]) -> None:
+        self._folder, self._names = folder, names
         self._whole: dict[str, Trajectory] = {}
         self._wall: dict[str, float] = {}
-        for run in RUNS:
+        runs = RUNS if {*names} & {*TRANSPORTS} else [*RUNS][:1]  # of which `view` shows the bag
+        for run in runs:
             for _ in range(2):  # the first time kernels are compiled
                 self._rehearse(run)
+        shutil.copytree(folder / "out" / "bag", folder / "bag")
 
     def _rehearse(self, run: str) -> None:
         """Run to the end, and note the motion and how long it takes."""
-        with self._start(run, "direct") as process:
+        with self._start("direct", run) as process:
             stdout, stderr = process.communicate()
         if process.returncode:
             raise SystemExit(f"{run}: {stderr}")
@@ -132,14 +161,20 @@ class Harness:
         if told["trajectory_sha256"] != self._whole[run].sha256():
             raise SystemExit(f"{run}: the bag holds another motion")
 
-    def _start(self, run: str, transport: str) -> subprocess.Popen[str]:
-        shutil.rmtree(self._folder / "out", ignore_errors=True)
-        robot, scenario, engine = run.split()
-        words = ["run", robot, scenario, "--engine", engine, "--transport", transport, "--json"]
+    def _start(self, name: str, run: str) -> subprocess.Popen[str]:
+        """Start a study, or a run over the transport of this name."""
+        out, bag = self._folder / "out", self._folder / "bag"
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        if name in STUDIES:
+            words = STUDIES[name].format(out=out, bag=bag, urdfs=URDFS).split()
+        else:
+            robot, scenario, engine = run.split()
+            words = ["run", robot, scenario, "--engine", engine, "--transport", name, "--json",
+                     "--set", RUNS[run], "--out", str(out)]  # fmt: skip
         # A shell ignores SIGINT for what it runs in the background: not so for these.
         return subprocess.Popen(
-            [sys.executable, "-m", "roboaccord.cli.start", *words, "--set", RUNS[run],
-             "--out", str(self._folder / "out")],
+            [sys.executable, "-m", "roboaccord.cli.start", *words],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
             env={**os.environ, MARK: str(self._folder)},
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -147,37 +182,42 @@ class Harness:
 
     def kill(self, index: int, rng: random.Random) -> Kill:
         """Do one kill, and look at what is left."""
-        transport = TRANSPORTS[index % 3]
-        run = rng.choice(list(RUNS))
+        name = self._names[index % len(self._names)]
+        run = "" if name in STUDIES else rng.choice(list(RUNS))
+        number = SIGNALS[index // len(self._names) % 3]
         target = "accord"
-        if transport == "ros_processes" and rng.random() < 0.4:
+        if name == "ros_processes" and rng.random() < 0.4:
             target = rng.choice(NODES)
-        early = rng.random() < EARLY
-        moment = rng.uniform(0.0, START if early else 1.1 * self._wall[run])
-        kill = Kill(run, transport, SIGNALS[index // 3 % 3], target, moment, early)
+        elif number == signal.SIGKILL and rng.random() < 0.3:
+            target = WORKER
+        early = name in STUDIES or rng.random() < EARLY
+        until = STUDY if name in STUDIES else START if early else 1.1 * self._wall[run]
+        kill = Kill(name, run, number, target, rng.uniform(0.0, until), early)
         begun = time.time()
-        with self._start(run, transport) as process:
+        with self._start(name, run) as process:
             controlled(process)
             if not early:
                 self._wait_for_bag(process)
-            time.sleep(moment)
-            hit = process.pid if target == "accord" else self._node(target, process)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(kill.moment)
+            hit = process.pid if target == "accord" else self._process_of(target, process)
             at = time.time()
             if hit and process.poll() is None:
-                os.kill(hit, kill.number)
+                os.kill(hit, number)
             else:
                 kill.target = "nobody"
             try:
-                stdout, stderr = process.communicate(timeout=3 * GRACE)
+                stdout, stderr = process.communicate(timeout=10 * END if hit else None)
             except subprocess.TimeoutExpired:
                 process.kill()
                 stdout, stderr = process.communicate()
                 kill.wrong = "hangs; "
         kill.status = process.returncode
         for check in (
+            self._check_rest(kill, begun, at),
             self._check_bag(kill, at),
             self._check_end(kill, stdout, stderr),
-            self._check_rest(kill, begun),
+            self._check_files(kill),
         ):
             kill.wrong += "; ".join(check)
         return kill
@@ -188,10 +228,13 @@ class Harness:
         while process.poll() is None and not (file.exists() and file.stat().st_size):
             time.sleep(0.01)
 
-    def _node(self, name: str, process: subprocess.Popen[str]) -> int:
-        """Return the process of a node, 0 while there is none."""
+    def _process_of(self, target: str, process: subprocess.Popen[str]) -> int:
+        """Return the process of a node, or that which works for `accord`; 0 while there is none."""
+        if target == WORKER:
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            return int((children.read_text().split() or ["0"])[0]) if children.exists() else 0
         for pid, command in self._processes():
-            if f"roboaccord_ros.nodes.{name}" in command and pid != process.pid:
+            if f"roboaccord_ros.nodes.{target}" in command and pid != process.pid:
                 return pid
         return 0
 
@@ -214,22 +257,46 @@ class Harness:
         if "Traceback" in stderr or any(line.startswith("  File ") for line in lines):
             yield f"a traceback: {stderr!r}"
         if kill.status == 0:
-            if not stdout or (kill.target == "accord" and kill.number == signal.SIGKILL):
+            if not stdout or (kill.target != "nobody" and kill.number == signal.SIGKILL):
                 yield "ended as if nothing had been"
         elif kill.target == "nobody":
             yield f"failed by itself: {stderr!r}"
-        elif stdout and not (kill.number == signal.SIGKILL and kill.states == kill.whole):
+        elif kill.whole and stdout and kill.states < kill.whole:
             yield "figures in spite of it"
         elif kill.target == "accord" and kill.status != expected:
             yield f"status {kill.status}, not {expected}: {stderr!r}"
         elif kill.target != "accord" and kill.status != 2:
             yield f"status {kill.status}, not 2: {stderr!r}"
+        if kill.target in ("accord", WORKER) and kill.seconds > END:  # a node has peers to wait for
+            yield f"{kill.seconds:.1f} s until all had ended"
         said = [line for line in lines if line.startswith("accord: ")]
-        if kill.status > 0 and len(said) != 1:
+        if kill.status > 0 and (len(said) != 1 or "Warning" in stderr):
             yield f"not one line: {stderr!r}"
+
+    def _check_files(self, kill: Kill) -> Iterator[str]:
+        """Look whether each file is whole: those of pieces up to the line that was being written.
+
+        Of a process that is killed as it writes, the draft of a file may be left.
+        """
+        out, pieces, files = self._folder / "out", 0, 0
+        for path in (path for path in out.rglob("*") if path.is_file()):
+            data = path.read_bytes()
+            if path.name.startswith(".") and path.name != ".roboaccord.json":
+                if kill.target != WORKER:
+                    yield f"{path} is left"
+            elif path.name.startswith("pieces"):
+                for line in data.split(b"\n")[:-1]:
+                    pieces += "piece" in json.loads(line)
+            elif not data.endswith(ENDINGS.get(path.suffix, (b"",))):
+                yield f"{path.name} is cut off"
+            else:
+                files += "bag" not in path.parts
+        kill.left = kill.left or f"{pieces} pieces, {files} files"
 
     def _check_bag(self, kill: Kill, at: float) -> Iterator[str]:
         """Look whether the bag is the beginning of the undisturbed run."""
+        if kill.name in STUDIES:
+            return
         bag, whole = self._folder / "out" / "bag", self._whole[kill.run]
         kill.whole = len(whole)
         file = bag / "bag.mcap"
@@ -246,11 +313,10 @@ class Harness:
             if file.stat().st_size > 50_000 or not any(text in f"{error}" for text in empty):
                 yield f"the bag cannot be recovered: {error}"
             return
-        gentle = kill.number != signal.SIGKILL and kill.target == "accord"
-        if recovered.changed and gentle:
+        if recovered.changed and kill.target == "accord":
             yield "the bag was not closed"
         found = run.trajectory
-        kill.states = len(found)
+        kill.states, kill.left = len(found), f"{len(found)} of {len(whole)} states"
         for name in ("time", "q", "qd", "effort", "position", "orientation", "twist"):
             if getattr(found, name).tobytes() != getattr(whole, name)[: len(found)].tobytes():
                 yield f"{name} is not that of the undisturbed run"
@@ -259,25 +325,27 @@ class Harness:
         if kill.lag > LAG and len(found) < len(whole):
             yield f"the bag ends {kill.lag:.1f} s before the kill"
 
-    def _check_rest(self, kill: Kill, begun: float) -> Iterator[str]:
+    def _check_rest(self, kill: Kill, begun: float, at: float) -> Iterator[str]:
         """Look for processes, shared memory and temporary files that are left."""
-        until = time.monotonic() + GRACE
+        until = time.monotonic() + 3 * END
         while (left := list(self._processes())) and time.monotonic() < until:
-            time.sleep(0.2)
+            time.sleep(0.02)
+        kill.seconds = time.time() - at
         for pid, command in left:
             yield f"process {pid} is left: {command!r}"
             os.kill(pid, signal.SIGKILL)
-        killed = kill.number == signal.SIGKILL and kill.target != "nobody"
-        if killed:
+        abrupt = kill.target == WORKER or (kill.number == signal.SIGKILL and kill.target in NODES)
+        if abrupt:
             tidy()
-        for lock in SHARED_MEMORY.glob("fastrtps_*_el"):
-            with contextlib.suppress(FileNotFoundError):  # other users come and go
-                if lock.stat().st_uid == os.getuid() and lock.stat().st_mtime >= begun:
-                    yield f"{lock} is left"
-        for path in (self._folder / "tmp").iterdir():
-            if not killed:
-                yield f"{path} is left"
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        for path in [*SHARED_MEMORY.iterdir(), *(self._folder / "tmp").iterdir()]:
+            with contextlib.suppress(FileNotFoundError):  # others come and go
+                inside = SHARED_MEMORY not in path.parents
+                if path.name.startswith("lttng-ust") or path.stat().st_uid != os.getuid():
+                    continue
+                if inside or path.stat().st_mtime >= begun:
+                    if not abrupt:
+                        yield f"{path} is left"
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def tidy() -> None:
@@ -291,31 +359,29 @@ def tidy() -> None:
 
 def controlled(process: subprocess.Popen[str]) -> None:
     """Wait until signals are minded, and no longer end the interpreter as it starts."""
-    status = Path(f"/proc/{process.pid}/status")
-    bit = 1 << (signal.SIGTERM - 1)
-    while process.poll() is None:
-        caught = next(x for x in status.read_text().splitlines() if x.startswith("SigCgt"))
-        if int(caught.split()[1], 16) & bit:
-            return
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None and not children.read_text():
         time.sleep(0.002)
 
 
 def tell(kills: list[Kill]) -> int:
-    """Show the counts; return 1 if anything was wrong."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for kill in kills:
-        counts[kill.transport, kill.number.name] += 1
-    table = make_table("transport", *(number.name for number in SIGNALS))
-    for transport in TRANSPORTS:
-        table.add_row(transport, *(str(counts[transport, n.name]) for n in SIGNALS))
+    """Show what was found of each command; return 1 if anything was wrong."""
+    table = make_table("command", *(n.name for n in SIGNALS), "until the end", "left", "wrong")
+    for name in dict.fromkeys(kill.name for kill in kills):
+        those = [kill for kill in kills if kill.name == name]
+        hit = sorted(kill.seconds for kill in those if kill.target != "nobody") or [0.0]
+        table.add_row(
+            name,
+            *(str(sum(k.number == n for k in those)) for n in SIGNALS),
+            f"{hit[len(hit) // 2]:.2f}, at most {hit[-1]:.2f} s",
+            f"{sum(bool(k.left) and not k.left.startswith('0 ') for k in those)} readable",
+            str(sum(bool(k.wrong) for k in those)),
+        )
     out.print(table)
     part = [k for k in kills if 0 < k.states < k.whole]
-    early = sum(1 for k in kills if not k.states)
     lag = max((k.lag for k in part), default=0.0)
     out.print(
-        f"{len(kills)} kills: {early} before the first state, {len(part)} in the run (the bag ends "
-        f"at most {lag:.2f} s before the kill), {len(kills) - early - len(part)} at its end",
-        soft_wrap=True,
+        f"{len(part)} kills in a run: its bag ends at most {lag:.2f} s before", soft_wrap=True
     )
     wrong = [k for k in kills if k.wrong]
     out.print(f"wrong: {len(wrong)}")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 import zlib
 from dataclasses import replace
@@ -219,6 +221,33 @@ def test_an_exception_keeps_what_was_recorded(tmp_path: Path) -> None:
     run = read_run(bag)
     assert run.complete and run.sha256 is None and len(run.trajectory) == 1
     assert len(read_with_rosbags(bag)["/toy/joint_states"]) == 1
+
+
+def test_a_signal_as_a_bag_is_closed_waits_for_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes while a slow disk takes what is left."""
+    close = RunWriter.close
+
+    def close_slowly(self: RunWriter) -> None:
+        time.sleep(0.3)
+        close(self)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunWriter, "close", close_slowly)
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with (  # noqa: PT012 - it is raised as the bag is closed
+            pytest.raises(KeyboardInterrupt),
+            BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "direct") as writer,
+        ):
+            writer.on_state(toy_robot.state_at(0))
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert read_run(tmp_path / "bag").complete
 
 
 def test_no_error_stays_in_the_thread_that_writes(

@@ -35,7 +35,7 @@ class Spool:
         self._waiting: deque[tuple[Connection, int, bytes] | threading.Event] = deque()
         self._taken, self._written = 0, 0  # bytes; one is counted by each thread
         self._lock = threading.Lock()  # over the writer
-        self._wake, self._over = threading.Event(), False
+        self._wake, self._ended, self._over = threading.Event(), threading.Event(), False
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="bag", daemon=True)
         self._thread.start()
@@ -88,9 +88,9 @@ class Spool:
         self._over = True
         self._wake.set()
         try:
-            self._thread.join()
+            self._ended.wait()  # of `join`, Python 3.11 believes that it is over after a signal
         except BaseException:  # a signal: what is taken is written all the same
-            self._thread.join()
+            self._ended.wait()
             raise
         if self._failure:
             raise self._failure
@@ -113,6 +113,8 @@ class Spool:
                 self._writer.abort()
         except Exception as error:  # noqa: BLE001 - a bug is raised where messages are given
             self._failure = error
+        finally:
+            self._ended.set()
 
     def _write(self) -> None:
         """Write what waits, and hand the chunk to the operating system."""

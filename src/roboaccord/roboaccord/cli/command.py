@@ -22,6 +22,7 @@ from rich.text import Text
 from typer.models import OptionInfo
 
 from roboaccord.cli.console import Call, call, out
+from roboaccord.cli.endings import go_on
 from roboaccord.cli.gathering import LARGEST
 from roboaccord.cli.pieces import Pieces
 from roboaccord.contract.errors import AccordError, Terminated
@@ -118,7 +119,7 @@ def until_interrupted() -> Iterator[None]:
     except Terminated:
         raise
     except KeyboardInterrupt:
-        return
+        go_on()
 
 
 def check_numbers(signature: inspect.Signature, given: Mapping[str, Any]) -> None:

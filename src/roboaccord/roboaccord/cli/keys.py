@@ -19,6 +19,7 @@ import numpy as np
 from pydantic import BaseModel, Field, StrictBool, ValidationError
 
 from roboaccord.cli.console import note
+from roboaccord.cli.endings import go_on
 from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
 from roboaccord.contract.fault import Fault, Kind
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
@@ -197,6 +198,8 @@ def terminal_keys() -> Iterator[Read]:
             raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
         told.append("q")
         ended.append(number)
+        if number == signal.SIGINT:
+            go_on()
 
     before = {number: signal.signal(number, end) for number in _ENDS}
     try:

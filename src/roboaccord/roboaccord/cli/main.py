@@ -6,22 +6,23 @@ import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
-from roboaccord.cli.endings import WORDS
+from roboaccord.cli.endings import GRACE, TOLD, WORDS
 from roboaccord.cli.lazy import LazyGroup
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.shown import guard
 from roboaccord.contract.version import VERSION
 
 INTERRUPTED = 128 + signal.SIGINT
-GRACE = 2.0  # s that a process has to end
 AGAIN = 0.01  # s until what was dropped is raised once more
+LAST = GRACE + 0.4  # s; by then whoever minds this process has killed it, if it is there
 
 app = typer.Typer(
     name="accord",
@@ -53,7 +54,6 @@ def main() -> NoReturn:
     if status == INTERRUPTED or signals:
         number = signals[0] if signals else signal.SIGINT
         status = complain(WORDS[number], 128 + number)
-        end_children()
         leave(status)
     sys.exit(status)
 
@@ -62,54 +62,52 @@ def main() -> NoReturn:
 def minded() -> Iterator[list[signal.Signals]]:
     """Let SIGTERM end a command as Ctrl-C does; yield the list that it is then in.
 
-    The first signal counts: a second SIGTERM does not disturb what closes files.
+    The first signal counts: a second SIGTERM does not disturb what closes files. What a library
+    makes of the exception, whose threads it stops, is not told.
     """
-    told: list[signal.Signals] = []
+    TOLD.clear()
+    last = threading.Timer(LAST, lambda: leave(complain(WORDS[TOLD[0]], 128 + TOLD[0])))
+    last.daemon = True  # a library may lose the exception
 
     def end(number: int, _: object) -> None:
+        TOLD.append(signal.Signals(number))
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
         signal.signal(number, signal.SIG_IGN)
-        told.append(signal.Signals(number))
+        with suppress(RuntimeError):  # no thread can be started
+            last.start()
         raise Terminated
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def again(dropped: Any) -> None:
-        """Raise once more, in a moment, what Python drops since a destructor was running."""
-        if not isinstance(dropped.exc_value, KeyboardInterrupt):
-            before(dropped)
-            return
-        signal.signal(signal.SIGALRM, partial(_raise, dropped.exc_type))
-        signal.setitimer(signal.ITIMER_REAL, AGAIN)
-
+        signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
-    before, sys.unraisablehook = sys.unraisablehook, again
+    before = sys.unraisablehook, threading.excepthook
+    sys.unraisablehook, threading.excepthook = _in_a_callback, _in_a_thread
     try:
-        yield told
+        yield TOLD
     finally:
-        sys.unraisablehook = before
+        last.cancel()
+        sys.unraisablehook, threading.excepthook = before
         for number in (*WORDS, signal.SIGALRM):  # what is left is the end of the interpreter
             signal.signal(number, signal.SIG_IGN)
+
+
+def _in_a_callback(lost: sys.UnraisableHookArgs) -> None:
+    """Raise once more, in a moment, an interrupt that Python drops in a callback or destructor."""
+    if isinstance(lost.exc_value, KeyboardInterrupt):
+        signal.signal(signal.SIGALRM, partial(_raise, lost.exc_type))
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+    elif not TOLD:
+        sys.__unraisablehook__(lost)
 
 
 def _raise(kind: type[KeyboardInterrupt], *_: object) -> NoReturn:
     raise kind
 
 
-def end_children() -> None:
-    """End the processes of this one that are still at work."""
-    if "multiprocessing" not in sys.modules:
-        return
-    from multiprocessing import active_children
-
-    children = active_children()
-    for child in children:
-        child.terminate()
-    for child in children:
-        child.join(GRACE)
-        if child.is_alive():
-            child.kill()
-            child.join()
+def _in_a_thread(error: threading.ExceptHookArgs) -> None:
+    if not TOLD:
+        threading.__excepthook__(error)
 
 
 def leave(status: int) -> NoReturn:
@@ -124,24 +122,42 @@ def run(words: list[str]) -> int:
     """Run the command line on words, and return the exit status."""
     try:
         status = app(words, standalone_mode=False, prog_name="accord")
-    except AccordError as error:
-        return complain(str(error))
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         return 0
-    except MemoryError:
-        return complain("there is not enough memory for this")
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return complain(f"{where}{error.strerror or error}")
     except Exception as error:
-        # Typer carries its own click, so a usage error is known by what it offers.
-        if not hasattr(error, "format_message"):
+        if TOLD:
+            return INTERRUPTED
+        message = lack(error) or line_of(error)
+        if message is None:
             raise
-        message = error.format_message()
         return complain(message) if message.strip() else 0  # without words: the help is shown
     return status if isinstance(status, int) else 0
+
+
+def lack(error: BaseException | None) -> str:
+    """Return in a line which limit of the process is behind an error, "" if none is."""
+    while error:
+        if "Too many open files" in str(error):  # also where a library is loaded
+            return "too many open files: raise their number by ulimit -n"
+        if "can't start new thread" in str(error):
+            return "no more threads can be started: raise the limit by ulimit -u, or ulimit -v"
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def line_of(error: Exception) -> str | None:
+    """Return an error in a line; None for one that is a bug."""
+    if isinstance(error, AccordError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return str(error) or "there is not enough memory for this"
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}"
+    # Typer carries its own click, so a usage error is known by what it offers.
+    return str(error.format_message()) if hasattr(error, "format_message") else None
 
 
 def complain(message: str, status: int = 2) -> int:

@@ -1,29 +1,110 @@
-"""Start of the command `accord`: a signal while libraries load ends it without a traceback."""
+"""Start of the command `accord`: a process that minds the one that works.
+
+Native code that hangs or crashes can neither end nor say a line, so another process does: whatever
+happens, the command ends soon after SIGTERM, in one line, and its processes with it.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import math
 import os
 import signal
 import sys
-from typing import Any, NoReturn
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
 
-from roboaccord.cli.endings import WORDS
+from roboaccord.cli.endings import GRACE, MINDED, TAKEN, WORDS
+from roboaccord.numerics.parallel import end_with
+
+PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
+SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: of a terminal, to all its processes
+SOON = 0.5  # s from then until what it has started is
+WAITED_FOR = (*WORDS, TAKEN, signal.SIGCHLD)
 
 
 def main() -> NoReturn:
-    """Load the command line and run it."""
-    for number in WORDS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as in the background of a script
-            signal.signal(number, _end)
+    """Run the command line in a child, and end as it does."""
+    parent = os.getpid()
+    is_minded = os.environ.get(MINDED) == f"{os.getppid()} {parent}"  # and executed anew by rclpy
+    if sys.platform == "linux" and not is_minded:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+        if child := os.fork():
+            os._exit(mind(child))
+        os.environ[MINDED] = f"{parent} {os.getpid()}"
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in a script's background
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # while libraries load
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        end_with(parent, signal.SIGTERM)
     from roboaccord.cli.main import main as run
 
     run()
 
 
-def _end(number: int, _: Any) -> None:
-    sys.stderr.write(f"accord: {WORDS[signal.Signals(number)]}\n")
+def mind(child: int) -> int:
+    """Pass signals on to a process until it ends; return the exit status for it."""
+    told, until = 0, math.inf
+    while (ended := _reap(child)) is None:
+        info = signal.sigtimedwait(WAITED_FOR, max(0.0, min(until - time.monotonic(), 3600.0)))
+        if info and info.si_signo == TAKEN:
+            told, until = 0, math.inf
+        elif info and info.si_signo != signal.SIGCHLD:
+            if info.si_code != SI_KERNEL:
+                os.kill(child, info.si_signo)
+            told, until = told or info.si_signo, min(until, time.monotonic() + GRACE)
+        elif time.monotonic() >= until:
+            os.kill(child, signal.SIGKILL)
+    if told or ended < 0:
+        now = time.monotonic()
+        end_orphans(max(now + SOON, min(until, now + GRACE)))
+    if ended >= 0:
+        return ended
+    number = signal.Signals(told or -ended)
+    if number in WORDS:
+        return _complain(WORDS[number], 128 + number)
+    return _complain(f"ended by {number.name}; is there memory enough, and room in /dev/shm?", 2)
+
+
+def end_orphans(until: float) -> None:
+    """End what a process that has ended leaves: its processes, but for a browser it has opened.
+
+    Some tidy up when all others have ended, for which they have until a time of the monotonic
+    clock [s].
+    """
+    for number, limit in ((signal.SIGTERM, until), (signal.SIGKILL, until + SOON)):
+        for orphan in (left := _orphans()):
+            with suppress(ProcessLookupError):
+                os.kill(orphan, number)
+        while left and _orphans() and time.monotonic() < limit:
+            signal.sigtimedwait(WAITED_FOR, 0.02)
+            _reap(0)
+
+
+def _orphans() -> list[int]:
+    """Return the processes of this session that are children of this process now."""
+    with suppress(OSError):
+        found = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        return [int(one) for one in found if os.getsid(int(one)) == os.getsid(0)]
+    return []
+
+
+def _reap(child: int) -> int | None:
+    """Take what has ended from the list of processes; return how the child has, or None."""
+    code = None
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            if ended[0] == child:
+                code = os.waitstatus_to_exitcode(ended[1])
+    return code
+
+
+def _complain(message: str, status: int) -> int:
+    sys.stderr.write(f"accord: {message}\n")
     sys.stderr.flush()
-    os._exit(128 + number)
+    return status
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from roboaccord.contract.trajectory import Event
 from roboaccord.engines import check_engine
 from roboaccord.run.output import fresh
 from roboaccord.run.pace import Pace
-from roboaccord.run.runner import RunRequest, run_direct
+from roboaccord.run.runner import RunRequest, check_room_for_ros, run_direct
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 
@@ -127,9 +127,10 @@ def connection(setup: Setup, namespace: str) -> AbstractContextManager[Link]:
     """Connect over ROS, by the entry point that roboaccord_ros has for it.
 
     Raises:
-        AccordError: where ROS is not installed.
+        AccordError: where ROS is not installed, or has no room.
     """
     for entry in entry_points(group=GROUP, name="ros"):
+        check_room_for_ros()
         try:
             connect = entry.load()
         except ImportError as error:

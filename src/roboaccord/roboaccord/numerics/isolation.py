@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from roboaccord.numerics.parallel import cores
+from roboaccord.numerics.parallel import cores, end_with
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def isolated(
 def _start(function: Callable[..., Any]) -> _Worker:
     context = get_context("spawn")
     mine, other = context.Pipe()
-    process = context.Process(target=_serve, args=(other, function), daemon=True)
+    process = context.Process(target=_serve, args=(other, function, os.getpid()), daemon=True)
     process.start()
     other.close()
     return _Worker(process, mine)
@@ -111,8 +111,9 @@ def _end(worker: _Worker) -> None:
     worker.process.join(5.0)
 
 
-def _serve(pipe: Connection, function: Callable[..., Any]) -> None:
+def _serve(pipe: Connection, function: Callable[..., Any], parent: int) -> None:
     """Do jobs until the pipe is closed."""
+    end_with(parent)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from roboaccord.numerics.parallel import check_address_space
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 HAS_NUMBA = importlib.util.find_spec("numba") is not None
@@ -55,6 +57,7 @@ class Kernel:
         """Numba's dispatcher of the function."""
         with _LOCK:
             if self._dispatcher is None:
+                check_address_space()
                 from roboaccord.numerics.jit_cache import make_dispatcher
 
                 self._dispatcher = make_dispatcher(self.function, OPTIONS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Context, ContextVar
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.isolation import isolated
-from roboaccord.numerics.parallel import cores
+from roboaccord.numerics.parallel import cores, end_with
 from roboaccord.run.results_file import ResultsFile
 from roboaccord.run.software import needed, version_of
 
@@ -166,12 +167,20 @@ def _here(
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+    # The workers end with this process; of a thread they would end with that, and it may be short.
+    tied = not threads and threading.current_thread() is threading.main_thread()
+    options = {"initializer": end_with, "initargs": (os.getpid(),)} if tied else {}
     backend = "threading" if threads else "loky"
-    run = Parallel(n_jobs=workers, backend=backend, return_as="generator_unordered")
+    run = Parallel(n_jobs=workers, backend=backend, return_as="generator_unordered", **options)
+    found = run(delayed(_numbered)(i, function, call) for i, call in calls.items())
     try:
-        yield from run(delayed(_numbered)(i, function, call) for i, call in calls.items())
+        for each in found:  # noqa: UP028 - `yield from` would close it before `finally` does
+            yield each
     except TerminatedWorkerError:
         raise AccordError("a worker process was killed; was there memory enough?") from None
+    finally:
+        with warnings.catch_warnings(action="ignore"):  # of pieces that nobody waits for any more
+            found.close()
 
 
 def _numbered(i: int, function: Callable[..., T], call: Arguments) -> tuple[int, T]:

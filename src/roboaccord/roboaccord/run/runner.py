@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Inputs, Observer, Simulator
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.numerics.parallel import check_address_space
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Announced
 from roboaccord.run.loop import NO_INPUTS, drive
@@ -25,6 +28,10 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 
 GROUP = "roboaccord.runners"
+SHARED_MEMORY = "/dev/shm"
+ROS_SHARED_MEMORY = 2 * 2**20  # bytes; the three processes of a run used 3 x 655 kB
+ROS_FILES = 32  # 23 were used
+ROS_LIBRARIES = 1_500_000_000  # bytes of address space; 1,343 MB were used
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,11 +130,13 @@ def find_runner(transport: str) -> Runner:
     """Return the runner of a transport.
 
     Raises:
-        AccordError: for an unknown transport, or one whose libraries are missing.
+        AccordError: for an unknown transport, or one whose libraries or resources are missing.
     """
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
     if transport not in found:
         raise AccordError(f"unknown transport {transport}{did_you_mean(transport, found)}")
+    if transport != "direct":
+        check_room_for_ros("; or use --transport direct")
     try:
         runner: Runner = found[transport].load()
     except ImportError as error:
@@ -140,3 +149,29 @@ def find_runner(transport: str) -> Runner:
             f"transport {transport} needs {error.name}, which {what}; use --transport direct"
         ) from None
     return runner
+
+
+def check_room_for_ros(instead: str = "") -> None:
+    """Refuse to load ROS where it would crash, as it does without room for its shared memory.
+
+    Args:
+        instead: what else the user can do.
+
+    Raises:
+        AccordError: that says what to do.
+    """
+    try:
+        check_address_space(ROS_LIBRARIES)
+        found = os.statvfs(SHARED_MEMORY)
+        free = found.f_bavail * found.f_frsize if os.access(SHARED_MEMORY, os.W_OK) else 0
+    except MemoryError as error:
+        raise AccordError(f"{error}{instead}") from None
+    except OSError:
+        free = 0
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < ROS_FILES:
+        raise AccordError(f"ROS opens {ROS_FILES} files: raise their number by ulimit -n{instead}")
+    if free < ROS_SHARED_MEMORY:
+        raise AccordError(
+            f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory, and {SHARED_MEMORY} has "
+            f"{free // 1024} kB left: enlarge it{instead}"
+        )

@@ -66,18 +66,21 @@ def reach() -> str:
 def remove_orphans(folder: Path = SHARED_MEMORY, age: float = YOUNG) -> int:
     """Remove shared memory of Fast DDS whose process was killed; return how many segments.
 
-    Each segment has a file beside it which its process keeps locked; one that is being made is not
-    locked yet, and is told by its age [s].
+    Each segment has a file beside it which its process keeps locked, and removes first; one that is
+    being made is not locked yet, and is told by its age [s].
     """
     removed = 0
-    for lock in folder.glob("fastrtps_*_el"):
+    for path in folder.glob("fastrtps_*"):
+        name = path.name.removesuffix("_el")
+        lock = folder / f"{name}_el"
+        if path != lock and lock.exists():
+            continue
         with contextlib.suppress(OSError):  # of another user, or gone already
-            if time.time() - lock.stat().st_mtime < age or lock.stat().st_uid != os.getuid():
+            if time.time() - path.stat().st_mtime < age or path.stat().st_uid != os.getuid():
                 continue
-            file = os.open(lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                name = lock.name.removesuffix("_el")
                 for orphan in (folder / name, folder / f"sem.{name}_mutex", lock):
                     orphan.unlink(missing_ok=True)
                 removed += 1

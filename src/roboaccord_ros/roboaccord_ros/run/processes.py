@@ -30,7 +30,7 @@ from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.run.domain import private_domain, reach, remove_orphans
 
 POLL = 0.02  # s
-GRACE = 5.0  # s that a process has to end once it is asked to
+GRACE = 1.5  # s that a process has to end once it is asked to, less than `accord` has itself
 ENDING = 30.0  # s that a process may take to end after another has
 GOOD = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
 NODES = ("recorder", "controller", "simulator")
