@@ -7,7 +7,6 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -283,22 +282,26 @@ def test_a_signal_is_no_error_of_the_controller_that_it_cuts():
             line_of(error)
 
 
+@pytest.fixture
+def handlers():
+    """Handlers of signals as they were, afterwards."""
+    before = {number: signal.getsignal(number) for number in (*LINES, signal.SIGALRM)}
+    yield
+    command_line.TOLD.clear()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers")
 def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
-    before = {number: signal.getsignal(number) for number in LINES}
-    hooks, told = (sys.unraisablehook, threading.excepthook), []
-    try:
-        with command_line.minded() as told, suppress(Terminated):
-            os.kill(os.getpid(), signal.SIGTERM)
-            pytest.fail("SIGTERM had no effect")
+    with command_line.minded() as told, suppress(Terminated):
         os.kill(os.getpid(), signal.SIGTERM)
-        assert told == [signal.SIGTERM]
-    finally:
-        sys.unraisablehook, threading.excepthook = hooks
-        told.clear()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        pytest.fail("SIGTERM had no effect")
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert told == [signal.SIGTERM]
 
 
+@pytest.mark.usefixtures("handlers")
 def test_a_signal_in_a_destructor_ends_the_command_all_the_same():
     """Python drops what is raised there."""
 
@@ -307,16 +310,11 @@ def test_a_signal_in_a_destructor_ends_the_command_all_the_same():
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(0.01)  # here the handler raises
 
-    before = {number: signal.getsignal(number) for number in (*LINES, signal.SIGALRM)}
-    try:
-        with command_line.minded() as told, suppress(Terminated):
-            Ending()
-            time.sleep(1.0)
-            pytest.fail("SIGTERM had no effect")
-        assert told == [signal.SIGTERM]
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with command_line.minded() as told, suppress(Terminated):
+        Ending()
+        time.sleep(1.0)
+        pytest.fail("SIGTERM had no effect")
+    assert told == [signal.SIGTERM]
 
 
 @pytest.mark.slow

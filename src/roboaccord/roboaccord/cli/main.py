@@ -101,7 +101,7 @@ def _in_a_callback(lost: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
 
 
-def _raise(kind: type[KeyboardInterrupt], *_: object) -> NoReturn:
+def _raise(kind: type[BaseException], *_: object) -> NoReturn:
     raise kind
 
 
