@@ -87,13 +87,19 @@ speed: $(VENV)/.speed ## measure speed beside peers on one core: SPEED="--only g
 	    $(VENV)/bin/python -m benchmarks.speed $(SPEED)
 
 .PHONY: kills
-kills: $(VENV)/.dev ## kill runs at random moments, and look at what is left: SEED=0 COUNT=100
-	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100)
+kills: $(VENV)/.dev ## kill long commands at random moments, and look at what is left: SEED=0 COUNT=100 ONLY
+	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100) \
+	    $(if $(ONLY),--only $(ONLY))
+
+.PHONY: limits
+limits: $(VENV)/.dev ## run commands short of address space, open files or disk: ONLY
+	$(VENV)/bin/python test/faults/limits.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: fuzz
-fuzz: $(VENV)/.dev ## give malformed inputs to all commands, unprivileged: SEED, SECONDS, PROCESSES, ONLY
+fuzz: $(VENV)/.dev ## give malformed inputs to all commands, and attack views, unprivileged: SEED, SECONDS, PROCESSES, ATTACKS, ONLY
 	$(VENV)/bin/python test/fuzz $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) \
-	    $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(ONLY),--only $(ONLY))
+	    $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(ATTACKS),--attacks $(ATTACKS)) \
+	    $(if $(ONLY),--only $(ONLY))
 
 .PHONY: mutation
 mutation: SECONDS := 3600
