@@ -195,7 +195,7 @@ def test_every_kind_of_installation_works(python: Path, tmp_path: Path) -> None:
     for kind, path in paths.items():
         environment = {**INTERPRETED, "PYTHONPATH": path, "TMPDIR": str(tmp_path)}
         run = [python, "-m", "roboaccord.cli.main", *SHORT_RUN, "--out", f"run_{kind}"]
-        hashes.add(read_json(succeed(call(run, tmp_path, environment)))["sha256"])
+        hashes.add(read_json(succeed(call(run, tmp_path, environment)))["trajectory_sha256"])
         succeed(call([*run[:3], "list"], tmp_path, environment))
     assert len(hashes) == 1
 

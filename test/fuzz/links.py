@@ -114,7 +114,7 @@ def _record(words: str, seeds: Path) -> int:
         base = path.name
         names |= {str(path.with_name(f"{base}{e}")) for e in (".part", ".tmp", "~", f".{PID}")}
         names |= {str(path.with_name(f".{base}.tmp")), str(path.with_name(".writable"))}
-    names -= {"o", "p"}  # folders that the user names, and may be links of his
+    names -= {"o", "p", "o/r"}  # folders that the user names, and may be links of his
     known = sorted(name for name in names if not RANDOM.search(name))
     Path("names.json").write_text(json.dumps(known))
     return status
