@@ -27,7 +27,7 @@ class Recorder:
         self.tests = dict[str, dict[str, Any]]()
         self._closures = dict[Any, set[str]]()
         self._coverage = coverage.Coverage(
-            data_file=None, config_file=False, include=[f"{root}/src/*"], omit=["*/test/*"]
+            data_file=None, config_file=False, include=[f"{root}/src/*", f"{root}/test/*"]
         )
         self._coverage.start()
         self._watch_kernels()
@@ -79,8 +79,10 @@ class Recorder:
         data, lines = self._coverage.get_data(), dict[str, dict[str, list[str]]]()
         for file in data.measured_files():
             path = str(Path(file).relative_to(self.root))
-            contexts = data.contexts_by_lineno(file)
-            lines[path] = {str(n): sorted(set(names) - {""}) for n, names in contexts.items()}
+            tested = path.startswith("src/") and path.split("/")[2] != "test"
+            contexts = data.contexts_by_lineno(file) if tested else {}
+            by_line = {str(n): [name for name in names if name] for n, names in contexts.items()}
+            lines[path] = {number: names for number, names in by_line.items() if names}
         tests = {n: t | {"kernels": sorted(t["kernels"])} for n, t in self.tests.items()}
         Path(os.environ[OUT]).write_text(json.dumps({"tests": tests, "lines": lines}))
 

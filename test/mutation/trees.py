@@ -52,7 +52,8 @@ def copies(count: int) -> Iterator[list[Path]]:
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     files = [Path(name) for name in listed.split("\0") if name]
-    files += [p.relative_to(ROOT) for p in ROOT.glob("src/*/*.egg-info/*") if p.is_file()]
+    for beside in ("src/*/*.egg-info/*", "src/**/__pycache__/*.nb?"):  # names, compiled kernels
+        files += [p.relative_to(ROOT) for p in ROOT.glob(beside) if p.is_file()]
     with tempfile.TemporaryDirectory(prefix="mutation_", ignore_cleanup_errors=True) as top:
         Path(top).chmod(0o755)
         found = [Path(top, f"tree_{i}") for i in range(count)]
