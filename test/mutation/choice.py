@@ -87,7 +87,8 @@ class Maps:
         """Run test modules, and add to a map what they do."""
         if time.monotonic() > self._until:
             raise OutOfTimeError
-        log.print(f"running the tests in {place} once, to see which lines each of them runs")
+        count = f"{len(modules)} test module{'s' if len(modules) > 1 else ''}"
+        log.print(f"running {count} of {place} once, to see which lines each test runs")
         made = server.folder / "tmp" / "map.json"
         words = ["-p", "coverage_map", "-m", self._marks, *modules]
         answer = server.run(words, 7200.0, ACCORD_COVERAGE_MAP=str(made))

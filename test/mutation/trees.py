@@ -76,11 +76,12 @@ def give_away(folder: Path) -> None:
 @contextmanager
 def serving(folder: Path) -> Iterator[Server]:
     """Start the process that runs tests in a copy, and end it."""
+    here = folder / HERE.relative_to(ROOT)  # nobody may not read the tree, perhaps
     sources = [str(folder / "src" / path.name) for path in (folder / "src").iterdir()]
     (folder / "tmp").mkdir(exist_ok=True)
     give_away(folder / "tmp")
     environment = {
-        "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([*sources, str(HERE)]),
+        "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([*sources, str(here)]),
         "HOME": str(folder / "tmp"), "TMPDIR": str(folder / "tmp"), "OMP_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg", "TERM": "dumb",
         "MPLCONFIGDIR": str(folder / "tmp"), "ROS_LOCALHOST_ONLY": "1",
@@ -89,7 +90,7 @@ def serving(folder: Path) -> Iterator[Server]:
     with (folder / "errors").open("w") as errors:
         try:
             process = subprocess.Popen(
-                [sys.executable, str(HERE / "server.py")], cwd=folder, env=environment, text=True,
+                [sys.executable, str(here / "server.py")], cwd=folder, env=environment, text=True,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, **who,
             )  # type: ignore[call-overload]  # fmt: skip
         except PermissionError:
