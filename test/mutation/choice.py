@@ -44,43 +44,46 @@ class Maps:
         self._kind = "quick" if quick else "all"
         self._marks = "not slow and not thorough" if quick else "not slow"
         places = [str(p.relative_to(ROOT)) for p in (*ROOT.glob("src/*/test"), HERE.parent)]
-        self.places = sorted(places, key=lambda p: (not self._file(p).exists(), size(p), p))
+        kept = {place: self._kept(place) for place in places}
+        self._found = {place: found for place, (found, stale) in kept.items() if not stale}
+        self.places = sorted(places, key=lambda place: (place not in self._found, size(place)))
         self._locks = {place: Lock() for place in places}
-        self._found = dict[str, dict[str, Any]]()
 
     def get(self, place: str, server: Server) -> dict[str, Any]:
         """Return the map of a place; while another server makes it, make others."""
         for each in (place, *self.places):
-            if self._locks[each].acquire(blocking=False):
+            if place in self._found:
+                break
+            if each not in self._found and self._locks[each].acquire(blocking=False):
                 try:
-                    if each not in self._found:
-                        self._found[each] = self._read(each, server)
+                    self._found[each] = self._found.get(each) or self._made(each, server)
                 finally:
                     self._locks[each].release()
-            if place in self._found:
-                return self._found[place]
         with self._locks[place]:
             return self._found[place]
 
     def _file(self, place: str) -> Path:
         return self._folder / f"map_{self._kind}_{place.replace('/', '_')}.json"
 
-    def _read(self, place: str, server: Server) -> dict[str, Any]:
-        """Return the map of a place from its file, brought up to date."""
+    def _kept(self, place: str) -> tuple[dict[str, Any], set[str]]:
+        """Return the map of a place as its file has it, and the test modules to run for it."""
         file, found = self._file(place), {"tests": {}, "lines": {}, "files": {}}
         if file.exists():
             found = json.loads(file.read_text())
         modules = {str(p.relative_to(ROOT)) for p in (ROOT / place).glob("test_*.py")}
         stale = {path for path, was in found["files"].items() if digest(ROOT / path) != was}
-        stale |= modules - found["files"].keys()
-        if stale - modules or not found["tests"]:
-            found, stale = {"tests": {}, "lines": {}, "files": {}}, modules
-        if stale:
-            forget(found, stale)
-            self._run(place, sorted(stale & modules), server, found)
-            part = file.with_suffix(".part")
-            part.write_text(json.dumps(found))
-            part.replace(file)
+        if stale <= modules and found["files"]:
+            return found, stale | (modules - found["files"].keys())
+        return {"tests": {}, "lines": {}, "files": {}}, modules
+
+    def _made(self, place: str, server: Server) -> dict[str, Any]:
+        """Return the map of a place, brought up to date, and keep it."""
+        found, stale = self._kept(place)
+        forget(found, stale)
+        self._run(place, sorted(stale), server, found)
+        part = self._file(place).with_suffix(".part")
+        part.write_text(json.dumps(found))
+        part.replace(self._file(place))
         return found
 
     def _run(self, place: str, modules: list[str], server: Server, found: dict[str, Any]) -> None:
