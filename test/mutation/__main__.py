@@ -40,6 +40,7 @@ from trees import HERE, ROOT, Server, copies, serving
 
 SLOWER = 4.0  # times as long as without the error, and then it hangs
 START = 20.0  # s beside that: imports, and kernels to compile
+PASSED = (0, 5)  # exit status of pytest; 5: no tests
 ELSEWHERE = 150.0  # s of CPU time of each test file where no test runs the line
 
 
@@ -50,12 +51,10 @@ class Judge:
         servers: free ones.
         maps: of the tests to choose from.
         until: when no further one is begun, of the monotonic clock [s].
-        quick: whether only tests of single parts are tried.
     """
 
-    def __init__(self, servers: list[Server], maps: Maps, until: float, quick: bool) -> None:
+    def __init__(self, servers: list[Server], maps: Maps, until: float) -> None:
         self._servers, self._maps, self._until = Queue[Server](), maps, until
-        self._quick = quick
         for server in servers:
             self._servers.put(server)
 
@@ -87,19 +86,20 @@ class Judge:
         chosen, cpu = tests.of(mutant), 0.0
         if chosen:
             limit = START + SLOWER * sum(tests.time[name] for name in chosen)
-            answer = server.run(["-x", *chosen], limit)
+            modules = dict.fromkeys(name.partition("::")[0] for name in chosen)
+            answer = server.run(["-x", *modules], limit, chosen)
             cpu = answer["cpu"]
-            if answer["status"] != 0:
+            if answer["status"] not in PASSED:
                 result = "hangs" if answer["status"] == -1 else "killed"
                 return result, _failed(answer["tail"]), cpu
         if not last:
             return "left", "", cpu
         if chosen or Tests([self._maps.get(own_place(mutant), server)]).of(mutant):
             return "survived", "", cpu
-        for file in () if self._quick else nearest(mutant):
+        for file in nearest(mutant):
             answer = server.run(["-x", "-m", "not slow", file], ELSEWHERE)
             cpu += answer["cpu"]
-            if answer["status"] not in (0, 5, -1):  # 5: it has none; -1: too long to tell
+            if answer["status"] not in (*PASSED, -1):  # -1: too long to tell
                 return "killed", _failed(answer["tail"]), cpu
         return "unseen", "", cpu
 
@@ -176,11 +176,8 @@ def diff_of(mutant: Mutant) -> str:
 
 def explained(mutant: Mutant, reasons: list[dict[str, str]]) -> str:
     """Return why a survivor changes nothing that a test could see; "" if nobody has said."""
-    diff = diff_of(mutant)
-    for reason in reasons:
-        if reason["file"] == mutant.file and reason["diff"].strip() == diff.strip():
-            return reason["reason"]
-    return ""
+    told = mutant.file, diff_of(mutant).strip()
+    return next((r["reason"] for r in reasons if (r["file"], r["diff"].strip()) == told), "")
 
 
 def main(
@@ -190,9 +187,6 @@ def main(
     seed: Annotated[int, typer.Option(min=0, help="Of their choice.")] = 0,
     seconds: Annotated[float, typer.Option(help="After which no mutant is begun.")] = 3600.0,
     workers: Annotated[int, typer.Option(min=1, help="Copies of the tree, side by side.")] = 2,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Only tests of single parts, as make test-quick.")
-    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Judge survivors once more.")] = False,
     folder: Annotated[Path, typer.Option("--out", help="Keeps what is done.")] = Path(
         "runs/mutation"
@@ -206,10 +200,10 @@ def main(
     path = folder / f"{name}_{software()['code']}.jsonl"
     if again:
         forget_survivors(path)
-    study = {"package": package, "change": change, "seed": seed, "quick": quick}
+    study = {"package": package, "change": change, "seed": seed}
     until = time.monotonic() + seconds
     file = ResultsFile(path, "mutation", study)
-    rows = judge_all(mutants, file, workers, until, quick, tell=lambda row: as_json or show(row))
+    rows = judge_all(mutants, file, workers, until, tell=lambda row: as_json or show(row))
     if as_json:
         typer.echo(json.dumps({"mutants": rows, "counts": counts(rows)}))
         return
@@ -221,7 +215,6 @@ def judge_all(
     file: ResultsFile,
     workers: int,
     until: float,
-    quick: bool,
     tell: Callable[[dict[str, Any]], object],
 ) -> list[dict[str, Any]]:
     """Return what the tests make of mutants, of those for which the time suffices.
@@ -233,7 +226,7 @@ def judge_all(
     reasons = yaml.safe_load((HERE / "survivors.yaml").read_text(encoding="utf-8")) or []
     with copies(workers) as folders, ExitStack() as stack:
         servers = [stack.enter_context(serving(folder)) for folder in folders]
-        maps = Maps(file.path.parent, quick, until)
+        maps = Maps(file.path.parent, until)
         bar = stack.enter_context(progress())
         task = bar.add_task("mutants", total=len(mutants))
 
@@ -249,7 +242,7 @@ def judge_all(
 
         stack.enter_context(suppress(OutOfTimeError))
         stack.enter_context(kept_in(file))
-        judge = Judge(servers, maps, until, quick)
+        judge = Judge(servers, maps, until)
         ordered = sorted(mutants, key=lambda mutant: maps.places.index(own_place(mutant)))
         for method, some in ((judge.by_own, ordered), (judge.by_others, left)):
             run_pieces(method, ((m,) for m in some), threads=True, workers=workers, done=done)

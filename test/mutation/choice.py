@@ -35,14 +35,11 @@ class Maps:
 
     Args:
         folder: of the files.
-        quick: whether only tests of single parts are known.
         until: when no further tests are begun, of the monotonic clock [s].
     """
 
-    def __init__(self, folder: Path, quick: bool, until: float) -> None:
+    def __init__(self, folder: Path, until: float) -> None:
         self._folder, self._until = folder, until
-        self._kind = "quick" if quick else "all"
-        self._marks = "not slow and not thorough" if quick else "not slow"
         places = [str(p.relative_to(ROOT)) for p in (*ROOT.glob("src/*/test"), HERE.parent)]
         kept = {place: self._kept(place) for place in places}
         self._found = {place: found for place, (found, stale) in kept.items() if not stale}
@@ -63,23 +60,27 @@ class Maps:
             return self._found[place]
 
     def _file(self, place: str) -> Path:
-        return self._folder / f"map_{self._kind}_{place.replace('/', '_')}.json"
+        return self._folder / f"map_{place.replace('/', '_')}.json"
 
     def _kept(self, place: str) -> tuple[dict[str, Any], set[str]]:
         """Return the map of a place as its file has it, and the test modules to run for it."""
-        file, found = self._file(place), {"tests": {}, "lines": {}, "files": {}}
-        if file.exists():
-            found = json.loads(file.read_text())
         modules = {str(p.relative_to(ROOT)) for p in (ROOT / place).glob("test_*.py")}
-        stale = {path for path, was in found["files"].items() if digest(ROOT / path) != was}
-        if stale <= modules and found["files"]:
-            return found, stale | (modules - found["files"].keys())
+        if self._file(place).exists():
+            found = json.loads(self._file(place).read_text())
+            stale = {path for path, was in found["files"].items() if digest(ROOT / path) != was}
+            if stale <= modules:
+                return found, stale | (modules - found["files"].keys())
         return {"tests": {}, "lines": {}, "files": {}}, modules
 
     def _made(self, place: str, server: Server) -> dict[str, Any]:
         """Return the map of a place, brought up to date, and keep it."""
         found, stale = self._kept(place)
-        forget(found, stale)
+        gone = {name for name in found["tests"] if name.partition("::")[0] in stale}
+        for name in gone:
+            del found["tests"][name]
+        for lines in found["lines"].values():
+            for number, names in lines.items():
+                lines[number] = [name for name in names if name not in gone]
         self._run(place, sorted(stale), server, found)
         part = self._file(place).with_suffix(".part")
         part.write_text(json.dumps(found))
@@ -93,7 +94,7 @@ class Maps:
         count = f"{len(modules)} test module{'s' if len(modules) > 1 else ''}"
         log.print(f"running {count} of {place} once, to see which lines each test runs")
         made = server.folder / "tmp" / "map.json"
-        words = ["-p", "coverage_map", "-m", self._marks, *modules]
+        words = ["-p", "coverage_map", "-m", "not slow", *modules]
         answer = server.run(words, 7200.0, ACCORD_COVERAGE_MAP=str(made))
         if not made.exists():
             raise AccordError(f"the tests do not run: {answer['tail'].strip()[-300:]}")
@@ -118,18 +119,6 @@ def size(place: str) -> int:
 def digest(file: Path) -> str:
     """Return a digest of a file; "" if there is none."""
     return sha256(file.read_bytes()).hexdigest()[:16] if file.is_file() else ""
-
-
-def forget(found: dict[str, Any], modules: set[str]) -> None:
-    """Take the tests of modules out of a map."""
-    gone = {name for name in found["tests"] if name.partition("::")[0] in modules}
-    for name in gone:
-        del found["tests"][name]
-    for lines in found["lines"].values():
-        for number, names in lines.items():
-            lines[number] = [name for name in names if name not in gone]
-    for module in modules:
-        found["files"].pop(module, None)
 
 
 class Tests:

@@ -1,4 +1,4 @@
-"""Plugin of pytest: which lines each test runs, and which kernels it calls."""
+"""Plugins of pytest: which lines and kernels each test runs, and running chosen tests only."""
 
 from __future__ import annotations
 
@@ -12,6 +12,27 @@ from typing import Any
 import pytest
 
 OUT = "ACCORD_COVERAGE_MAP"  # environment variable: the file to write
+
+
+def name_of(item: pytest.Item) -> str:
+    """Return the name of a test, the same in each copy of the tree, whose path may be in it."""
+    return item.nodeid.replace(str(item.config.rootpath), ".")
+
+
+class Only:
+    """Run chosen tests, in their order. One that an error has renamed is left out.
+
+    Args:
+        names: of the tests.
+    """
+
+    def __init__(self, names: list[str]) -> None:
+        self._rank = {name: i for i, name in enumerate(names)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Take the chosen tests."""
+        chosen = (item for item in items if name_of(item) in self._rank)
+        items[:] = sorted(chosen, key=lambda item: self._rank[name_of(item)])
 
 
 class Recorder:
@@ -62,17 +83,17 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        self.test = item.nodeid
+        self.test = name_of(item)
         self.tests[self.test] = {"passed": True, "kernels": set()}
-        self._coverage.switch_context(item.nodeid)
+        self._coverage.switch_context(self.test)
         before = time.process_time()
         found = yield
         self.tests[self.test]["time"] = time.process_time() - before
         return found
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.outcome != "passed" and report.nodeid in self.tests:
-            self.tests[report.nodeid]["passed"] = False
+        if report.outcome != "passed":
+            self.tests[self.test]["passed"] = False
 
     def pytest_sessionfinish(self) -> None:
         self._coverage.stop()

@@ -83,11 +83,13 @@ def _test(job: dict[str, Any], log: Path) -> None:
     cpu = int(job["cpu"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5))
     import pytest
+    from coverage_map import Only
 
     words = [word for name in PLUGINS for word in ("-p", f"no:{name}")]
     code = 3
     try:
-        code = int(pytest.main([*words, "-q", "-rfE", "--no-header", *job["words"]]))
+        words += ["-q", "-rfE", "--no-header", *job["words"]]
+        code = int(pytest.main(words, [Only(job["only"])] if job["only"] else []))
     finally:
         sys.stdout.flush()
         os._exit(code)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +28,13 @@ class Server:
     folder: Path
     process: subprocess.Popen[str]
 
-    def run(self, words: list[str], cpu: float, **environment: str) -> dict[str, Any]:
-        """Run pytest in the copy."""
+    def run(
+        self, words: list[str], cpu: float, only: Sequence[str] = (), **environment: str
+    ) -> dict[str, Any]:
+        """Run pytest in the copy, only some tests where they are named."""
         job = {
-            "words": words, "cpu": cpu, "wall": 60.0 + 8.0 * cpu, "environment": environment,
-            "log": str(self.folder / "log"),
+            "words": words, "only": only, "cpu": cpu, "wall": 60.0 + 8.0 * cpu,
+            "environment": environment, "log": str(self.folder / "log"),
         }  # fmt: skip
         assert self.process.stdin and self.process.stdout
         self.process.stdin.write(json.dumps(job) + "\n")
