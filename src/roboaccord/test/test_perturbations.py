@@ -127,7 +127,7 @@ def test_at_a_creep_friction_falls_as_the_slip_speed_grows(snake: Setup) -> None
     creeping = replace(snake.initial, q=none, qd=none, twist=twist)
     losses = []
     for items in ([], [Perturbation("mujoco", "slip_speed", 2.0)]):
-        simulator = make_simulator(snake, "mujoco", 1e-6, perturbations=items)
+        simulator = make_simulator(snake, "mujoco", physics_step=1e-6, perturbations=items)
         simulator.reset(creeping)
         losses.append(1e-9 - simulator.step(Command(none), 1e-6).twist[1])
     assert losses[0] > 0.0
