@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from roboaccord import make_controller
-from roboaccord.scenario.files import scenario_names
+from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import find_robot, robot_names
 from roboaccord.testing import RobotConformance
 from roboaccord.testing.support import setup_of
@@ -21,8 +21,10 @@ for name in robot_names():
 @pytest.mark.parametrize("robot", robot_names())
 def test_a_controller_forgets_its_run_as_it_is_reset(robot: str) -> None:
     """The same states make the same commands once more, from each kind of controller."""
-    setups = [setup_of(robot, scenario) for scenario in scenario_names(find_robot(robot).package)]
-    for setup in {s.scenario.controller.get("name"): s for s in reversed(setups)}.values():
+    package = find_robot(robot).package
+    names = reversed(scenario_names(package))
+    kinds = {load_scenario(package, robot, n).controller.get("name"): n for n in names}
+    for setup in (setup_of(robot, scenario) for scenario in kinds.values()):
         start, controller, runs = setup.initial, make_controller(setup), []
         for _ in range(2):
             controller.reset(setup.scenario.seed)
