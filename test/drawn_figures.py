@@ -20,8 +20,7 @@ from roboaccord.report import drawing
 def keep_figures(patch: pytest.MonkeyPatch) -> dict[str, Figure]:
     """Return figures by the name of their file, from now on filled with each one that is written.
 
-    In each of them no words or marks of a legend hide others or leave the frame, and axes with
-    numbers say what they are of.
+    In each of them no words or marks of a legend hide others or leave the frame.
     """
     kept: dict[str, Figure] = {}
     save = drawing.save
@@ -29,22 +28,10 @@ def keep_figures(patch: pytest.MonkeyPatch) -> dict[str, Figure]:
     def keep(figure: Figure, path: File) -> None:
         save(figure, path)
         assert not hidden(figure), f"{path.name}: {hidden(figure)}"
-        assert not untitled(figure), f"{path.name}: {untitled(figure)}"
         kept[path.stem] = figure
 
     patch.setattr(drawing, "save", keep)
     return kept
-
-
-def untitled(figure: Figure) -> list[str]:
-    """Return the axes that have numbers and no title, by their places."""
-    return [
-        f"{name} axis of axes {i}"
-        for i, axes in enumerate(figure.axes)
-        for name, axis in axes._axis_map.items()
-        if axes.axison and not axis.get_label_text()
-        and any(text.get_text() for text in axis.get_ticklabels() if text.get_visible())
-    ]  # fmt: skip
 
 
 def hidden(figure: Figure) -> list[str]:
