@@ -48,7 +48,10 @@ class Recorder:
         self.tests = dict[str, dict[str, Any]]()
         self._closures = dict[Any, set[str]]()
         self._coverage = coverage.Coverage(
-            data_file=None, config_file=False, include=[f"{root}/src/*", f"{root}/test/*"]
+            data_file=None,
+            config_file=False,
+            include=[f"{root}/src/*", f"{root}/test/*"],
+            omit=[__file__],
         )
         self._coverage.start()
         self._watch_kernels()
