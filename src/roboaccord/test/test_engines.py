@@ -304,20 +304,6 @@ def test_reflected_inertia_adds_to_a_joint_in_mujoco_and_is_refused_by_dart() ->
     assert engine(pendulum(armature=np.zeros(1)), "dart")
 
 
-@pytest.mark.parametrize("name", ENGINES)
-@pytest.mark.parametrize("limit", [1.0, -1.0])
-def test_an_effort_beyond_its_limit_acts_as_the_limit(name: str, limit: float) -> None:
-    """On both sides: the joint moves as under the limit itself."""
-    start = RobotState(0.0, np.zeros(1), np.zeros(1), np.zeros(1))
-    rates = []
-    for effort in (limit, 5.0 * limit):
-        simulator = engine(pendulum(), name)
-        simulator.reset(start)
-        rates.append(simulator.step(Command(np.array([effort])), 0.01).qd[0])
-    assert rates[0] * limit > 0.0
-    assert rates[0] == rates[1]
-
-
 @pytest.mark.parametrize(("effort", "stop"), [(100.0, 0.3), (-100.0, -0.4)])
 @pytest.mark.parametrize("step", [1e-3, 5e-4])
 def test_mujocos_stops_are_as_stiff_as_mujoco_allows(
