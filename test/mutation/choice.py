@@ -81,7 +81,8 @@ class Maps:
         for lines in found["lines"].values():
             for number, names in lines.items():
                 lines[number] = [name for name in names if name not in gone]
-        self._run(place, sorted(stale), server, found)
+        if stale:
+            self._run(place, sorted(stale), server, found)
         part = self._file(place).with_suffix(".part")
         part.write_text(json.dumps(found))
         part.replace(self._file(place))
