@@ -49,6 +49,6 @@ def test_results_come_by_package_and_edits_rerun_what_they_concern(tree: Path) -
     assert mutation(tree, 0) == [*pear, "2 test modules of apple", "killed apple"]
     assert mutation(tree, 1) == ["killed pear", "killed apple"]
     (tree / "src/pear/pear/growth.py").write_text(CODE + "# in a year\n")
-    assert mutation(tree, 2) == [*pear, "killed apple"]
+    assert mutation(tree, 2) == ["killed apple", *pear]
     (tree / "src/apple/test/test_longer.py").write_text(TEST.format("apple"))
     assert "1 test module of apple" in mutation(tree, 3)
