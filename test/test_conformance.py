@@ -1,8 +1,14 @@
 """Every robot that is installed keeps the rules of all robots."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
-from roboaccord.scenario.setup import robot_names
+from roboaccord import make_controller
+from roboaccord.scenario.files import load_scenario, scenario_names
+from roboaccord.scenario.setup import find_robot, robot_names
 from roboaccord.testing import RobotConformance
+from roboaccord.testing.support import setup_of
 
 pytestmark = pytest.mark.thorough
 pytest.mark.slow(RobotConformance.test_every_parameter_counts)
@@ -10,3 +16,21 @@ pytest.mark.slow(RobotConformance.test_every_parameter_counts)
 for name in robot_names():
     title = f"Test{name.title().replace('_', '')}"
     globals()[title] = type(title, (RobotConformance,), {"robot": name, "__module__": __name__})
+
+
+@pytest.mark.parametrize("robot", robot_names())
+def test_a_controller_forgets_its_run_as_it_is_reset(robot: str) -> None:
+    """The same states make the same commands once more, from each kind of controller."""
+    package = find_robot(robot).package
+    names = reversed(scenario_names(package))
+    kinds = {load_scenario(package, robot, n).controller.get("name"): n for n in names}
+    for setup in (setup_of(robot, scenario) for scenario in kinds.values()):
+        start, controller, runs = setup.initial, make_controller(setup), []
+        for _ in range(2):
+            controller.reset(setup.scenario.seed)
+            times = setup.scenario.control_period * np.arange(4)
+            states = [replace(start, time=t, q=start.q + t, qd=start.qd + t) for t in times]
+            runs.append([controller.update(state, None) for state in states])
+        for one, other in zip(*runs, strict=True):
+            assert one.effort.tolist() == other.effort.tolist()
+            assert one.switches == other.switches

@@ -74,6 +74,7 @@ def test_the_command_prints_types_units_and_defaults(capsys: pytest.CaptureFixtu
     assert keys["parameters.link_mass"]["unit"] == "kg"
     assert keys["parameters.joints"]["kind"] == "int"
     assert keys["friction.slip_speed"]["unit"] == "m/s"
+    assert keys["controller.friction"]["value"] == "{}"
     assert keys["initial.spread_q"]["meaning"]
     assert keys["crosscheck.tolerances.one_step"]["default"] == "0.001"
     assert run(["scenario", "snake", "serpenoid"]) == 0

@@ -14,12 +14,12 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -28,22 +28,20 @@ from typing import Annotated, Any
 
 import typer
 import yaml
-from choice import Tests, coverage_map, nearest
+from choice import Maps, OutOfTimeError, Tests, nearest
+from rich.table import Table
 from roboaccord.cli.console import log, make_table, out, progress
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.pieces import kept_in, run_pieces
 from roboaccord.run.results_file import ResultsFile
 from roboaccord.run.software import software
 from sites import Mutant, find_mutants, modules, parses
-from trees import HERE, ROOT, Server, copies, give_away, serving
+from trees import HERE, ROOT, Server, copies, serving
 
 SLOWER = 4.0  # times as long as without the error, and then it hangs
 START = 20.0  # s beside that: imports, and kernels to compile
+PASSED = (0, 5)  # exit status of pytest; 5: no tests
 ELSEWHERE = 150.0  # s of CPU time of each test file where no test runs the line
-
-
-class OutOfTimeError(Exception):
-    """The time is over."""
 
 
 class Judge:
@@ -51,50 +49,77 @@ class Judge:
 
     Args:
         servers: free ones.
-        tests: to choose from.
+        maps: of the tests to choose from.
         until: when no further one is begun, of the monotonic clock [s].
-        quick: whether only tests of single parts are tried.
     """
 
-    def __init__(self, servers: list[Server], tests: Tests, until: float, quick: bool) -> None:
-        self._servers, self._tests, self._until = Queue[Server](), tests, until
-        self._quick = quick
+    def __init__(self, servers: list[Server], maps: Maps, until: float) -> None:
+        self._servers, self._maps, self._until = Queue[Server](), maps, until
         for server in servers:
             self._servers.put(server)
 
-    def judge(self, mutant: Mutant) -> dict[str, Any]:
+    def by_own(self, mutant: Mutant) -> dict[str, Any]:
+        """Return what the tests of the mutant's package make of it; "left" if they pass."""
+        return self._judge(mutant, [own_place(mutant)], last=False)
+
+    def by_others(self, mutant: Mutant) -> dict[str, Any]:
+        """Return what the tests of other places make of a mutant that is left."""
+        others = [place for place in self._maps.places if place != own_place(mutant)]
+        return self._judge(mutant, others, last=True)
+
+    def _judge(self, mutant: Mutant, places: list[str], last: bool) -> dict[str, Any]:
         """Return the result, the test that told, and the CPU time [s]."""
         server = self._servers.get()
         try:
             if time.monotonic() > self._until:
                 raise OutOfTimeError
-            path = server.folder / mutant.file
-            source, stat = path.read_bytes(), path.stat()
-            path.write_bytes(mutant.apply(source))
-            try:
-                return {"mutant": asdict(mutant)} | self._try(mutant, server)
-            finally:
-                path.write_bytes(source)
-                os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+            chosen = Tests([self._maps.get(place, server) for place in places])
+            with mutated(mutant, server):
+                result, by, cpu = self._try(mutant, chosen, server, last)
+            return {"mutant": asdict(mutant), "result": result, "by": by, "cpu": cpu}
         finally:
             self._servers.put(server)
 
-    def _try(self, mutant: Mutant, server: Server) -> dict[str, Any]:
-        chosen, cpu = self._tests.of(mutant), 0.0
+    def _try(
+        self, mutant: Mutant, tests: Tests, server: Server, last: bool
+    ) -> tuple[str, str, float]:
+        chosen, cpu = tests.of(mutant), 0.0
         if chosen:
-            limit = START + SLOWER * sum(self._tests.time[name] for name in chosen)
-            answer = server.run(["-x", *chosen], limit)
+            limit = START + SLOWER * sum(tests.time[name] for name in chosen)
+            modules = dict.fromkeys(name.partition("::")[0] for name in chosen)
+            answer = server.run(["-x", *modules], limit, chosen)
             cpu = answer["cpu"]
-            if answer["status"] != 0:
+            if answer["status"] not in PASSED:
                 result = "hangs" if answer["status"] == -1 else "killed"
-                return {"result": result, "by": _failed(answer["tail"]), "cpu": cpu}
-            return {"result": "survived", "by": "", "cpu": cpu}
-        for file in () if self._quick else nearest(mutant):
+                return result, _failed(answer["tail"]), cpu
+        if not last:
+            return "left", "", cpu
+        if chosen or Tests([self._maps.get(own_place(mutant), server)]).of(mutant):
+            return "survived", "", cpu
+        for file in nearest(mutant):
             answer = server.run(["-x", "-m", "not slow", file], ELSEWHERE)
             cpu += answer["cpu"]
-            if answer["status"] not in (0, 5, -1):  # 5: it has none; -1: too long to tell
-                return {"result": "killed", "by": _failed(answer["tail"]), "cpu": cpu}
-        return {"result": "unseen", "by": "", "cpu": cpu}
+            if answer["status"] not in (*PASSED, -1):  # -1: too long to tell
+                return "killed", _failed(answer["tail"]), cpu
+        return "unseen", "", cpu
+
+
+@contextmanager
+def mutated(mutant: Mutant, server: Server) -> Iterator[None]:
+    """Put an error into a server's copy, and take it out again."""
+    path = server.folder / mutant.file
+    source, stat = path.read_bytes(), path.stat()
+    path.write_bytes(mutant.apply(source))
+    try:
+        yield
+    finally:
+        path.write_bytes(source)
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def own_place(mutant: Mutant) -> str:
+    """Return where the tests of a mutant's package are."""
+    return f"src/{mutant.file.split('/')[1]}/test"
 
 
 def _failed(tail: str) -> str:
@@ -151,11 +176,8 @@ def diff_of(mutant: Mutant) -> str:
 
 def explained(mutant: Mutant, reasons: list[dict[str, str]]) -> str:
     """Return why a survivor changes nothing that a test could see; "" if nobody has said."""
-    diff = diff_of(mutant)
-    for reason in reasons:
-        if reason["file"] == mutant.file and reason["diff"].strip() == diff.strip():
-            return reason["reason"]
-    return ""
+    told = mutant.file, diff_of(mutant).strip()
+    return next((r["reason"] for r in reasons if (r["file"], r["diff"].strip()) == told), "")
 
 
 def main(
@@ -165,9 +187,6 @@ def main(
     seed: Annotated[int, typer.Option(min=0, help="Of their choice.")] = 0,
     seconds: Annotated[float, typer.Option(help="After which no mutant is begun.")] = 3600.0,
     workers: Annotated[int, typer.Option(min=1, help="Copies of the tree, side by side.")] = 2,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Only tests of single parts, as make test-quick.")
-    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Judge survivors once more.")] = False,
     folder: Annotated[Path, typer.Option("--out", help="Keeps what is done.")] = Path(
         "runs/mutation"
@@ -181,53 +200,61 @@ def main(
     path = folder / f"{name}_{software()['code']}.jsonl"
     if again:
         forget_survivors(path)
-    study = {"package": package, "change": change, "seed": seed, "quick": quick}
+    study = {"package": package, "change": change, "seed": seed}
     until = time.monotonic() + seconds
-    found = judge_all(mutants, ResultsFile(path, "mutation", study), workers, until, quick)
-    reasons = yaml.safe_load((HERE / "survivors.yaml").read_text(encoding="utf-8")) or []
-    rows = [
-        asdict(m) | found[m] | {"diff": diff_of(m), "reason": explained(m, reasons)}
-        for m in mutants
-        if m in found
-    ]
+    file = ResultsFile(path, "mutation", study)
+    rows = judge_all(mutants, file, workers, until, tell=lambda row: as_json or show(row))
     if as_json:
         typer.echo(json.dumps({"mutants": rows, "counts": counts(rows)}))
         return
-    show(rows, len(mutants))
+    out.print(table_of(rows, len(mutants)))
 
 
 def judge_all(
-    mutants: list[Mutant], file: ResultsFile, workers: int, until: float, quick: bool
-) -> dict[Mutant, dict[str, Any]]:
-    """Return what the tests make of mutants, of those for which the time suffices."""
-    found = dict[Mutant, dict[str, Any]]()
+    mutants: list[Mutant],
+    file: ResultsFile,
+    workers: int,
+    until: float,
+    tell: Callable[[dict[str, Any]], object],
+) -> list[dict[str, Any]]:
+    """Return what the tests make of mutants, of those for which the time suffices.
+
+    Each is first given to the tests of its package, for which one map is enough, and what they
+    leave to those of other places.
+    """
+    rows, left = list[dict[str, Any]](), list[Mutant]()
+    reasons = yaml.safe_load((HERE / "survivors.yaml").read_text(encoding="utf-8")) or []
     with copies(workers) as folders, ExitStack() as stack:
         servers = [stack.enter_context(serving(folder)) for folder in folders]
-        tests = Tests(coverage_map(servers[0], file.path.parent, quick))
-        for folder in folders[1:]:  # kernels that are compiled by now
-            shutil.copytree(folders[0] / "src", folder / "src", dirs_exist_ok=True)
-            give_away(folder / "src")
+        maps = Maps(file.path.parent, until)
         bar = stack.enter_context(progress())
         task = bar.add_task("mutants", total=len(mutants))
 
         def done(result: dict[str, Any]) -> None:
-            found[Mutant(**result["mutant"])] = result
+            mutant = Mutant(**result["mutant"])
+            if result["result"] == "left":
+                left.append(mutant)
+                return
+            reason = {"diff": diff_of(mutant), "reason": explained(mutant, reasons)}
+            rows.append(asdict(mutant) | result | reason)
             bar.advance(task)
+            tell(rows[-1])
 
         stack.enter_context(suppress(OutOfTimeError))
         stack.enter_context(kept_in(file))
-        judge = Judge(servers, tests, until, quick)
-        run_pieces(judge.judge, ((m,) for m in mutants), threads=True, workers=workers, done=done)
-    return found
+        judge = Judge(servers, maps, until)
+        ordered = sorted(mutants, key=lambda mutant: maps.places.index(own_place(mutant)))
+        for method, some in ((judge.by_own, ordered), (judge.by_others, left)):
+            run_pieces(method, ((m,) for m in some), threads=True, workers=workers, done=done)
+    return sorted(rows, key=lambda row: mutants.index(Mutant(**row["mutant"])))
 
 
 def forget_survivors(path: Path) -> None:
     """Take the survivors out of a file, to be judged again."""
     if path.exists():
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        path.write_text(
-            "".join(x for x in lines if not re.search('"(survived|unseen)"', x)), encoding="utf-8"
-        )
+        kept = [x for x in lines if not re.search('"(left|survived|unseen)"', x)]
+        path.write_text("".join(kept), encoding="utf-8")
 
 
 def counts(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
@@ -241,25 +268,27 @@ def counts(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
     return {name: dict(counter) for name, counter in sorted(found.items())}
 
 
-def show(rows: list[dict[str, Any]], asked: int) -> None:
-    """Print survivors and the table."""
-    for row in rows:
-        if row["result"] in ("survived", "unseen"):
-            out.print(
-                f"{row['result']}: {row['file']}:{row['line']} {row['operator']}",
-                style="bold",
-                markup=False,
-            )
-            out.print(row["diff"], markup=False, highlight=False)
-            if row["reason"]:
-                out.print(f"explained: {row['reason']}", markup=False)
+def show(row: dict[str, Any]) -> None:
+    """Print what became of a mutant; of a survivor the lines that differ."""
+    place = f"{row['result']}: {row['file']}:{row['line']} {row['operator']}"
+    if row["result"] in ("killed", "hangs"):
+        out.print(f"{place} by {row['by']}", markup=False, highlight=False, soft_wrap=True)
+        return
+    out.print(place, style="bold", markup=False)
+    out.print(row["diff"], markup=False, highlight=False)
+    if row["reason"]:
+        out.print(f"explained: {row['reason']}", markup=False)
+
+
+def table_of(rows: list[dict[str, Any]], asked: int) -> Table:
+    """Return how many mutants of each package there were of each result."""
     names = ("killed", "hangs", "survived", "explained", "unseen")
     table = make_table("package", *names, "share\n[%]", title=f"{len(rows)} of {asked} mutants")
     for package, count in counts(rows).items():
         dead = count.get("killed", 0) + count.get("hangs", 0)
         share = 100.0 * dead / sum(count.values())
         table.add_row(package, *(str(count.get(name, 0)) for name in names), f"{share:.1f}")
-    out.print(table)
+    return table
 
 
 if __name__ == "__main__":

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import json
 import re
-import shutil
+import time
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from roboaccord.cli.console import log
 from roboaccord.contract.errors import AccordError
+from roboaccord.run.software import SHARED
 from sites import Mutant
 from trees import HERE, ROOT, Server
 
@@ -20,68 +23,134 @@ MOST = 60.0  # s of CPU time of the tests that are tried on a mutant
 FILES = 3  # nearest to a module that tests run in processes of their own, where nothing is seen
 
 
-def tree_digest() -> str:
-    """Return a digest of all code and tests."""
-    digest = sha256()
-    for path in sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("test/*.py")]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+class OutOfTimeError(Exception):
+    """The time is over."""
 
 
-def coverage_map(server: Server, folder: Path, quick: bool) -> dict[str, Any]:
-    """Return which tests run a line or call a kernel: from files, or by running them once."""
-    found: dict[str, Any] = {"tests": {}, "lines": {}}
-    for place in sorted(str(p.relative_to(ROOT)) for p in (*ROOT.glob("src/*/test"), HERE.parent)):
-        name = f"{'quick' if quick else 'all'}_{place.replace('/', '_')}"
-        file = folder / f"map_{tree_digest()}_{name}.json"
-        if not file.exists():
-            log.print(f"running the tests in {place} once, to see which lines each of them runs")
-            made = server.folder / "tmp" / "map.json"
-            marks = "not slow and not thorough" if quick else "not slow"
-            words = ["-p", "coverage_map", "-m", marks, place]
-            answer = server.run(words, 7200.0, ACCORD_COVERAGE_MAP=str(made))
-            if not made.exists():
-                raise AccordError(f"the tests do not run: {answer['tail'].strip()[-300:]}")
-            shutil.copyfile(made, file)
-            made.unlink()
-        some = json.loads(file.read_text())
+class Maps:
+    """Know which tests run a line or call a kernel, by running those of a place when first asked.
+
+    What is found is kept in files. Where the code and data that a place's tests use have not
+    changed, only its test modules that have are run again.
+
+    Args:
+        folder: of the files.
+        until: when no further tests are begun, of the monotonic clock [s].
+    """
+
+    def __init__(self, folder: Path, until: float) -> None:
+        self._folder, self._until = folder, until
+        places = [str(p.relative_to(ROOT)) for p in (*ROOT.glob("src/*/test"), HERE.parent)]
+        kept = {place: self._kept(place) for place in places}
+        self._found = {place: found for place, (found, stale) in kept.items() if not stale}
+        self.places = sorted(places, key=lambda place: (place not in self._found, size(place)))
+        self._locks = {place: Lock() for place in places}
+
+    def get(self, place: str, server: Server) -> dict[str, Any]:
+        """Return the map of a place; while another server makes it, make others."""
+        for each in (place, *self.places):
+            if place in self._found:
+                break
+            if each not in self._found and self._locks[each].acquire(blocking=False):
+                try:
+                    self._found[each] = self._found.get(each) or self._made(each, server)
+                finally:
+                    self._locks[each].release()
+        with self._locks[place]:
+            return self._found[place]
+
+    def _file(self, place: str) -> Path:
+        return self._folder / f"map_{place.replace('/', '_')}.json"
+
+    def _kept(self, place: str) -> tuple[dict[str, Any], set[str]]:
+        """Return the map of a place as its file has it, and the test modules to run for it."""
+        modules = {str(p.relative_to(ROOT)) for p in (ROOT / place).glob("test_*.py")}
+        if self._file(place).exists():
+            found = json.loads(self._file(place).read_text())
+            stale = {path for path, was in found["files"].items() if digest(ROOT / path) != was}
+            if stale <= modules:
+                return found, stale | (modules - found["files"].keys())
+        return {"tests": {}, "lines": {}, "files": {}}, modules
+
+    def _made(self, place: str, server: Server) -> dict[str, Any]:
+        """Return the map of a place, brought up to date, and keep it."""
+        found, stale = self._kept(place)
+        gone = {name for name in found["tests"] if name.partition("::")[0] in stale}
+        for name in gone:
+            del found["tests"][name]
+        for lines in found["lines"].values():
+            for number, names in lines.items():
+                lines[number] = [name for name in names if name not in gone]
+        if stale:
+            self._run(place, sorted(stale), server, found)
+        part = self._file(place).with_suffix(".part")
+        part.write_text(json.dumps(found))
+        part.replace(self._file(place))
+        return found
+
+    def _run(self, place: str, modules: list[str], server: Server, found: dict[str, Any]) -> None:
+        """Run test modules, and add to a map what they do."""
+        if time.monotonic() > self._until:
+            raise OutOfTimeError
+        count = f"{len(modules)} test module{'s' if len(modules) > 1 else ''}"
+        log.print(f"running {count} of {place} once, to see which lines each test runs")
+        made = server.folder / "tmp" / "map.json"
+        words = ["-p", "coverage_map", "-m", "not slow", *modules]
+        answer = server.run(words, 7200.0, ACCORD_COVERAGE_MAP=str(made))
+        if not made.exists():
+            raise AccordError(f"the tests do not run: {answer['tail'].strip()[-300:]}")
+        some = json.loads(made.read_text())
+        made.unlink()
         found["tests"] |= some["tests"]
         for path, lines in some["lines"].items():
             here = found["lines"].setdefault(path, {})
             for number, names in lines.items():
                 here.setdefault(number, []).extend(names)
-    return found
+        packages = {path.split("/")[1] for path in found["lines"] if path.startswith("src/")}
+        data = (p for n in packages for kind in SHARED for p in ROOT.glob(f"src/{n}/{kind}/**/*"))
+        files = {*modules, *found["lines"], *(str(p.relative_to(ROOT)) for p in data)}
+        found["files"] |= {path: digest(server.folder / path) for path in files}
+
+
+def size(place: str) -> int:
+    """Return the length of the tests of a place, by which the quicker ones are guessed."""
+    return sum(path.stat().st_size for path in (ROOT / place).glob("*.py"))
+
+
+def digest(file: Path) -> str:
+    """Return a digest of a file; "" if there is none."""
+    return sha256(file.read_bytes()).hexdigest()[:16] if file.is_file() else ""
 
 
 class Tests:
     """Choose the tests for a mutant.
 
     Args:
-        found: of `coverage_map`.
+        maps: of `Maps`.
     """
 
-    def __init__(self, found: dict[str, Any]) -> None:
-        self._lines = found["lines"]
-        self.time = {name: test["time"] for name, test in found["tests"].items() if test["passed"]}
-        self._kernels: dict[str, set[str]] = {}
-        for name, test in found["tests"].items():
-            for kernel in test["kernels"]:
-                self._kernels.setdefault(kernel, set()).add(name)
+    def __init__(self, maps: Sequence[dict[str, Any]]) -> None:
+        self._maps = maps
+        self.time = {
+            name: test["time"]
+            for found in maps
+            for name, test in found["tests"].items()
+            if test["passed"]
+        }
 
     def of(self, mutant: Mutant) -> list[str]:
         """Return the tests that run its line, then others of their files, the fastest first."""
-        lines = self._lines.get(mutant.file, {})
         exact = set[str]()
-        if mutant.function:
-            for number in range(mutant.line, mutant.last + 1):
-                exact.update(lines.get(str(number), ()))
-        else:  # run when the module is imported, by whichever test was the first
-            exact.update(*lines.values())
         prefix = f"{mutant.file}:{mutant.function}" if mutant.kernel else f"{mutant.file}:"
-        if mutant.kernel or not mutant.function:
-            for kernel, tests in self._kernels.items():
-                if kernel.startswith(prefix):
-                    exact |= tests
+        for found in self._maps:
+            lines = found["lines"].get(mutant.file, {})
+            # A module's own lines are run when it is imported, by whichever test was the first.
+            numbers = range(mutant.line, mutant.last + 1) if mutant.function else lines
+            exact.update(*(lines.get(str(number), ()) for number in numbers))
+            if mutant.kernel or not mutant.function:
+                for name, test in found["tests"].items():
+                    if any(kernel.startswith(prefix) for kernel in test["kernels"]):
+                        exact.add(name)
         files = {name.partition("::")[0] for name in exact}
         beside = {name for name in self.time if name.partition("::")[0] in files} - exact
         chosen, spent = list[str](), 0.0

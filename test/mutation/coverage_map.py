@@ -1,4 +1,4 @@
-"""Plugin of pytest: which lines each test runs, and which kernels it calls."""
+"""Plugins of pytest: which lines and kernels each test runs, and running chosen tests only."""
 
 from __future__ import annotations
 
@@ -14,6 +14,27 @@ import pytest
 OUT = "ACCORD_COVERAGE_MAP"  # environment variable: the file to write
 
 
+def name_of(item: pytest.Item) -> str:
+    """Return the name of a test, the same in each copy of the tree, whose path may be in it."""
+    return item.nodeid.replace(str(item.config.rootpath), ".")
+
+
+class Only:
+    """Run chosen tests, in their order. One that an error has renamed is left out.
+
+    Args:
+        names: of the tests.
+    """
+
+    def __init__(self, names: list[str]) -> None:
+        self._rank = {name: i for i, name in enumerate(names)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Take the chosen tests."""
+        chosen = (item for item in items if name_of(item) in self._rank)
+        items[:] = sorted(chosen, key=lambda item: self._rank[name_of(item)])
+
+
 class Recorder:
     """Record tests with their time, whether they pass, lines by file, and kernels.
 
@@ -27,7 +48,10 @@ class Recorder:
         self.tests = dict[str, dict[str, Any]]()
         self._closures = dict[Any, set[str]]()
         self._coverage = coverage.Coverage(
-            data_file=None, config_file=False, include=[f"{root}/src/*"], omit=["*/test/*"]
+            data_file=None,
+            config_file=False,
+            include=[f"{root}/src/*", f"{root}/test/*"],
+            omit=[__file__],
         )
         self._coverage.start()
         self._watch_kernels()
@@ -62,25 +86,27 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        self.test = item.nodeid
+        self.test = name_of(item)
         self.tests[self.test] = {"passed": True, "kernels": set()}
-        self._coverage.switch_context(item.nodeid)
+        self._coverage.switch_context(self.test)
         before = time.process_time()
         found = yield
         self.tests[self.test]["time"] = time.process_time() - before
         return found
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.outcome != "passed" and report.nodeid in self.tests:
-            self.tests[report.nodeid]["passed"] = False
+        if report.outcome != "passed":
+            self.tests[self.test]["passed"] = False
 
     def pytest_sessionfinish(self) -> None:
         self._coverage.stop()
         data, lines = self._coverage.get_data(), dict[str, dict[str, list[str]]]()
         for file in data.measured_files():
             path = str(Path(file).relative_to(self.root))
-            contexts = data.contexts_by_lineno(file)
-            lines[path] = {str(n): sorted(set(names) - {""}) for n, names in contexts.items()}
+            tested = path.startswith("src/") and path.split("/")[2] != "test"
+            contexts = data.contexts_by_lineno(file) if tested else {}
+            by_line = {str(n): [name for name in names if name] for n, names in contexts.items()}
+            lines[path] = {number: names for number, names in by_line.items() if names}
         tests = {n: t | {"kernels": sorted(t["kernels"])} for n, t in self.tests.items()}
         Path(os.environ[OUT]).write_text(json.dumps({"tests": tests, "lines": lines}))
 

@@ -7,6 +7,7 @@ machine does not change, and on the time by the clock, for what only waits.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
 import json
 import os
@@ -27,6 +28,7 @@ PLUGINS = ("cacheprovider", "xdist", "pytest_cov", "benchmark", "rerunfailures",
 
 def serve() -> None:
     """Run until nothing more is asked."""
+    end_with_parent()
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -65,8 +67,14 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     return {"status": exited, "cpu": spent, "tail": log.read_text(errors="replace")[-2000:]}
 
 
+def end_with_parent() -> None:
+    """Let the system end this process with the one that started it, however that ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def _test(job: dict[str, Any], log: Path) -> None:
     """Run pytest in this process, which ends with it."""
+    end_with_parent()
     os.setpgid(0, 0)
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for number in (1, 2):
@@ -75,11 +83,13 @@ def _test(job: dict[str, Any], log: Path) -> None:
     cpu = int(job["cpu"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5))
     import pytest
+    from coverage_map import Only
 
     words = [word for name in PLUGINS for word in ("-p", f"no:{name}")]
     code = 3
     try:
-        code = int(pytest.main([*words, "-q", "-rfE", "--no-header", *job["words"]]))
+        words += ["-q", "-rfE", "--no-header", *job["words"]]
+        code = int(pytest.main(words, [Only(job["only"])] if job["only"] else []))
     finally:
         sys.stdout.flush()
         os._exit(code)

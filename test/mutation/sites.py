@@ -27,7 +27,7 @@ class Mutant:
     Args:
         file: relative to the repository.
         line, last: of the statement that holds it.
-        function: that holds it, its qualified name; "" at the top of a module.
+        function: that holds it, its qualified name; "" for what is run as a module is imported.
         kernel: whether that is compiled.
         operator: kind of the error.
         start, end: of the bytes.
@@ -72,6 +72,7 @@ class Finder(ast.NodeVisitor):
         for line in source.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
         self._names, self._kernels = list[str](), list[bool]()
+        self._functions = list[ast.stmt]()
         self._statement: ast.stmt | None = None
         self.visit(ast.parse(source))
 
@@ -96,7 +97,9 @@ class Finder(ast.NodeVisitor):
                     self.visit(child)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._functions.append(node)
         self._enter(node, any(ast.unparse(d) == "kernel" for d in node.decorator_list))
+        self._functions.pop()
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._enter(node, False)
@@ -119,10 +122,12 @@ class Finder(ast.NodeVisitor):
     def _mutate(self, node: ast.AST) -> None:
         for operator, start, end, text in self._errors(node):
             statement = self._statement or node
+            within = any(function is not statement for function in self._functions)
             self.found.append(
                 Mutant(
-                    self.file, statement.lineno, self._last(statement), ".".join(self._names),
-                    any(self._kernels), operator, start, end, text,
+                    self.file, statement.lineno, self._last(statement),
+                    ".".join(self._names) if within else "", any(self._kernels), operator, start,
+                    end, text,
                 )
             )  # fmt: skip
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +28,13 @@ class Server:
     folder: Path
     process: subprocess.Popen[str]
 
-    def run(self, words: list[str], cpu: float, **environment: str) -> dict[str, Any]:
-        """Run pytest in the copy."""
+    def run(
+        self, words: list[str], cpu: float, only: Sequence[str] = (), **environment: str
+    ) -> dict[str, Any]:
+        """Run pytest in the copy, only some tests where they are named."""
         job = {
-            "words": words, "cpu": cpu, "wall": 60.0 + 8.0 * cpu, "environment": environment,
-            "log": str(self.folder / "log"),
+            "words": words, "only": only, "cpu": cpu, "wall": 60.0 + 8.0 * cpu,
+            "environment": environment, "log": str(self.folder / "log"),
         }  # fmt: skip
         assert self.process.stdin and self.process.stdout
         self.process.stdin.write(json.dumps(job) + "\n")
@@ -52,7 +54,8 @@ def copies(count: int) -> Iterator[list[Path]]:
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     files = [Path(name) for name in listed.split("\0") if name]
-    files += [p.relative_to(ROOT) for p in ROOT.glob("src/*/*.egg-info/*") if p.is_file()]
+    for beside in ("src/*/*.egg-info/*", "src/**/__pycache__/*.nb?"):  # names, compiled kernels
+        files += [p.relative_to(ROOT) for p in ROOT.glob(beside) if p.is_file()]
     with tempfile.TemporaryDirectory(prefix="mutation_", ignore_cleanup_errors=True) as top:
         Path(top).chmod(0o755)
         found = [Path(top, f"tree_{i}") for i in range(count)]
@@ -75,11 +78,12 @@ def give_away(folder: Path) -> None:
 @contextmanager
 def serving(folder: Path) -> Iterator[Server]:
     """Start the process that runs tests in a copy, and end it."""
+    here = folder / HERE.relative_to(ROOT)  # nobody may not read the tree, perhaps
     sources = [str(folder / "src" / path.name) for path in (folder / "src").iterdir()]
     (folder / "tmp").mkdir(exist_ok=True)
     give_away(folder / "tmp")
     environment = {
-        "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([*sources, str(HERE)]),
+        "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([*sources, str(here)]),
         "HOME": str(folder / "tmp"), "TMPDIR": str(folder / "tmp"), "OMP_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg", "TERM": "dumb",
         "MPLCONFIGDIR": str(folder / "tmp"), "ROS_LOCALHOST_ONLY": "1",
@@ -88,7 +92,7 @@ def serving(folder: Path) -> Iterator[Server]:
     with (folder / "errors").open("w") as errors:
         try:
             process = subprocess.Popen(
-                [sys.executable, str(HERE / "server.py")], cwd=folder, env=environment, text=True,
+                [sys.executable, str(here / "server.py")], cwd=folder, env=environment, text=True,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, **who,
             )  # type: ignore[call-overload]  # fmt: skip
         except PermissionError:

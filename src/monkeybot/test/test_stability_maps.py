@@ -171,8 +171,11 @@ def test_the_picture_of_a_design_marks_both_robots(shapes, tmp_path, monkeypatch
     shown = keep_figures(monkeypatch)
     report, best = shipped_robot(REPORT), better_robot(shapes, "radius")
     write_design(shapes, "radius", report, best, tmp_path / "radius.svg")
-    dots = [line.get_xydata().tolist() for line in shown["radius"].axes[0].lines[-2:]]
+    axes = shown["radius"].axes[0]
+    dots = [line.get_xydata().tolist() for line in axes.lines[-2:]]
     assert dots == [[[one.shape.centre, one.shape.inertia]] for one in (report, best)]
+    words = [text.get_text() for legend in shown["radius"].legends for text in legend.get_texts()]
+    assert words[-2:] == ["this robot", "the best by this"]
 
 
 def test_a_flood_goes_round_what_it_cannot_enter():

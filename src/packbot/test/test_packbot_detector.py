@@ -12,6 +12,7 @@ from packbot.failures.detection_study import Bench, judge_trial, summary
 from packbot.failures.detector import Detector, detections
 from packbot.failures.filters import Prediction
 from packbot.failures.probing import Prober
+from packbot.failures.touching import Touching
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.simulators.reference import PackbotReference
@@ -256,3 +257,13 @@ def test_the_figure_of_the_study_has_delays_over_false_alarms(tmp_path, monkeypa
     assert (median, late) == ([[3.0, 10.0], [0.5, 20.0]], [[3.0, 30.0], [0.5, 50.0]])
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["50 % of the failures", "95 % of the failures"]
+
+
+def test_a_joint_is_at_the_limit_that_it_is_at():
+    """Of each limit in turn, and in the middle between them at neither."""
+    touchable = Setup.of(load_scenario("packbot", "packbot", "collapse"))
+    p, rest = touchable.parameters, np.zeros(7)
+    lower, upper = (np.array(p.of_joints(name)) for name in ("lower", "upper"))
+    for q, expected in ((lower, (1, 0)), (upper, (0, 1)), (0.5 * (lower + upper), (0, 0))):
+        _, stops = Touching(touchable, 0.0).look(0.0, q, rest)
+        assert stops.tolist() == [[bool(one) for one in expected]] * 7

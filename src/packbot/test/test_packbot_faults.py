@@ -365,8 +365,17 @@ def test_the_interpolated_centre_is_off_by_the_sagitta_of_its_arc():
     assert centres.max() < 1e-15 and tensors.max() < 1e-15
 
 
-def test_the_command_prints_both(figures, tmp_path):
-    found = figures(["reduced", "--joint", "elbow1", "--angle", "0.7"])
+def test_the_command_prints_both(figures, accord_here, capsys, tmp_path):
+    """As data, and for people: a line for each joint that is left."""
+    words = ["reduced", "--joint", "elbow1", "--angle", "0.7"]
+    found = figures(words)
+    assert accord_here(["packbot", *words]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    for name, table in found["tables"].items():
+        rows = lines[lines.index([name]) + 2 :]
+        for row, said in zip(table["rows"], rows):
+            assert said[0] == row["joint"]
+            assert float(said[2]) == pytest.approx(row["d"], abs=1e-4)
     rows = found["tables"]["hand"]["rows"]
     assert [row["joint"] for row in rows] == ["turret", "shoulder", "elbow2", "wrist"]
     # 0.52 and 0.58 m at 0.7 rad to each other.

@@ -161,6 +161,14 @@ def test_inverse_undoes_forward(inverse, kinematics, setup, parts):
     assert np.abs(turns).max(axis=1).min() < 1e-6  # a stretched elbow: the square root of round-off
 
 
+def test_pitches_are_tried_half_a_degree_apart(inverse):
+    """In the arm's plane, forward or over the back, all those at which the hand can be."""
+    found = inverse.solutions(np.array([1.0, 0.4, 0.3]))
+    plane = found[np.isclose(found[:, 0], found[0, 0])]
+    pitches = np.unique(np.round(plane[:, 1:].sum(axis=1), 9))
+    assert np.median(np.diff(pitches)) == pytest.approx(np.radians(0.5))
+
+
 def test_inverse_chooses_the_nearest_that_is_clear(inverse, setup):
     """Of all solutions none that is clear by the margin is reached sooner."""
     p, near = setup.parameters, setup.initial.q

@@ -108,6 +108,22 @@ def test_a_scenario_may_name_the_file(arm):
         load_scenario("roboaccord", str(arm), "my.yaml")
 
 
+@pytest.mark.parametrize(("lower", "upper"), [("0", "0.8"), ("-0.8", "0")])
+def test_a_joint_does_not_begin_at_its_stop(arm, lower, upper):
+    """One whose range ends at 0 begins in the middle of it."""
+    arm.write_text(ARM.replace('lower="0.2" upper="1.2"', f'lower="{lower}" upper="{upper}"'))
+    assert setup_of(arm).initial.q[1] == 0.5 * (float(lower) + float(upper))
+
+
+def test_the_reference_begins_as_after_a_reset(arm):
+    """A base that does not move is where it is described, wherever the scenario would begin."""
+    setup = setup_of(arm, "initial.position=[0.5, 0, 0]")
+    reference = make_simulator(setup)
+    begun = reference.state()
+    assert np.array_equal(begun.position, reference.reset(setup.initial).position)
+    assert begun.position.tolist() == [0.0, 0.0, 0.0]
+
+
 def test_what_is_taken_of_the_file_is_said(arm):
     setup = setup_of(arm)
     said = setup.robot.remarks(setup)

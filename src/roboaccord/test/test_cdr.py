@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord import cdr
+from roboaccord.bag.contact_markers import read_arrows
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import RobotState
@@ -162,7 +163,8 @@ def test_contacts_are_markers_that_replace_all_before() -> None:
     at, normal = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.6, 0.8])
     touch = [ContactPoint(("a", "b"), at, normal, force, 1e-4) for force in (50.0, 0.0, 1e9)]
     made = [marker(0, 0, 3)]
-    for i, length in enumerate((0.1, 0.03, 0.5)):
+    lengths = 0.1, 0.03, 0.5
+    for i, length in enumerate(lengths):
         ball, arrow = (0.012, 0.012, 0.012), (0.006, 0.014, 0.02)
         made += [
             marker(2 * i, 2, 0, at=at, scale=ball, rgba=(0.9, 0.1, 0.1, 1.0)),
@@ -172,6 +174,10 @@ def test_contacts_are_markers_that_replace_all_before() -> None:
     for count in (0, 1, 3):
         array = message("visualization_msgs/msg/MarkerArray", made[: 1 + 2 * count])
         assert cdr.encode_contacts(2.5, touch[:count]) == raw(array)
+        seen, (arrows,) = read_arrows([raw(array)])
+        assert seen.tolist() == [2.5]
+        ends = [[at, at + length * normal] for length in lengths[:count]]
+        assert np.array_equal(arrows, np.reshape(ends, (-1, 2, 3)))
 
 
 def test_surfaces_are_lists_of_triangles() -> None:

@@ -12,6 +12,7 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.complementarity import (
     FAILED,
     SOLVED,
+    _lemke,
     check_lcp,
     solve_by_lemke,
     solve_in_box,
@@ -50,7 +51,10 @@ def test_it_finds_the_solution_of_a_p_matrix(n: int, seed: int) -> None:
     root, twist = rng.normal(size=(n, n)), rng.normal(size=(n, n))
     w, b = root @ root.T + 0.1 * np.eye(n) + twist - twist.T, rng.normal(size=n)
     guess = rng.integers(0, 2, n).astype(np.bool_)
-    assert solve(w, b, guess) == pytest.approx(enumerated(w, b), rel=1e-7, abs=1e-9)
+    expected = enumerated(w, b)
+    assert solve(w, b, guess) == pytest.approx(expected, rel=1e-7, abs=1e-9)
+    _lemke(w, b, guess)  # by itself, before any entry is turned
+    assert guess.tolist() == (expected > 0.0).tolist()
 
 
 @settings(max_examples=100, deadline=None)

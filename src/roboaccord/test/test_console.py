@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
-from roboaccord.cli.console import Call, call, note, warn
+from roboaccord.cli.command import Result, show
+from roboaccord.cli.console import Call, call, make_table, note, warn
 
 
 def test_lines_are_printed_as_they_are_and_notes_are_hidden_by_json(
@@ -21,3 +24,10 @@ def test_lines_are_printed_as_they_are_and_notes_are_hidden_by_json(
     finally:
         call.reset(token)
     assert capsys.readouterr().err == "accord: warning: all the same\n"
+
+
+def test_the_title_of_a_table_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    table = make_table("robot", title="a title")
+    table.add_row("snake")
+    show(Result({}, [table]), {}, inspect.signature(lambda: None), as_json=False)
+    assert capsys.readouterr().out.split() == ["a", "title", "robot", "snake"]

@@ -24,6 +24,7 @@ from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.run.repeat import RecordedInputs
 from test_bag import foreign_bag
 
 pytestmark = pytest.mark.thorough
@@ -140,6 +141,8 @@ def test_damage_to_the_data_is_refused_and_recovered(bag: Path, kind: type, plac
     file.write_bytes(raw)
     with pytest.raises(AccordError, match=r"is damaged at byte \d+: .*accord recover") as caught:
         read_run(bag)
+    with pytest.raises(AccordError, match=r"is damaged at byte"):
+        RecordedInputs(bag)  # which repeats it
     assert "\n" not in str(caught.value)
     assert run(["export", str(bag), "--npz", str(bag / "x.npz")]) == 2
     assert run(["compare", str(bag), str(bag), "--json"]) == 2

@@ -19,6 +19,8 @@ from roboaccord.cli.main import run
 from roboaccord.cli.parity import files_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.parity.collection import causes_of
+from roboaccord.crosscheck.parity.compare import Reference
+from roboaccord.crosscheck.parity.reading import draw_question, read_tree
 from roboaccord.crosscheck.parity.robot import (
     READERS,
     Bench,
@@ -283,6 +285,23 @@ def test_nearest_physical_inertia() -> None:
     assert np.diag(found) == pytest.approx([0.02, 0.02, 0.04], rel=1e-6)
     sound = np.diag([0.01, 0.012, 0.015])
     assert np.array_equal(nearest_physical(sound), sound)
+
+
+def test_round_off_is_allowed_ten_times_by_the_condition_of_the_masses() -> None:
+    """Of 1 kg that slides across 1e9 kg that slide it is 1e9; of equal ones it allows nothing."""
+    body = '<link name="{}"><inertial><mass value="{}"/>{}</inertial></link>'
+    spins = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    slide = (
+        '<joint name="{0}" type="prismatic"><parent link="{1}"/><child link="{0}"/>'
+        '<axis xyz="{2}"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+    )
+    joints = slide.format("x", "base", "1 0 0") + slide.format("y", "x", "0 1 0")
+    for mass, allowed in ((1e9 - 1.0, 1e10 * np.finfo(float).eps), (1.0, 1e-8)):
+        links = "".join(body.format(n, m, spins) for n, m in (("base", 1), ("x", mass), ("y", 1)))
+        tree = read_tree(f'<robot name="slides">{links}{joints}</robot>')
+        question = draw_question(tree, "fixed", 0)
+        found = Reference(tree, question).allowed(question.states[0])
+        assert found == pytest.approx(allowed, rel=1e-6)
 
 
 PAGE = Path(__file__).parents[3] / "docs" / "urdf_traps.md"

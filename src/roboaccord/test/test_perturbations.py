@@ -121,6 +121,19 @@ def test_a_gear_is_found_by_accelerations_and_named(snake: Setup, engine: str) -
     assert "+0.1 %" in name.text
 
 
+def test_at_a_creep_friction_falls_as_the_slip_speed_grows(snake: Setup) -> None:
+    """Far below the slip speed a force is mu N times the speed over it: twice that, half of it."""
+    twist, none = np.array([0, 1e-9, 0, 0, 0, 0]), np.zeros(len(snake.joints))
+    creeping = replace(snake.initial, q=none, qd=none, twist=twist)
+    losses = []
+    for items in ([], [Perturbation("mujoco", "slip_speed", 2.0)]):
+        simulator = make_simulator(snake, "mujoco", physics_step=1e-6, perturbations=items)
+        simulator.reset(creeping)
+        losses.append(1e-9 - simulator.step(Command(none), 1e-6).twist[1])
+    assert losses[0] > 0.0
+    assert losses[1] / losses[0] == pytest.approx(0.5, rel=1e-3)
+
+
 def test_a_link_that_weighs_nothing_in_the_reference_is_not_overlooked(snake: Setup) -> None:
     """16 kg against 12 kg: the total, and each link that only one of both has."""
 
@@ -252,9 +265,12 @@ def test_names_of_engines_and_reasons_of_excuses_are_checked() -> None:
 
 
 def test_the_smallest_gear_error_is_where_accelerations_tell_it(snake: Setup) -> None:
-    """Their tolerance is 1e-8 of the largest: a gear is found within two decades of that."""
+    """Their tolerance is 1e-8 of the largest: a gear is found within two decades of that.
+
+    A decade is halved twice: between the size that is found and the next is its fourth part.
+    """
     found = find_smallest(snake, "mujoco", "gear", "joint_11", 0.01)
     assert (found.level, found.quantity, found.place) == ("acceleration", "gear", "joint_11")
     assert found.size is not None and 1e-9 < found.size < 1e-6
-    assert found.missed < found.size
+    assert found.size / found.missed == pytest.approx(10**0.25)
     assert find_smallest(snake, "mujoco", "impact").reason == "n/a: it has no contact"

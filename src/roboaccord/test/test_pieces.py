@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 import time
@@ -175,6 +176,11 @@ def test_pieces_of_pieces_are_not_kept(tmp_path):
     with kept_in(ResultsFile(tmp_path / "study", "accord study", {})):
         assert run_pieces(nested, [()], workers=1) == [3.0]
     assert len((tmp_path / "study").read_text().splitlines()) == 2
+
+
+def test_pieces_are_run_in_processes_unless_threads_will_do():
+    assert os.getpid() not in run_pieces(os.getpid, [(), ()], workers=2)
+    assert run_pieces(os.getpid, [(), ()], workers=2, threads=True) == [os.getpid()] * 2
 
 
 def test_a_damaged_line_and_a_second_user_are_named(tmp_path):

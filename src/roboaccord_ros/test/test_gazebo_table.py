@@ -7,11 +7,12 @@ import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
+from roboaccord.run.metrics import metrics_of
 from roboaccord.scenario.controllers import make_controller
 
 pytest.importorskip("snake", reason="the snake, whose table has laws, is not installed")
 
-from roboaccord_ros.gazebo.table import reference_run
+from roboaccord_ros.gazebo.table import figure_of, reference_run, tables
 
 pytestmark = pytest.mark.thorough
 
@@ -20,7 +21,8 @@ def test_only_the_simulator_has_the_changes_of_a_law(setup_for, tmp_path):
     """Even those that the scenario's own law does not mention; the bag says both."""
     changes = ["duration=0.1", "friction.mu_along=0.3"]
     law = ["friction.law=pyramid", "friction.loads=rigid", "friction.points=corners"]
-    found = read_run(reference_run("snake", "serpenoid", changes, law, tmp_path / "bag"))
+    bag = reference_run("snake", "serpenoid", changes, law, tmp_path / "bag")
+    found = read_run(bag)
     given, other = setup_for(*changes), setup_for(*changes, *law)
     expected = simulate(
         simulator=make_simulator(other),
@@ -33,3 +35,9 @@ def test_only_the_simulator_has_the_changes_of_a_law(setup_for, tmp_path):
     assert np.array_equal(found.trajectory.q, expected.q)
     assert found.scenario["controller"]["friction"] == given.scenario.friction
     assert found.scenario["friction"] == other.scenario.friction
+    whole = metrics_of(other, found.trajectory)["displacement_x"]
+    assert figure_of(bag, {"figure": "displacement_x"}) == pytest.approx(whole, rel=1e-12)
+
+
+def test_of_no_robot_no_figure_is_beside_what_it_should_be(tmp_path):
+    assert tables([], tmp_path)

@@ -118,6 +118,9 @@ def test_curves_and_maps_show_the_tables(made):
         drawn = [line.get_ydata().tolist() for line in lines]
         assert all(np.array_equal(line.get_xdata(), head) for line in lines)
         assert all(column.tolist() in drawn for column in rest)
+    turns = shown["figure_3a"].axes[0]
+    titles = turns.get_xlabel(), turns.get_ylabel(), turns.get_zlabel()
+    assert titles == ("wx [rad/s]", "wy [rad/s]", "wz [rad/s]")
     table = columns(folder / "builder.csv")
     (image,) = shown["builder_slip"].axes[0].images
     values = np.ma.filled(image.get_array(), np.nan)
@@ -126,7 +129,7 @@ def test_curves_and_maps_show_the_tables(made):
 
 
 def test_the_least_sum_of_squares_is_halfway_between_the_lines(made):
-    """Figure 4: Q0 has k0/2 to each line, and w is there; 5: w_t is on both lines."""
+    """Figure 4: Q0 has k0/2 to each line, and w is there; 5: w_t is on both lines; 1: the foot."""
     _, _, shown = made
     kinematics = Kinematics(Rig.degrees(1.0, (215, 325), (60, 60), (20, -20)))
     motion = kinematics.inverse(1.0, np.radians(60.0))
@@ -141,11 +144,14 @@ def test_the_least_sum_of_squares_is_halfway_between_the_lines(made):
     assert (circle.get_xydata() ** 2).sum(axis=1) == pytest.approx(0.5 * least**2)
     assert nearest.get_xydata()[0] == pytest.approx(distances)
     assert other.get_xydata().sum() > least
-    meeting = shown["figure_5"].axes[0].lines[-1].get_xydata()[-1]
-    for line in shown["figure_5"].axes[0].lines:
-        if line.get_label() in ("line 1", "line 2"):
-            (a, b), (c, d) = line.get_xydata()
-            assert (c - a) * (meeting[1] - b) == pytest.approx((d - b) * (meeting[0] - a))
+    five, one = (shown[f"figure_{number}"].axes[0].lines for number in (5, 1))
+    foot = next(line for line in one if line.get_label() == "(nu/r) eta")
+    for lines, meeting in ((five, five[-1]), (one, foot)):
+        x, y = meeting.get_xydata()[-1]
+        for line in lines:
+            if line.get_label() in ("line 1", "line 2"):
+                (a, b), (c, d) = line.get_xydata()
+                assert (c - a) * (y - b) == pytest.approx((d - b) * (x - a))
 
 
 def test_rigs_of_three_rollers_and_antipodal_azimuths_are_drawn(figures):

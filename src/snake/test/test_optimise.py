@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -9,11 +10,12 @@ from oracle import headings, lever_matrix
 from roboaccord import AccordError
 from roboaccord.cli.main import app
 from scipy.optimize import brentq
+from snake.cli.optimise import shown_of
 from snake.model.coordinates import friction_of
 from snake.search import optimise as search
 from snake.search.confirm import run, setup_of, steady_figures, window
 from snake.search.ideal import Figures, Gait, IdealModel
-from snake.search.optimise import DEFAULT_GAIT, Task, optimise
+from snake.search.optimise import DEFAULT_GAIT, Optimum, Task, optimise
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.thorough
@@ -253,3 +255,15 @@ def test_command_confirms_the_gain_in_dart(short):
     assert dart["optimum"]["speed"] > 1.05 * dart["default"]["speed"]
     assert dart["gain"] == pytest.approx(data["gain"], abs=0.2 * data["gain"])
     assert dart["optimum"]["peak_effort"] < data["max_effort"]
+
+
+def test_what_bounded_an_optimum_is_said():
+    gait, figures = Gait(0.3, 0.5, 1.2), Figures(0.31, 1.0, 0.2)
+    row = {**asdict(gait), **asdict(figures)}
+    data = {"default": row, "optimum": row, "gain": 0.0, "confirmed": {}}
+    data |= {"objective": "cost", "min_speed": 0.3}
+    bounds = {"frequency": 0.5}
+    found = Optimum(gait=gait, figures=figures, evaluations=7, bounds=bounds)
+    said = shown_of(data, found)
+    assert "Speed was to be at least 0.3 m/s." in said
+    assert "The frequency is at its bound, 0.5." in said

@@ -52,6 +52,7 @@ def test_runs_are_drawn_with_their_words_apart(tmp_path, monkeypatch):
     write_steering(tmp_path, SHORT)
     path, heading, slalom = shown["steer"].axes
     assert len(slalom.patches) == 4
+    assert path.get_aspect() == 1.0
     assert [text.get_text() for text in path.texts] == ["0 s"]
     wanted = {line.get_label(): line.get_ydata() for line in heading.lines}["wanted"]
     assert not wanted.any()

@@ -12,12 +12,30 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from snake.model.coordinates import PlanarSnake
+from snake.model.impacts import first_violation
 
 
 @pytest.fixture
 def two_links(setup_with):
     """Return two links on ice, one joint."""
     return setup_with("parameters.joints=1", "friction={law: none}")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_joint_that_is_first_at_its_stop_is_found_when_it_is(sign):
+    """Joints that move along a cubic in time, the second at its stop after 0.3 of the step."""
+    h, limit, n = 1e-3, 0.5, 4
+
+    def state(x):
+        angles = [sign * (limit + (x - root) * (x * x + 1.0)) for root in (0.7, 0.3, 0.9)]
+        rates = [sign * (3 * x * x - 2 * root * x + 1.0) / h for root in (0.7, 0.3, 0.9)]
+        headings = [-np.cumsum([0.1, *of_joints]) for of_joints in (angles, rates)]
+        return np.concatenate([np.zeros(2), headings[0], np.zeros(2), headings[1]])
+
+    side = np.zeros(n - 1, dtype=np.int8)
+    joint, way, fraction = first_violation(state(0.0), state(1.0), h, limit, side)
+    assert (joint, way) == (1, sign)
+    assert fraction == pytest.approx(0.3, abs=1e-9)
 
 
 def test_a_driven_joint_comes_to_rest_at_its_stop(two_links):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
+from voxel_sphere.rolling.distance import STAGES, distance_and_gradient
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.sampling import GRID, _cell, sample
 from voxel_sphere.terrain.shapes import fill_below
@@ -128,3 +129,10 @@ def test_wrong_volumes():
         Field.build(half, 5.0)
     with pytest.raises(AccordError, match="no ground under"):
         Field.build(~half, 2.0).place(4.0, 4.0)
+
+
+def test_each_stage_of_a_field_is_told_of():
+    told = []
+    solid = fill_below(make_surface("plane", 30, 3.0).height, 30)
+    distance_and_gradient(solid, 3.0, done=told.append)
+    assert sum(told) == STAGES

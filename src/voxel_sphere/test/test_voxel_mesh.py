@@ -10,7 +10,7 @@ from roboaccord.gazebo import check_file
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.heights import height_field
-from voxel_sphere.terrain.mesh import SMOOTH, Mesh, decimate, terrain_mesh, write_mesh
+from voxel_sphere.terrain.mesh import SMOOTH, Mesh, decimate, load, terrain_mesh, write_mesh
 from voxel_sphere.terrain.mesh_error import deviation, middles
 from voxel_sphere.terrain.shapes import fill_below
 from voxel_sphere.terrain.surfaces import SURFACES, make_surface
@@ -241,3 +241,8 @@ def test_a_terrain_of_columns_and_one_of_slices_agree(figures, tmp_path):
     terrain = open_workspace(tmp_path / "t").terrain()
     assert (terrain.surface == fill_below(make_surface("bowl", 40, 4.0).height, 40)).all()
     assert terrain.grey
+
+
+def test_what_meshes_need_is_named_where_it_is_missing():
+    with pytest.raises(AccordError, match=r"^meshes need trimesh: pip install .* trimesh"):
+        load("no_such_module", "trimesh")

@@ -99,6 +99,9 @@ def test_the_plan_has_the_path_where_its_axes_say(run, shown):
     data, table, _, _ = run
     axes = shown["path"].axes[0]
     assert axes.get_xlim() == axes.get_ylim() == (0.0, N)
+    (ground,) = axes.images  # of the ramp, which rises from 2 r to 3.5 r
+    heights = ground.get_array()
+    assert [heights.min(), heights.max()] == pytest.approx([2.0 * R, 3.5 * R], abs=0.1)
     lines = {line.get_label(): line.get_xydata() for line in axes.lines}
     for name, prefix in (("centre", ""), ("contact", "contact_")):
         wanted = np.column_stack([table[f"{prefix}x"], table[f"{prefix}y"]])

@@ -212,6 +212,8 @@ def test_the_command(workspace, figures, tmp_path):
 
 def test_normalised(workspace, figures):
     found = figures("roll . --omega 0 2 --start 5 5 --normalised")
+    assert "time" not in found["options"]
+    assert "time" in figures("roll . --omega 0 2 --start 20 20")["options"]
     assert found["radius"] == pytest.approx(1.0)
     assert found["centre"] == pytest.approx([7, 5, 3], abs=0.03)
     assert np.shape(found["path"]) == (501, 3)
