@@ -234,7 +234,8 @@ def test_colcon_leaves_slow_tests_out() -> None:
     named = json.loads((ROOT / "colcon.meta").read_text(encoding="utf-8"))["names"]
     assert named == {package: {"pytest-args": ["-m", "not slow"]} for package in PACKAGES}
     for package in PACKAGES:
-        assert "pytest" in _setup_arguments(package)["extras_require"]["test"]
+        asked = _setup_arguments(package)["extras_require"]["test"]
+        assert "pytest" in {re.split("[ <=>!]", each)[0] for each in asked}  # as colcon does
 
 
 def test_every_module_has_a_docstring() -> None:

@@ -105,7 +105,7 @@ def test_tables_for_people_have_units(capsys):
         ("inverse --roller 0 0 0 --roller 90 0 0 --roller 0 90 0", "contact 3 is at a pole"),
         ("forward --nu 0 0", "w_x = w_y = 0"),
         ("forward --nu 1", "1 roller speeds for 2 rollers"),
-        ("forward --nu 1 nan", "roller speeds must be finite numbers"),
+        ("forward --nu 1 nan", "--nu: 'nan' is no number"),
         ("forward --nu one 2", "--nu: 'one' is no number"),
         ("forward", "Missing option '--nu'"),
         ("reach --speed -1", "Invalid value for '--speed'"),
