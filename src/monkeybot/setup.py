@@ -26,12 +26,12 @@ setup(
     install_requires=[
         "matplotlib>=3.10",
         "numpy>=1.26",
-        "rich>=13",
+        "rich>=14.3",
         "roboaccord",
         "scipy>=1.11",
         "typer>=0.16",
     ],
-    extras_require={"test": ["hypothesis>=6.100", "pytest>=8"]},
+    extras_require={"test": ["hypothesis>=6.100", "pytest>=8.4"]},
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,
 )

@@ -24,11 +24,11 @@ setup(
         (f"share/{NAME}/scenarios", glob("scenarios/*")),
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
     ],
-    install_requires=["numpy>=1.26", "rich>=13", "roboaccord", "scipy>=1.11", "typer>=0.16"],
+    install_requires=["numpy>=1.26", "rich>=14.3", "roboaccord", "scipy>=1.11", "typer>=0.16"],
     extras_require={
         "reference": ["coal>=3.0", "pin>=4.0"],
         "mesh": ["trimesh>=4.5"],
-        "test": ["hypothesis>=6.100", "pytest>=8"],
+        "test": ["hypothesis>=6.100", "pytest>=8.4"],
     },
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},
     zip_safe=True,

@@ -25,7 +25,7 @@ setup(
     # Below the next of numba, rosbags and xacro: of these, private parts are used.
     install_requires=[
         "jinja2>=3.1",
-        "joblib>=1.3",
+        "joblib>=1.5",
         "matplotlib>=3.10",
         "mcap>=1.2",
         "numba>=0.60,<0.69",
@@ -34,8 +34,8 @@ setup(
         "plotly>=5.20",
         "pydantic>=2.5",
         "pyyaml>=6",
-        "rich>=13",
-        "rosbags>=0.11,<0.12",
+        "rich>=14.3",
+        "rosbags>=0.11.7,<0.12",
         "scipy>=1.11",
         "typer>=0.16",
         "xacro>=2.0,<3",
@@ -44,8 +44,8 @@ setup(
     extras_require={
         "cluster": ["dask>=2025.1", "distributed>=2025.1"],
         "drake": ["drake>=1.51"],
-        "engines": ["dartpy>=6.20", "mujoco>=3.5"],
-        "test": ["hypothesis>=6.100", "pytest>=8"],
+        "engines": ["dartpy>=6.20", "mujoco>=4.0"],
+        "test": ["hypothesis>=6.100", "pytest>=8.4"],
         "view": ["viser>=1.1"],
     },
     entry_points={

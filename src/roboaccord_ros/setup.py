@@ -33,7 +33,7 @@ setup(
         *((f"share/{NAME}/{folder}", files) for folder, files in SHARED.items()),
     ],
     install_requires=["numpy>=1.26", "pyyaml>=6", "roboaccord"],
-    extras_require={"test": ["hypothesis>=6.100", "pytest>=8"]},
+    extras_require={"test": ["hypothesis>=6.100", "pytest>=8.4"]},
     entry_points={
         "console_scripts": [
             *(f"{node} = {NAME}.nodes.{node}:main" for node in NODES),
