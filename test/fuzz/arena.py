@@ -16,6 +16,7 @@ import traceback
 from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from multiprocessing import process
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +304,7 @@ def _until(case: Case) -> tuple[int, int]:
         os.setpgid(0, 0)
         resource.setrlimit(resource.RLIMIT_AS, (SMALL, SMALL))
         sys.argv = ["accord", *case.words]
+        process._children.clear()  # which are those of who made the seeds
         code = 70
         try:
             main()

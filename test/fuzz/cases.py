@@ -318,7 +318,7 @@ def output(rng: Random, seeds: Path) -> Case:
 def planted(rng: Random, seeds: Path) -> Case:
     """Links, and other things, under names that a command writes."""
     words, outside = links.plant(rng, seeds)
-    return Case("planted links", words, outside=outside)
+    return Case("planted links", words, outside=outside, at_work=True)
 
 
 def option(rng: Random, seeds: Path) -> Case:

@@ -349,3 +349,26 @@ def test_a_wrong_option_is_refused_in_a_line(arm, capfd, words, line):
 def test_options_of_files_are_for_files(capfd):
     status, _, err = accord(capfd, "run", "snake", "serpenoid", "--base", "free")
     assert status == 2 and "are for a robot that is a URDF or xacro file" in err
+
+
+def test_nothing_is_printed_of_links_without_mass(tmp_path, capfd, monkeypatch):
+    """DART warns of the inertia that such links get, in colours."""
+    pytest.importorskip("dartpy")
+    monkeypatch.chdir(tmp_path)
+    link = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    (tmp_path / "arm.urdf").write_text(
+        f'<robot name="arm"><link name="a"/><link name="b">{link}</inertial></link><joint name="j" '
+        'type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/></joint></robot>'
+    )
+    words = (
+        "run",
+        "arm.urdf",
+        "--engine",
+        "dart",
+        "--set",
+        "duration=0.01",
+        "--out",
+        "o",
+        "--json",
+    )
+    assert accord(capfd, *words)[::2] == (0, "")

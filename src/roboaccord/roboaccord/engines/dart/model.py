@@ -29,14 +29,14 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> Any:
         AccordError: if DART cannot read the description.
     """
     loader, options = dartpy.utils.DartLoader(), dartpy.utils.DartLoaderOptions()
-    if any(link.mass == 0.0 for link in tree.links if link.name != "world"):
-        # DART would give a link without an inertial 1 kg; 0 kg is right.
-        options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     if ball:
         options.mDefaultRootJointType = dartpy.utils.DartLoaderRootJointType.FIXED
-    loader.setOptions(options)
     with listen() as said:
+        if any(link.mass == 0.0 for link in tree.links if link.name != "world"):
+            # DART would give a link without an inertial 1 kg; 0 kg is right.
+            options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+        loader.setOptions(options)
         skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
     if skeleton is None:
         raise AccordError(f"DART cannot read the description{reason(said)}")
