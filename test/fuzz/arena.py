@@ -109,8 +109,9 @@ class Arena:
                 self._wait()
         for other in self.jobs:
             os.killpg(other, signal.SIGKILL)
-        if _listing(self.seeds) != self.before:
-            self.failures.append({"why": "a good file was changed", "repeat": "all of them"})
+        if changed := sorted(set(_listing(self.seeds)) ^ set(self.before)):
+            why = f"a good file was changed: {changed[0][0]}"
+            self.failures.append({"why": why, "repeat": "all of them"})
         return self.tally, self.failures
 
     def repeat(self, number: int) -> int:

@@ -248,3 +248,8 @@ def test_no_module_writes_a_file_but_the_one() -> None:
             if any(writes(path)):
                 found.add("/".join(path.with_suffix("").parts[-2:]))
     assert found == set(" ".join(ELSEWHERE).split())
+
+
+def test_a_name_that_is_no_utf8_can_be_written(tmp_path):
+    write_text(tmp_path / "x.html", "<html>a\udcffb")
+    assert (tmp_path / "x.html").read_bytes() == b"<html>a\\udcffb"

@@ -72,7 +72,8 @@ def write_text(path: Path, text: str, kind: str = "") -> None:
         AccordError: if it cannot be written, or there is a file of another kind.
     """
     with writing(path, kind) as draft:
-        draft.write_text(text, encoding="utf-8")
+        # A name that is no UTF-8, of a folder say, holds halves of pairs.
+        draft.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
