@@ -257,7 +257,7 @@ class Harness:
         if "Traceback" in stderr or any(line.startswith("  File ") for line in lines):
             yield f"a traceback: {stderr!r}"
         if kill.status == 0:
-            if not stdout or (kill.target != "nobody" and kill.number == signal.SIGKILL):
+            if kill.target != "nobody" and (not stdout or kill.number == signal.SIGKILL):
                 yield "ended as if nothing had been"
         elif kill.target == "nobody":
             yield f"failed by itself: {stderr!r}"
