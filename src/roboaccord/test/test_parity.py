@@ -188,10 +188,11 @@ def test_degrees_of_an_engine_are_told_from_other_limits(factor: float, cause: s
 
 @pytest.mark.parametrize("engine", READERS)
 def test_sound_robot_is_read_alike(engine: str) -> None:
-    """Nothing is named where nothing is wrong; errors are round-off."""
+    """Nothing is named where nothing is wrong; errors are round-off. An axis has any length."""
     need(engine)
+    text = arm().replace('axis xyz="0 1 0"', 'axis xyz="0 3 4"')
     for base in ("free", "fixed"):
-        found = examine(Bench(bench(arm()).file, base), engine)  # type: ignore[arg-type]
+        found = examine(Bench(bench(text).file, base), engine)  # type: ignore[arg-type]
         named = [cause["cause"] for cause in found["causes"]]
         assert found["status"] == "same"
         assert named == (["welded root"] if (engine, base) == ("mujoco", "fixed") else [])
@@ -423,6 +424,15 @@ def test_mistakes_give_one_line(words: str, said: str, capsys: pytest.CaptureFix
     """Exit status 2, and one line that says what is wrong."""
     assert run(["parity", *words.split()]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_axis_without_a_direction_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "arm.urdf"
+    file.write_text(arm().replace('axis xyz="0 1 0"', 'axis xyz="0 0 0"'))
+    assert run(["parity", str(file)]) == 2
+    assert "arm.urdf: joint elbow: its axis has no direction\n" in capsys.readouterr().err
 
 
 def test_robot_of_ours() -> None:

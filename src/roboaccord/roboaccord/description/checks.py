@@ -86,8 +86,6 @@ def _check_numbers(element: ET.Element, where: str) -> None:
                 raise AccordError(f"{where}: {each.tag} {key} is {each.get(key)}, and not finite")
             if each.tag == "mass" and values[0] < 0.0:
                 raise AccordError(f"{where}: its mass is {values[0]:g} kg")
-            if each.tag == "axis" and not any(values) and element.get("type") in MOVING:
-                raise AccordError(f"{where}: its axis has no direction")
 
 
 def check_world(urdf: str, base: str) -> None:

@@ -218,6 +218,9 @@ def _read_joint(element: ET.Element) -> Joint:
     if parent is None or child is None:
         raise ValueError(f"joint {element.get('name')} lacks a parent or a child")
     axis, dynamics = element.find("axis"), element.find("dynamics")
+    direction = _unit(_vector(axis.get("xyz") if axis is not None else None, "1 0 0"))
+    if element.get("type") in MOVING and not direction.any():
+        raise ValueError(f"joint {element.get('name')}: its axis has no direction")
     limit = element.find("limit")
     position, rotation = _pose(element)
     return Joint(
@@ -227,7 +230,7 @@ def _read_joint(element: ET.Element) -> Joint:
         child=child.attrib["link"],
         position=position,
         rotation=rotation,
-        axis=_unit(_vector(axis.get("xyz") if axis is not None else None, "1 0 0")),
+        axis=direction,
         lower=float(limit.get("lower", "-inf")) if limit is not None else -np.inf,
         upper=float(limit.get("upper", "inf")) if limit is not None else np.inf,
         effort=float(limit.get("effort", "inf")) if limit is not None else np.inf,

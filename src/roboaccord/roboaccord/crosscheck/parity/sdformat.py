@@ -180,6 +180,7 @@ def _joint(element: ET.Element, poses: Mapping[str, Pose]) -> Joint:
     if said is not None:
         axis = np.array([float(word) for word in said.findtext("xyz", "0 0 1").split()])
         axis = rotation.T @ poses[element.get("name", "")][1] @ axis
+        axis /= np.linalg.norm(axis)  # SDFormat prints the file's axis and moves along the unit one
         ends = [float(said.findtext(f"limit/{end}", f"{sign}inf")) for end, sign in
                 (("lower", "-"), ("upper", ""))]  # fmt: skip
     kind = element.get("type", "fixed")
