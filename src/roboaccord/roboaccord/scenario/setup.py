@@ -366,11 +366,13 @@ class Setup:
         law = spec.pop("law", "none")
         if law == "none":
             return None
-        laws = {**self.robot.friction_laws, **self.robot.contacts}
+        laws: dict[str, Callable[..., ForceLaw | Contact]] = {
+            **self.robot.friction_laws,
+            **self.robot.contacts,
+        }
         if law not in laws:
             raise AccordError(f"unknown friction law {law}{did_you_mean(law, ['none', *laws])}")
-        made: ForceLaw | Contact = build(laws[law], self, spec, "friction")
-        return made
+        return build(laws[law], self, spec, "friction")
 
 
 def robot_names() -> list[str]:
