@@ -15,7 +15,6 @@ from typing import Any, TypeVar, TypeVarTuple
 
 from roboaccord.numerics.parallel import cores, end_with
 
-
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
