@@ -150,29 +150,6 @@ def test_mass_matrix_and_gravity_forces_of_a_chain(
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_asking_for_masses_leaves_the_motion_as_it_is(name: str) -> None:
-    simulator = engine(free(), name)
-    state = simulator.reset(random_state(np.random.default_rng(3)))
-    simulator.mass_matrix(random_state(np.random.default_rng(4)))
-    back = simulator.state()
-    np.testing.assert_allclose(back.q, state.q, atol=1e-14)
-    np.testing.assert_allclose(back.twist, state.twist, atol=1e-13)
-
-
-@pytest.mark.parametrize("other", OTHERS)
-def test_a_tumbling_chain_accelerates_alike_in_two_engines(other: str) -> None:
-    """Centrifugal and gyroscopic forces of a tilted base included, within 1e-8."""
-    first, mujoco = engine(free(), other), engine(free(), "mujoco")
-    rng = np.random.default_rng(5)
-    for _ in range(50):
-        state, effort = random_state(rng), rng.normal(size=2)
-        a, b = first.acceleration(state, effort), mujoco.acceleration(state, effort)
-        scale = np.abs(b.joints).max()
-        np.testing.assert_allclose(a.joints, b.joints, atol=1e-8 * scale)
-        np.testing.assert_allclose(a.base, b.base, atol=1e-8 * scale)
-
-
-@pytest.mark.parametrize("name", ENGINES)
 def test_the_twist_of_a_tilted_base_moves_it_that_way(name: str) -> None:
     """Within a microsecond the base goes by its own velocity, turned into the world."""
     simulator = engine(free(), name)
