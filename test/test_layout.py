@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from workspace import PACKAGES, ROOT
 
-MOST = 14
+MOST = 18
 
 
 def modules(package: str) -> dict[str, Path]:
@@ -57,7 +57,7 @@ def test_no_module_and_no_room_imports_in_a_circle(package: str) -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_few_modules_or_rooms_stand_at_the_top(package: str) -> None:
-    """`__init__.py` apart, at most 14: more are a corridor."""
+    """`__init__.py` apart, at most 18: more are a corridor."""
     top = ROOT / "src" / package / package
     found = [p for p in top.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()]
     assert len([p for p in found if p.name != "__init__.py"]) <= MOST

@@ -15,13 +15,14 @@ from roboaccord.crosscheck.energy import kinetic_energy, net_work, potential_ene
 from roboaccord.description.tree import Tree
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.factory import simulate_model
-from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import (
     quaternion_matrix,
     quaternion_product,
     rpy_quaternion,
     turn_quaternion,
 )
+from roboaccord.simulators.joint_friction import JointFriction
 
 pytestmark = pytest.mark.thorough
 

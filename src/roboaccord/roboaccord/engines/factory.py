@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.engines import ENGINES, check_engine
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.perturbed import perturb_model
 from roboaccord.engines.perturbed_signals import perturb_signals
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator, check_simulator
 
 if TYPE_CHECKING:
     from roboaccord.engines.base import EngineSimulator
@@ -46,7 +46,7 @@ def make_engine(setup: Setup, engine: str, perturbations: Perturbations = ()) ->
     made = setup.robot.engine(setup, engine, perturbations)
     if made is None:
         made = simulate_model(EngineModel.of(setup, perturbations), engine)
-    simulator = perturb_signals(made, perturbations)
+    simulator = perturb_signals(check_simulator(made, setup.robot.name), perturbations)
     simulator.reset(setup.initial)
     return simulator
 

@@ -14,7 +14,6 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.drake.model import CONTINUOUS, base_slices, make_plant, refuse_model
-from roboaccord.engines.joint_faults import LOCK_INERTIA
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.options import read_options
@@ -31,6 +30,7 @@ from roboaccord.numerics.rotations import (
     turn_twist,
     yaw_quaternion,
 )
+from roboaccord.simulators.joint_faults import LOCK_INERTIA
 
 REPLACED = 1e-6  # relative: a mass or an inertia that is no rounding of the description's
 ORDERS = {"discrete": 1, "rk4": 4}
