@@ -11,13 +11,13 @@ import numpy as np
 from roboaccord.bag.contact_markers import PERIOD, Find, contact_finder
 from roboaccord.cdr.markers import contact_arrow
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.push import PushedSimulator
 from roboaccord.run.pace import Pace
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
+from roboaccord.simulators.base import Simulator
 from roboaccord.view.player import RATE, Player, add_controls, told
 from roboaccord.view.stage import HOST, PORT, Stage
 
