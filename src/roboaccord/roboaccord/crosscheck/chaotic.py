@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.timing import count_steps
@@ -169,8 +168,3 @@ def unjudged(check: StatisticsCheck) -> str:
             f"{check.unit} only, from seeds and physics step: take more seeds or a smaller step"
         )
     return ""
-
-
-def statistics_data(checks: Mapping[str, StatisticsCheck]) -> dict[str, Any]:
-    """Return the checks as plain data."""
-    return {engine: asdict(check) for engine, check in checks.items()}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import (
@@ -69,32 +70,32 @@ class ConvergenceCheck:
     """Hold the largest distance of any link to the reference's, by physics step.
 
     Args:
-        dt: physics steps [s].
-        error: largest distance of the links' centres over the run [m], one for each dt.
+        dt: physics steps.
+        error: largest distance of the links' centres over the run, one for each dt.
         order: slope of log error over log dt, of errors well above the floor; None where fewer
             than two are left.
         expected_order: of the engine's integrator.
-        floor: largest distance that round-off and the reference's own error make [m].
+        floor: largest distance that round-off and the reference's own error make.
         left: what is left at a step of 0, of the coordinate that exceeds its bound most.
         bound: of what time stepping and the floor explain of it.
         where: that coordinate.
-        since: when it first exceeds its bound, or exceeds it most [s].
-        time: (k,) [s].
-        distance: by dt, largest distance of any link at each time (k,) [m].
+        since: when it first exceeds its bound, or exceeds it most.
+        time: (k,).
+        distance: by dt, largest distance of any link at each time (k,).
         range: of the reference's coordinate that changes most [m or rad]; 0 where nothing moves.
     """
 
-    dt: list[float]
-    error: list[float]
-    order: float | None
+    dt: Annotated[list[float], Quantity("s", "physics step")]
+    error: Annotated[list[float], Quantity("m", "largest distance of any link over the run")]
+    order: Annotated[float | None, Quantity("1", "order of convergence")]
     expected_order: int
-    floor: float
+    floor: Annotated[float, Quantity("m", "floor of the reference")]
     left: float | None
     bound: float | None
     where: str
-    since: float | None
-    time: Array
-    distance: dict[str, Array]
+    since: Annotated[float | None, Quantity("s", "when it exceeds its bound")]
+    time: Annotated[Array, Quantity("s", "time")]
+    distance: Annotated[dict[str, Array], Quantity("m", "largest distance of a link")]
     range: float
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Simulator
@@ -20,6 +19,17 @@ from roboaccord.scenario.setup import Setup
 
 REFERENCE = "reference"
 NOISE = ("again", "bit", "nudged")  # runs that show what round-off makes of a motion
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is called as a check goes on: with the number of jobs, and with each that ends."""
+
+    started: Callable[[int], None] = lambda jobs: None
+    done: Callable[[str, float], None] = lambda engine, dt: None
+
+
+QUIET = Progress()
 
 
 @dataclass(frozen=True)
@@ -94,15 +104,16 @@ def check_names(setup: Setup) -> None:
         AccordError: naming the key.
     """
     spec = setup.scenario.crosscheck
-    named: dict[str, Mapping[str, Any]] = {"tolerances.trajectory": spec.tolerances.trajectory}
-    named |= {f"excuse.{level}": engines for level, engines in spec.excuse.items()}
-    for key, engines in named.items():
-        for engine, value in engines.items():
-            if engine not in ENGINES:
-                hint = did_you_mean(engine, ENGINES)
-                raise AccordError(f"unknown key crosscheck.{key}.{engine}{hint}")
-            if isinstance(value, str) and not value.strip():
-                raise AccordError(f"crosscheck.{key}.{engine}: an excuse needs a reason")
+    named = {f"tolerances.trajectory.{engine}": engine for engine in spec.tolerances.trajectory}
+    named |= {f"excuse.{level}.{e}": e for level, found in spec.excuse.items() for e in found}
+    for key, engine in named.items():
+        if engine not in ENGINES:
+            hint = did_you_mean(engine, ENGINES)
+            raise AccordError(f"unknown key crosscheck.{key}{hint}")
+    for level, found in spec.excuse.items():
+        for engine, reason in found.items():
+            if not reason.strip():
+                raise AccordError(f"crosscheck.excuse.{level}.{engine}: an excuse needs a reason")
 
 
 def run_jobs(
@@ -110,8 +121,7 @@ def run_jobs(
     names: Sequence[str],
     refine: int,
     perturbations: Perturbations,
-    started: Callable[[int], None],
-    done: Callable[[str, float], None],
+    progress: Progress,
 ) -> Runs:
     """Run every simulator at every physics step, and the reference as the measure of all."""
     scenario, spec = setup.scenario, setup.scenario.crosscheck
@@ -126,14 +136,14 @@ def run_jobs(
     else:
         truth = steps[-1] / 2
         jobs[:0] = [Job(REFERENCE, truth, fine=True, bit=bit) for bit in (False, True)]
-    started(len(jobs) + samples)
+    progress.started(len(jobs) + samples)
     workers = min(cores(), len(jobs))
     found = run_all(
         setup,
         jobs,
         judged_duration(setup),
         perturbations,
-        lambda job: done(job.engine, job.dt),
+        lambda job: progress.done(job.engine, job.dt),
         workers,
     )
     return Runs(found, steps)
