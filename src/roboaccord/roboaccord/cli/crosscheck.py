@@ -145,7 +145,7 @@ def crosscheck_command(
     if setup.scenario.crosscheck.statistics:
         used["refine"] = None  # statistics have the scenario's step and twice it
     data = {**report.to_json(), "report": str(page), **model_of(setup)}
-    return Result(data, shown_of(report, page), used=used, ok=report.acceptable)
+    return Result(data, shown_of(report, page), used=used, ok=report.ok)
 
 
 def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
@@ -159,7 +159,7 @@ def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
         apply_change(data, change)
     report = check_bag(run, data)
     used = {"engines": run.engine}
-    return Result(report.to_json(), [report.line()], used=used, ok=report.acceptable)
+    return Result(report.to_json(), [report.line()], used=used, ok=report.ok)
 
 
 def choose_engines(names: str) -> list[str]:

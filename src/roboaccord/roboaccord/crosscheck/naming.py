@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Simulator
-from roboaccord.contract.results import quantities
+from roboaccord.contract.results import Json, quantities
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import draw_states
@@ -214,7 +214,7 @@ def numbers_of(setup: Setup) -> dict[str, float]:
     return found | {f"parameters.{k}": v for k, v in parameters if _number(v)}
 
 
-def _number(value: object) -> bool:
+def _number(value: Json) -> bool:
     return isinstance(value, float) and math.isfinite(value) and value != 0.0
 
 

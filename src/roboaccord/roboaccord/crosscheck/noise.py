@@ -23,8 +23,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.convergence import NUDGE, Job, largest_distance, link_centres
-from roboaccord.crosscheck.runs import NOISE, Runs
+from roboaccord.crosscheck.convergence import largest_distance, link_centres
+from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, Runs
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.scenario import Tolerances, limit_of
 

@@ -13,8 +13,8 @@ from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.results import Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.convergence import tightened
 from roboaccord.crosscheck.extrapolation import STEPS, Remainder, remainder_of_samples
+from roboaccord.crosscheck.runs import tightened
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 

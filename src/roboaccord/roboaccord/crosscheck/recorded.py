@@ -13,7 +13,7 @@ import heapq
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class RecordedReport:
         return found
 
     @property
-    def acceptable(self) -> bool:
+    def ok(self) -> bool:
         """False where the run is outside."""
         return self.finding.outcome != "outside"
 
@@ -202,8 +202,8 @@ class StepCheck:
             return self.settle() if len(self._trials) == ESTIMATE else []
         return [self._add(steps[0])]
 
-    def report(self) -> RecordedReport:
-        """Return the report so far."""
+    def verdict(self) -> RecordedReport:
+        """Return the verdict so far."""
         scenario = self._setup.scenario
         error, change, recorded, euler, friction = np.sqrt(
             self._sums / (max(self.compared, 1) * self._sizes)
@@ -319,7 +319,7 @@ def by_contacts(setup: Setup, contacts: str) -> tuple[Setup, bool]:
 
 
 def check_bag(
-    run: BagRun, scenario: Mapping[str, Any] | None = None, tolerance: float = 0.0
+    run: BagRun, scenario: Mapping[str, Json] | None = None, tolerance: float = 0.0
 ) -> RecordedReport:
     """Compare every control period of a recorded run with the reference, as the live check does.
 
@@ -343,7 +343,7 @@ def check_bag(
         before = motion.state(i)
         check.take(before, motion.state(i + 1), *(known.get(before.time) for known in given))
     check.settle()
-    return check.report()
+    return check.verdict()
 
 
 def _rates(state: RobotState) -> Array:

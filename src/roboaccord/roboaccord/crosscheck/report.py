@@ -85,7 +85,7 @@ class Report:
         return self.verdict == "pass"
 
     @property
-    def acceptable(self) -> bool:
+    def ok(self) -> bool:
         """True if it passed, or if there was no engine to judge."""
         return self.passed or self.verdict is None
 

@@ -13,7 +13,7 @@ from roboaccord.contract.outcome import Finding, excuse
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.chaotic import check_statistics
-from roboaccord.crosscheck.convergence import ConvergenceCheck, Job, check_convergence
+from roboaccord.crosscheck.convergence import ConvergenceCheck, check_convergence, floor_of
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
@@ -24,9 +24,9 @@ from roboaccord.crosscheck.runs import (
     QUIET,
     REFERENCE,
     Engines,
+    Job,
     Progress,
     Runs,
-    floor_of,
     make_engines,
     run_jobs,
 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from roboaccord.report.curves import Figure, axis, colour_of
+from roboaccord.report.curves import axis, colour_of
 from roboaccord.report.plots import Plot, render_plots
+
+Figure = dict[str, Any]
 
 
 def render_sweep(result: Mapping[str, Any]) -> str:
@@ -32,7 +34,7 @@ def render_sweep(result: Mapping[str, Any]) -> str:
 def dots_figure(result: Mapping[str, Any]) -> Figure:
     """Draw the value of every run, a column for each engine and step, and the mean with its bar."""
     engines = list(dict.fromkeys(cell["engine"] for cell in result["cells"]))
-    data: list[Figure] = []
+    data = []
     for cell in result["cells"]:
         label = f"{cell['engine']}, {1e3 * cell['physics_step']:g} ms"
         colour = colour_of(cell["engine"], engines)
@@ -55,5 +57,5 @@ def dots_figure(result: Mapping[str, Any]) -> Figure:
         )  # fmt: skip
     unit = f" [{result['unit']}]" if result["unit"] else ""
     title = result["figure"].replace("_", " ") + unit
-    layout: Figure = {"yaxis": axis(title), "xaxis": {"type": "category"}, "showlegend": False}
+    layout = {"yaxis": axis(title), "xaxis": {"type": "category"}, "showlegend": False}
     return {"data": data, "layout": layout}

@@ -71,13 +71,13 @@ class CrosscheckShell:
     @property
     def verdict(self) -> RecordedReport | None:
         """The verdict so far; None before the scenario is known."""
-        found: RecordedReport | None = self.check.report() if self.check else None
+        found: RecordedReport | None = self.check.verdict() if self.check else None
         return found
 
     @property
     def status(self) -> int:
         """Exit status: 1 where the run is outside."""
-        return 0 if self.verdict is None or self.verdict.acceptable else STATUS_OUTSIDE
+        return 0 if self.verdict is None or self.verdict.ok else STATUS_OUTSIDE
 
     def close(self) -> None:
         """Compare what is left, and give the verdict."""
@@ -89,7 +89,8 @@ class CrosscheckShell:
             self.check.skipped += max(len(self._states) - 1, 0)
             self._publish(self.check.settle())
             self.report()
-            sys.stderr.write(f"crosscheck: {self._robot}: {self.check.report().line()}\n")
+            verdict = self.check.verdict()
+            sys.stderr.write(f"crosscheck: {self._robot}: {verdict.line()}\n")
         graph.deliver(self._diagnostics, self._errors_out)
         self._node.destroy_publisher(self._errors_out)  # a recorder waits for that
 
@@ -198,20 +199,20 @@ class CrosscheckShell:
         """Publish the verdict so far, and log it where it has changed."""
         if self.check is None or not self._states:
             return
-        found: RecordedReport = self.check.report()
+        verdict = self.check.verdict()
         status = DiagnosticStatus(
-            level=DiagnosticStatus.OK if found.acceptable else DiagnosticStatus.WARN,
+            level=DiagnosticStatus.OK if verdict.ok else DiagnosticStatus.WARN,
             name=f"{self._robot}: crosscheck",
-            message=f"{'verdict' if self._closed else 'so far'}: {found.line()}",
+            message=f"{'verdict' if self._closed else 'so far'}: {verdict.line()}",
             hardware_id=self._robot,
         )
-        status.values = [KeyValue(key=key, value=str(v)) for key, v in found.to_json().items()]
+        status.values = [KeyValue(key=key, value=str(v)) for key, v in verdict.to_json().items()]
         message = DiagnosticArray(status=[status])
         message.header.stamp.sec, message.header.stamp.nanosec = stamp(self._states[-1].time)
         self._diagnostics.publish(message)
-        if found.acceptable is not self._ok:
-            self._ok = found.acceptable
-            _log.log(logging.INFO if self._ok else logging.WARNING, "%s", status.message)
+        if verdict.ok is not self._ok:
+            self._ok = verdict.ok
+            _log.log(logging.INFO if verdict.ok else logging.WARNING, "%s", status.message)
 
 
 def build(node: Node, run: Run) -> CrosscheckShell:
