@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.timing import count_steps
+from roboaccord.crosscheck.runs import statistics_steps
 from roboaccord.numerics.statistics import median_difference, share_probability
 from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell, sweep
@@ -71,7 +70,7 @@ def check_statistics(
 
     At the scenario's physics step, and at twice that step to see what the step does.
     """
-    steps = steps_of(setup)
+    steps = statistics_steps(setup)
     cells = sweep(
         setup,
         figure=spec.figure,
@@ -87,17 +86,6 @@ def check_statistics(
         for cell, rough in zip(fine, coarse, strict=False)
     }
     return {cell.engine: compare_cells(fine[0], cell, spec, by_step) for cell in fine}
-
-
-def steps_of(setup: Setup) -> list[float]:
-    """Return the physics step, and twice that if the control period is a multiple of it [s]."""
-    scenario = setup.scenario
-    step = scenario.physics_step
-    try:
-        count_steps(scenario.control_period, 2 * step, "control period over twice the step")
-    except AccordError:
-        return [step]
-    return [step, 2 * step]
 
 
 def compare_cells(

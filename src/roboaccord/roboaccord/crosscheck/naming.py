@@ -16,6 +16,7 @@ from roboaccord.contract.results import Json, quantities
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import draw_states
+from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.extrapolation import STEPS, estimates
 from roboaccord.crosscheck.one_step import Index, predict
 from roboaccord.engines.properties import JointProperties
@@ -104,16 +105,14 @@ def _stack(acceleration: Acceleration) -> Array:
     return np.concatenate([acceleration.base, acceleration.joints])
 
 
-def name_one_step(
-    setup: Setup, fine: Simulator, runs: Mapping[float, Trajectory], order: int
-) -> Name:
+def name_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int) -> Name:
     """Identify the cause of one-step errors where accelerations agree.
 
     Impacts and stops, if the error lies in the periods that have them; a delay, if late efforts
     take it away; else the parameters of friction and robot by which the reference errs likewise.
     """
     steps = sorted(runs, reverse=True)[-STEPS:]
-    run = runs[steps[-1]]
+    run, fine = runs[steps[-1]], make_simulator(setup, physics_step=steps[-1])
     samples = np.arange(len(run) - 1)
     error = _left(fine, runs, steps, order, samples)
     weight = error**2
@@ -236,6 +235,14 @@ def _compared(setup: Setup) -> Array:
     joints = [np.r_[j.position, j.rotation.ravel(), j.axis, j.lower, j.upper] for j in tree.joints]
     gravity = getattr(setup.parameters, "gravity", 0.0)
     return np.concatenate([*links, *joints, setup.effort_limits, [gravity]])
+
+
+def name_trajectory(run: Trajectory, check: ConvergenceCheck | None) -> Name:
+    """Say when motions diverge; that does not identify the cause."""
+    if check is None or check.since is None:
+        return Name()
+    near = ", ".join(describe_since(run, check.since))
+    return Name(text=f"{near}; what is off cannot be told from whole trajectories")
 
 
 def describe_since(run: Trajectory, since: float) -> Iterator[str]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from roboaccord.bag.recording import write_trajectory
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, excuse
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.chaotic import check_statistics
-from roboaccord.crosscheck.convergence import ConvergenceCheck, check_convergence, floor_of
+from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.models import check_model
-from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
+from roboaccord.crosscheck.naming import name_acceleration, name_one_step, name_trajectory
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
 from roboaccord.crosscheck.one_step import check_steps
 from roboaccord.crosscheck.report import Measured, Report, report_of
@@ -31,7 +30,6 @@ from roboaccord.crosscheck.runs import (
     run_jobs,
 )
 from roboaccord.crosscheck.verdict import EngineChecks, judge
-from roboaccord.run.factory import make_simulator
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.perturbation import Perturbations, of_engine
@@ -138,20 +136,7 @@ def judge_all(
             spec.tolerances,
             check,
             partial(name_acceleration, setup, engines.reference, simulator),
-            partial(_name_steps, setup, own, simulator.order),
-            partial(_name_since, runs.shown(check.engine), check.trajectory),
+            partial(name_one_step, setup, own, simulator.order),
+            partial(name_trajectory, runs.shown(check.engine), check.trajectory),
         )
     return excuse(findings, spec.excuse)
-
-
-def _name_steps(setup: Setup, runs: Mapping[float, Trajectory], order: int) -> Name:
-    fine = make_simulator(setup, physics_step=min(runs))
-    return name_one_step(setup, fine, runs, order)
-
-
-def _name_since(run: Trajectory, check: ConvergenceCheck | None) -> Name:
-    since = check.since if check else None
-    if since is None:
-        return Name()
-    near = ", ".join(describe_since(run, since))
-    return Name(text=f"{near}; what is off cannot be told from whole trajectories")

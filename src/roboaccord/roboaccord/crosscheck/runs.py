@@ -11,8 +11,8 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import RobotState
+from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.chaotic import steps_of
 from roboaccord.engines import ENGINES
 from roboaccord.numerics.parallel import cores
 from roboaccord.run.factory import make_simulator
@@ -161,7 +161,7 @@ def run_jobs(
     jobs += [Job(e, steps[0], **{how: True}) for e in order for how in NOISE]
     samples = 0
     if spec.statistics:
-        samples = spec.statistics.seeds * len(names) * len(steps_of(setup))
+        samples = spec.statistics.seeds * len(names) * len(statistics_steps(setup))
     else:
         truth = steps[-1] / 2
         jobs[:0] = [Job(REFERENCE, truth, fine=True, bit=bit) for bit in (False, True)]
@@ -176,6 +176,17 @@ def run_jobs(
         workers,
     )
     return Runs(found, steps)
+
+
+def statistics_steps(setup: Setup) -> list[float]:
+    """Return the physics step, and twice that if the control period is a multiple of it [s]."""
+    scenario = setup.scenario
+    step = scenario.physics_step
+    try:
+        count_steps(scenario.control_period, 2 * step, "control period over twice the step")
+    except AccordError:
+        return [step]
+    return [step, 2 * step]
 
 
 def judged_duration(setup: Setup) -> float:

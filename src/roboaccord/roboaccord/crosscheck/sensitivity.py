@@ -89,11 +89,10 @@ class Prober:
     def one_step(self, item: Perturbation) -> Finding | None:
         """Return the finding of level 2, or None."""
         engine, runs = self._make(item), self._runs(item)
-        fine = make_simulator(self._setup, physics_step=self._steps[-1])
         step = check_steps(self._setup, engine.order, runs)
         first = self._first(item, engine)
         checks = EngineChecks(item.engine, first.model, first.acceleration, one_step=step)
-        ask = partial(name_one_step, self._setup, fine, runs, engine.order)
+        ask = partial(name_one_step, self._setup, runs, engine.order)
         return _off(judge_step(self._tolerances, checks, ask))
 
     def trajectory(self, item: Perturbation) -> Finding | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from roboaccord.contract.results import quantities
+from roboaccord.contract.trajectory import Event
 from roboaccord.crosscheck.report import Report
 from roboaccord.report.curves import colour_of
 from roboaccord.report.energy import ITEMS, book_rows
@@ -43,6 +45,7 @@ def render_report(report: Report) -> str:
         books=book_rows(report.energy),
         events=events[:EVENTS_SHOWN],
         event_count=len(events),
+        units=quantities(Event),
         figures=figures_of(report),
         signals=signals_of(report.trajectories, report.engines),
     )

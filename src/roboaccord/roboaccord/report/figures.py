@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from roboaccord.contract.results import Json, unit_of
+from roboaccord.contract.results import Json, quantities, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.convergence import ConvergenceCheck
@@ -59,9 +59,10 @@ def path_figure(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) 
     for engine, run in runs.items():
         place = run.position[:: stride(len(run))]
         data.append(line(engine, engines, place[:, i], place[:, j]))
+    metre = unit_of(Trajectory, "position")
     layout = {
-        "xaxis": axis(f"{'xyz'[i]} of base_link [m]"),
-        "yaxis": {**axis(f"{'xyz'[j]} [m]"), "scaleanchor": "x"},
+        "xaxis": axis(f"{'xyz'[i]} of base_link [{metre}]"),
+        "yaxis": {**axis(f"{'xyz'[j]} [{metre}]"), "scaleanchor": "x"},
     }
     return {"data": data, "layout": layout}
 
@@ -152,7 +153,7 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
     base = next(iter(runs.values()))
     time = base.time[:: stride(len(base))]
     count = len(base.joints)
-    chosen = np.unique(np.linspace(0, count - 1, min(count, JOINTS)).round().astype(int))
+    chosen = np.unique(np.linspace(0, count - 1, min(count, JOINTS)).round().astype(int)).tolist()
 
     def sampled(pick: Callable[[Trajectory], Array]) -> Json:
         values = {e: np.interp(time, run.time, pick(run)) for e, run in runs.items()}
@@ -161,16 +162,12 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
         return {"value": {e: plain(v, 5) for e, v in values.items()}, "apart": apart}
 
     groups: Figure = {}
-    for title, unit, name in (
-        ("joint angle", "rad", "q"),
-        ("joint velocity", "rad/s", "qd"),
-        ("joint effort", "N m", "effort"),
-    ):
-        signals = {base.joints[i]: sampled(_column(name, i)) for i in chosen.tolist()}
+    for name in ("q", "qd", "effort", "position"):
+        at = enumerate("xyz") if name == "position" else [(i, base.joints[i]) for i in chosen]
+        signals = {title: sampled(_column(name, i)) for i, title in at}
         if signals:
-            groups[title] = {"unit": unit, "signals": signals}
-    axes = {axis: sampled(_column("position", i)) for i, axis in enumerate("xyz")}
-    groups["base position"] = {"unit": "m", "signals": axes}
+            known = quantities(Trajectory)[name]
+            groups[known.meaning] = {"unit": known.unit, "signals": signals}
     turns = {axis: _turn(i) for i, axis in enumerate(TURNS)}
     shown = {
         axis: sampled(turn) for axis, turn in turns.items() if np.ptp(turn(base)) or axis == "yaw"
