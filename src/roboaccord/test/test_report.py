@@ -20,7 +20,7 @@ from roboaccord.crosscheck.models import Difference, ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
-from roboaccord.report import render_report, write_report
+from roboaccord.report import render_report
 from roboaccord.report.curves import POINTS, colour_of, thin_peaks
 from roboaccord.report.energy import book_figure, book_rows
 from roboaccord.report.figures import figures_of, signals_of
@@ -132,11 +132,10 @@ def findings() -> Report:
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(findings(), path)
-    assert path.stat().st_size < 8e6
-    return path.read_text(encoding="utf-8")
+def page() -> str:
+    page = render_report(findings())
+    assert len(page.encode()) < 8e6
+    return page
 
 
 class Loads(HTMLParser):

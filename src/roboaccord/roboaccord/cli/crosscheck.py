@@ -42,8 +42,9 @@ from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import Progress
 from roboaccord.engines import DEFAULTS, check_engine
 from roboaccord.engines.factory import available
-from roboaccord.report import write_report
+from roboaccord.report import render_report
 from roboaccord.report.tables import number, statistics_cells
+from roboaccord.run.output import write_text
 from roboaccord.scenario.files import apply_change, load_scenario
 from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
 from roboaccord.scenario.setup import find_robot, is_file, robot_names
@@ -60,6 +61,7 @@ OUTCOMES: dict[Outcome, Text] = {
     "not_judged": Text("not judged", "yellow"),
     "excused": Text("excused", "yellow"),
 }
+ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
 FINEST = 4  # physics steps of the table; the report has all
 
 
@@ -140,7 +142,7 @@ def crosscheck_command(
             ),
         )
         page = place / "report.html"
-        write_report(report, page)
+        write_text(page, render_report(report))
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": chosen}
     if setup.scenario.crosscheck.statistics:
         used["refine"] = None  # statistics have the scenario's step and twice it
@@ -238,13 +240,11 @@ def distance_tables(report: Report) -> list[RenderableType]:
     )
     for engine, run in runs.items():
         table.add_row(*row_of(report, engine, run))
-    accelerations, steps_, distances, noise = (
-        quantities(check) for check in (AccelerationCheck, OneStepCheck, ConvergenceCheck, Noise)
-    )
     explained = (
-        f"accel.: {accelerations['max'].meaning}; one step: {steps_['rms'].meaning}; "
-        f"m{metre}: {distances['error'].meaning}, by physics step; order: of convergence; "
-        f"floor: {noise['floor'].meaning}; agree until: when that comes to 1 mm"
+        f"{ACCELERATION}; one step: {quantities(OneStepCheck)['rms'].meaning}; "
+        f"m{metre}: {quantities(ConvergenceCheck)['error'].meaning}, by physics step; order: of "
+        f"convergence; floor: {quantities(Noise)['floor'].meaning}; agree until: when that comes "
+        "to 1 mm"
     )
     return [table, Text(explained)]
 
@@ -264,8 +264,8 @@ def statistics_tables(report: Report) -> list[RenderableType]:
         cells = (acceleration_of(report, engine), mean, median, positive, difference, allowed)
         table.add_row(engine, *cells)
     explained = (
-        f"accel.: {quantities(AccelerationCheck)['max'].meaning}; above 0: share of the runs; "
-        "difference of medians, 95 % confidence; allowed: what twice the step does"
+        f"{ACCELERATION}; above 0: share of the runs; difference "
+        " of medians, 95 % confidence; allowed: what twice the step does"
     )
     return [table, Text(explained)]
 

@@ -80,14 +80,9 @@ class Report:
     trajectories: Mapping[str, Trajectory] = field(repr=False)
 
     @property
-    def passed(self) -> bool:
-        """True if every level is within or excused."""
-        return self.verdict == "pass"
-
-    @property
     def ok(self) -> bool:
-        """True if it passed, or if there was no engine to judge."""
-        return self.passed or self.verdict is None
+        """True if every level is within or excused, or if there was no engine to judge."""
+        return self.verdict in ("pass", None)
 
     def describe(self) -> str:
         """Return the verdict, how much was excused, and which part of the run was judged."""

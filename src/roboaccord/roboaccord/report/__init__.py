@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from roboaccord.contract.results import quantities
 from roboaccord.contract.trajectory import Event
 from roboaccord.crosscheck.report import Report
@@ -12,20 +10,8 @@ from roboaccord.report.energy import ITEMS, book_rows
 from roboaccord.report.figures import figures_of, signals_of
 from roboaccord.report.page import render_page
 from roboaccord.report.tables import metric_rows, tables_of, tolerance_rows
-from roboaccord.run.output import write_text
 
 EVENTS_SHOWN = 200
-
-__all__ = ["render_report", "write_report"]
-
-
-def write_report(report: Report, path: Path) -> None:
-    """Write the page of a cross-check.
-
-    Raises:
-        AccordError: if it cannot be written.
-    """
-    write_text(path, render_report(report), ".html")
 
 
 def render_report(report: Report) -> str:

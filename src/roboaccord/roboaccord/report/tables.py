@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
-from roboaccord.contract.outcome import BELOW, Finding
+from roboaccord.contract.outcome import BELOW, Findings
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
@@ -20,7 +20,9 @@ from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
 LISTED = 6  # differences of a model that a table names
 NONE = "–"
+NO_FINDINGS: Findings = {}
 METRE = unit_of(ConvergenceCheck, "error")
+Check = TypeVar("Check")
 
 
 class Row(NamedTuple):
@@ -52,72 +54,57 @@ def number(value: float | None, form: str = "g", none: str = NONE) -> str:
     return none if value is None or not math.isfinite(value) else f"{value:{form}}"
 
 
-def _outcome(findings: Mapping[str, Finding], engine: str) -> str:
-    return findings[engine].outcome if engine in findings else ""
+def _rows(
+    checks: Mapping[str, Check],
+    cells: Callable[[Check, str], list[str]],
+    found: Findings = NO_FINDINGS,
+) -> list[Row]:
+    """Return a row for each engine; `cells` are of a check and the engine's name."""
+    return [
+        Row(engine, cells(check, engine), found[engine].outcome if engine in found else "")
+        for engine, check in checks.items()
+    ]
 
 
 def _models(report: Report) -> list[Table]:
-    found = report.levels.acceleration
+    found, allowed = report.levels.acceleration, report.tolerances
+    total, reference = (unit_of(ModelCheck, name) for name in ("total", "reference"))
     return [
         Table(
             "Level 1: accelerations",
             "Both are put in the same random states and asked for accelerations; no time passes, "
             "so anything above round-off is a difference between the models.",
             ("engine", "largest error, relative", "states", "allowed"),
-            [
-                Row(engine, _acceleration(check, report.tolerances), _outcome(found, engine))
-                for engine, check in report.acceleration.items()
-            ],
+            _rows(report.acceleration, lambda check, _: _acceleration(check, allowed), found),
         ),
         Table(
             "Level 1: models",
             "What each engine has of masses, centres, inertias, lengths, axes, limits, damping and "
             "armature, compared with the description, and states that are set and read back.",
-            (
-                "engine",
-                f"total [{unit_of(ModelCheck, 'total')}]",
-                f"reference [{unit_of(ModelCheck, 'reference')}]",
-                "off",
-            ),
-            [
-                Row(engine, _model(check), _outcome(found, engine))
-                for engine, check in report.masses.items()
-            ],
+            ("engine", f"total [{total}]", f"reference [{reference}]", "off"),
+            _rows(report.masses, lambda check, _: _model(check), found),
         ),
     ]
 
 
 def _one_steps(report: Report) -> Table:
+    found, allowed = report.levels.one_step, report.tolerances
+    shown = ("rms", "largest", "share of the change", "order", "left at 0", "explained", "allowed")
     return Table(
         "Level 2: one step",
         "The reference starts from every recorded state and predicts the next one. The error "
         "does not accumulate, so it shows where in the motion the engines part. A difference "
         "of the models stays when the physics step gets smaller; an integrator's error falls.",
-        (
-            "engine",
-            "rms",
-            "largest",
-            "share of the change",
-            "order",
-            "left at 0",
-            "explained",
-            "allowed",
-        ),
-        [
-            Row(
-                engine,
-                _one_step(check, report.tolerances),
-                _outcome(report.levels.one_step, engine),
-            )
-            for engine, check in report.one_step.items()
-        ],
+        ("engine", *shown),
+        _rows(report.one_step, lambda check, _: _one_step(check, allowed), found),
     )
 
 
 def _trajectories(report: Report) -> Table:
-    runs = report.trajectory
-    steps = next(iter(runs.values())).dt if runs else ()
+    found, allowed = report.levels.trajectory, report.tolerances
+    steps = next((run.dt for run in report.trajectory.values()), [])
     milli = f"m{unit_of(ConvergenceCheck, 'dt')}"
+    shown = ("order", "expected", "left at 0", "explained", "of", "allowed")
     return Table(
         "Level 3: whole trajectories",
         "Largest distance of any link from the converged reference, at smaller and smaller "
@@ -125,72 +112,46 @@ def _trajectories(report: Report) -> Table:
         "coordinate is extrapolated to a step of 0: what is left there must be explained by "
         "the step (twice the difference of two extrapolations), round-off and the reference's "
         "own error.",
-        (
-            "engine",
-            *(f"{1e3 * dt:g} {milli}" for dt in steps),
-            "order",
-            "expected",
-            "left at 0",
-            "explained",
-            "of",
-            "allowed",
-        ),
-        [
-            Row(
-                engine,
-                _trajectory(check, report.tolerances, engine),
-                _outcome(report.levels.trajectory, engine),
-            )
-            for engine, check in runs.items()
-        ],
+        ("engine", *(f"{1e3 * dt:g} {milli}" for dt in steps), *shown),
+        _rows(report.trajectory, lambda check, name: _trajectory(check, allowed, name), found),
     )
 
 
 def _noise(report: Report) -> Table:
-    rate, second = unit_of(Noise, "rate"), unit_of(Noise, "horizon")
     return Table(
         "Noise floor and horizon",
         "Each simulator runs once more, and from a start of which one value has its last bit "
         "changed. The floor is the largest distance of any link that this makes; where it comes to "
         "1 mm, no two runs agree any longer. The rate is that at which small distances grow.",
         ("engine", "floor", "rate", "agree until"),
-        [
-            Row(
-                engine,
-                [
-                    _milli(found.floor, "2g"),
-                    NONE if found.rate is None else f"{found.rate:.2g} {rate}",
-                    "the end" if found.horizon is None else f"t = {found.horizon:.4g} {second}",
-                ],
-            )
-            for engine, found in report.noise.items()
-        ],
+        _rows(report.noise, lambda found, _: _floor(found)),
     )
+
+
+def _floor(found: Noise) -> list[str]:
+    rate, second = unit_of(Noise, "rate"), unit_of(Noise, "horizon")
+    return [
+        _milli(found.floor, ".2g"),
+        NONE if found.rate is None else f"{found.rate:.2g} {rate}",
+        "the end" if found.horizon is None else f"t = {found.horizon:.4g} {second}",
+    ]
 
 
 def _statistics(report: Report) -> Table:
     first = next(iter(report.statistics.values()))
     unit = f" [{first.unit}]" if first.unit else ""
+    mean = f"mean {first.figure.replace('_', ' ')}{unit}"
+    shown = ("median", "standard deviation", "runs", "above 0")
     return Table(
         "Level 3: statistics over seeds",
         f"{report.not_compared} The difference of the medians is given with 95 % confidence "
         "(bootstrap); an engine fails where it is larger than allowed throughout, or where the "
         "share above 0 is unlike the reference's (Fisher, 5 %). Allowed is what both medians "
         "move from twice the physics step to the step.",
-        (
-            "engine",
-            f"mean {first.figure.replace('_', ' ')}{unit}",
-            "median",
-            "standard deviation",
-            "runs",
-            "above 0",
-            "difference from the reference",
-            "allowed",
+        ("engine", mean, *shown, "difference from the reference", "allowed"),
+        _rows(
+            report.statistics, lambda check, _: statistics_cells(check), report.levels.statistics
         ),
-        [
-            Row(engine, statistics_cells(check), _outcome(report.levels.statistics, engine))
-            for engine, check in report.statistics.items()
-        ],
     )
 
 
@@ -242,7 +203,7 @@ def tolerance_rows(tolerances: Tolerances) -> list[tuple[str, str]]:
 
 
 def _milli(metres: float, form: str) -> str:
-    return f"{number(1e3 * metres, f'.{form}')} m{METRE}"
+    return f"{number(1e3 * metres, form)} m{METRE}"
 
 
 def _acceleration(check: AccelerationCheck, allowed: Tolerances) -> list[str]:
@@ -273,7 +234,7 @@ def _one_step(check: OneStepCheck, allowed: Tolerances) -> list[str]:
 
 
 def _trajectory(check: ConvergenceCheck, allowed: Tolerances, engine: str) -> list[str]:
-    cells = [_milli(error, "3g") for error in check.error]
+    cells = [_milli(error, ".3g") for error in check.error]
     order = number(check.order, ".2f")
     if check.order is None and max(check.error) <= check.floor:
         order = BELOW
