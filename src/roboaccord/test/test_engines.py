@@ -13,6 +13,7 @@ from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
+from roboaccord.engines import engine_names
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel, JointFriction
@@ -25,7 +26,8 @@ from roboaccord.numerics.rotations import (
 
 pytestmark = pytest.mark.thorough
 
-ENGINES = ["dart", "mujoco", "drake"]
+ENGINES = engine_names()
+OTHERS = [name for name in ENGINES if name != "mujoco"]
 INERTIA = '<inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'
 
 
@@ -157,7 +159,7 @@ def test_asking_for_masses_leaves_the_motion_as_it_is(name: str) -> None:
     np.testing.assert_allclose(back.twist, state.twist, atol=1e-13)
 
 
-@pytest.mark.parametrize("other", ["dart", "drake"])
+@pytest.mark.parametrize("other", OTHERS)
 def test_a_tumbling_chain_accelerates_alike_in_two_engines(other: str) -> None:
     """Centrifugal and gyroscopic forces of a tilted base included, within 1e-8."""
     first, mujoco = engine(free(), other), engine(free(), "mujoco")
@@ -196,7 +198,7 @@ class Drag:
         return -5.0 * motion.linear, np.array([[0.1, -0.2, 0.3]])
 
 
-@pytest.mark.parametrize("other", ["dart", "drake"])
+@pytest.mark.parametrize("other", OTHERS)
 def test_a_force_law_acts_alike_on_a_tilted_base_in_two_engines(other: str) -> None:
     """Compare the law's change of the rates in a microsecond; they agree to its square."""
     rng = np.random.default_rng(7)
@@ -299,7 +301,7 @@ def test_reflected_inertia_adds_to_a_joint_in_mujoco_and_is_refused_by_dart() ->
     assert found == pytest.approx([0.6 / total])
     simulator.reset(replace(state, qd=np.zeros(1)))
     assert simulator.step(Command(np.array([0.6])), 0.5).qd == pytest.approx([0.3 / total])
-    with pytest.raises(AccordError, match="DART has no reflected inertia"):
+    with pytest.raises(AccordError, match="dart: no reflected inertia"):
         engine(model, "dart")
     assert engine(pendulum(armature=np.zeros(1)), "dart")
 

@@ -63,7 +63,7 @@ class EngineMonkeyBot(JointFaults):
 
     Args:
         setup: robot and scenario.
-        engine: `dart` or `mujoco`.
+        engine: its name.
         perturbations: deliberate errors; `impact` makes the impulses of grips larger by its part.
     """
 

@@ -12,6 +12,7 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
+from roboaccord.engines import default_names
 from roboaccord.engines.base import EngineSimulator, Modelled
 
 KIND = "push"  # of the event
@@ -63,7 +64,9 @@ class PushedSimulator:
             AccordError: where the simulator takes no force, for an unknown link, or no duration.
         """
         if not self.links:
-            raise AccordError(f"{self._simulator.name} takes no push: use engine dart or mujoco")
+            raise AccordError(
+                f"{self._simulator.name} takes no push: use engine {' or '.join(default_names())}"
+            )
         if link not in self.links:
             raise AccordError(f"unknown link {link}{did_you_mean(link, self.links)}")
         if not (duration > 0.0 and np.isfinite([*force, duration]).all()):

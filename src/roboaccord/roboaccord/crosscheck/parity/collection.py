@@ -19,10 +19,10 @@ from roboaccord.contract.parity import (
     Shipped,
     Status,
 )
-from roboaccord.crosscheck.parity.reading import Base
 from roboaccord.crosscheck.parity.robot import Bench, examine, load_shipped, repair
 from roboaccord.crosscheck.parity.traps import MIMIC, Trap, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.engines.reading import Base
 from roboaccord.numerics.isolation import Crash
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.run.pieces import run_isolated

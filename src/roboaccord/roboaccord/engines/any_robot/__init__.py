@@ -1,1 +1,1 @@
-"""Robots that are a URDF or xacro file and have no package."""
+"""Reference of a robot that is a file."""

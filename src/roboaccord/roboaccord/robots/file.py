@@ -15,10 +15,10 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.checks import check_description
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile, read_urdf, robot_name, strip
-from roboaccord.engines.any_robot.controllers import Posture, Random, Sine
 from roboaccord.engines.any_robot.reference import TreeReference
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.robots.controllers import Posture, Random, Sine
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 

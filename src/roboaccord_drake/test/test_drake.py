@@ -13,10 +13,11 @@ from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.engines import DEFAULTS, ENGINES
+from roboaccord.engines import default_names, engine_names, spec
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.factory import available, simulate_model
+from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
+from roboaccord.engines.spec import Missing
 from roboaccord.numerics.rotations import quaternion_matrix, rpy_quaternion
 
 INERTIAL = (
@@ -175,19 +176,19 @@ def test_inertias_that_drake_would_replace_are_refused(was: str, wrong: str) -> 
 
 
 def test_it_takes_part_where_it_is_named_alone() -> None:
-    assert "drake" not in DEFAULTS
-    assert "drake" in ENGINES
+    assert "drake" not in default_names()
+    assert "drake" in engine_names()
     assert "drake" not in choose_engines("")
     assert choose_engines("reference,drake") == ["reference", "drake"]
 
 
 def test_without_it_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pydrake", None)
-    monkeypatch.delitem(sys.modules, "roboaccord.engines.drake.simulator", raising=False)
-    monkeypatch.delitem(sys.modules, "roboaccord.engines.drake.model", raising=False)
+    monkeypatch.delitem(sys.modules, "roboaccord_drake.simulator", raising=False)
+    monkeypatch.delitem(sys.modules, "roboaccord_drake.model", raising=False)
     for name in [name for name in sys.modules if name.startswith("pydrake.")]:
         monkeypatch.setitem(sys.modules, name, None)
     why = "engine drake needs drake: pip install drake"
-    assert available()["drake"] == why
+    assert spec("drake").look() == Missing(why)
     with pytest.raises(AccordError, match=f"^{why}$"):
         simulate_model(arm(), "drake")

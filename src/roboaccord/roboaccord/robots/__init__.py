@@ -1,0 +1,1 @@
+"""Robots that are a URDF or xacro file and have no package."""
