@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.parity import Cause, Difference, Status
 from roboaccord.crosscheck.parity.compare import (
-    Difference,
     Reference,
     compare,
     kept,
@@ -25,25 +25,6 @@ DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")
 DEGREES = 180.0 / np.pi
 LIKE = 1e-6  # relative: how close numbers are that are taken for the same
-
-
-@dataclass(frozen=True)
-class Cause:
-    """Hold why an engine differs.
-
-    Args:
-        cause: name of a trap, or of the property that is off.
-        where: links or joints.
-        before: largest error with this cause alone [relative]; None where the engine refuses.
-        after: without it.
-        fix: what to write in the file.
-    """
-
-    cause: str
-    where: tuple[str, ...]
-    before: float | None
-    after: float | None
-    fix: str
 
 
 @dataclass(frozen=True)
@@ -63,19 +44,16 @@ class Outcome:
     reference: Reference | None = None
 
     @property
-    def status(self) -> str:
-        """The status: `same`, `differ` or `refused`."""
+    def status(self) -> Status:
+        """Whether the reading is the same, or refused."""
         if self.reading is None:
-            return "refused"
-        return "differ" if any(d.excess > 1.0 for d in self.differences) else "same"
+            return Status.REFUSED
+        return Status.DIFFER if any(d.excess > 1.0 for d in self.differences) else Status.SAME
 
     @property
     def error(self) -> float | None:
         """The worst difference, relative; None for a refusal and what is not finite."""
-        if self.reading is None or not self.differences:
-            return None
-        error = self.differences[0].error
-        return error if np.isfinite(error) else None
+        return self.differences[0].finite if self.differences else None
 
 
 Ask = Callable[[str], Outcome]
@@ -92,7 +70,7 @@ def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
         others = [*traps[:i], *(_elsewhere(t, trap.where) for t in traps[i + 1 :])]
         left = mended(urdf, [t for t in others if t.where])
         before, after = ask(left), ask(mended(left, [trap]))
-        if before.status == "same" or not _better(before, after):
+        if before.status is Status.SAME or not _better(before, after):
             continue
         where = _narrow(trap.where, before)
         found.append(Cause(trap.cause, where, before.error, after.error, trap.fix))
@@ -179,8 +157,7 @@ def _with(reference: Reference, reading: Reading, places: Iterable[str]) -> floa
         changed = Reference(tree, reference.question, reference.rounded)
     except AccordError:
         return None
-    error = compare(changed, reading)[0].error
-    return error if np.isfinite(error) else None
+    return compare(changed, reading)[0].finite
 
 
 def _transplant(tree: Tree, reference: Reference, reading: Reading, place: str) -> Tree:

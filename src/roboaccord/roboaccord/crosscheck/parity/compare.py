@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from roboaccord.contract.parity import Difference
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.tree import MOVING, Tree
 from roboaccord.engines.properties import LinkProperties
@@ -24,29 +25,6 @@ EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' con
 ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
 UNLIMITED = 1e15  # limits beyond are none: SDFormat writes 1e16
 NOISE = 1e-13  # of m L^2: the round-off of an inertia
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Hold how far a quantity of a link or joint is off.
-
-    Args:
-        quantity: joint, link, mass, centre, inertia, axis, origin, limits, mass matrix, gravity or
-            acceleration.
-        where: link or joint.
-        error: relative; infinite where something is missing or not finite.
-        allowed: that error.
-    """
-
-    quantity: str
-    where: str
-    error: float
-    allowed: float = SAME
-
-    @property
-    def excess(self) -> float:
-        """The error over what is allowed."""
-        return self.error / self.allowed
 
 
 @dataclass
@@ -99,7 +77,7 @@ def compare(reference: Reference, reading: Reading) -> list[Difference]:
     """Return all differences of a reading, whether they are allowed or not, the worst first."""
     found = [*_joints(reference, reading), *_links(reference, reading)]
     missing = set(reference.question.joints) ^ set(reading.joints)
-    found += [Difference("joint", name, np.inf) for name in sorted(missing)]
+    found += [Difference("joint", name, np.inf, SAME) for name in sorted(missing)]
     if not missing:
         found += _dynamics(reference, reading)
     return sorted(found, key=lambda d: -d.excess)
@@ -108,7 +86,7 @@ def compare(reference: Reference, reading: Reading) -> list[Difference]:
 def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
     question, joints = reference.question, reference.question.joints
     names = [*(["base"] * 6 if question.base == "free" else []), *joints]
-    found = {q: Difference(q, "", 0.0) for q in ("mass matrix", "gravity", "acceleration")}
+    found = {q: Difference(q, "", 0.0, SAME) for q in ("mass matrix", "gravity", "acceleration")}
 
     def see(quantity: str, mine: Array, other: Array, state: RobotState) -> None:
         error, where = _relative(mine, other)
