@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding, describe_verdict, excuse, remarks, verdict_of
+from roboaccord.contract.outcome import Finding, excuse, remarks, verdict_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.extrapolation import (
@@ -153,7 +153,6 @@ def test_an_error_hidden_by_another_floor_is_not_below_round_off() -> None:
 
 def test_no_engine_gives_no_verdict() -> None:
     assert verdict_of([]) is None
-    assert "no engine" in describe_verdict({"verdict": None})
 
 
 @given(

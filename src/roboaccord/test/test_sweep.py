@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from roboaccord.crosscheck.chaotic import compare_cells, judge_statistics, unjudged
+from roboaccord.crosscheck.chaotic import compare_cells
+from roboaccord.crosscheck.verdict import judge_statistics, unjudged
 from roboaccord.numerics.statistics import median_difference, share_probability, statistics_of
 from roboaccord.report.sweep import dots_figure, render_sweep
 from roboaccord.run.sweep import Cell

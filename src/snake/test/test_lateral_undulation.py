@@ -7,8 +7,10 @@ import pytest
 from drawn_figures import keep_figures
 from roboaccord import Setup, load_scenario
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.chaotic import compare_cells, judge_statistics
+from roboaccord.crosscheck.chaotic import compare_cells
 from roboaccord.crosscheck.run import run_crosscheck
+from roboaccord.crosscheck.verdict import judge_statistics
+from roboaccord.report import render_report
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.perturbation import Perturbation
 from roboaccord.scenario.scenario import StatisticsSpec
@@ -90,7 +92,7 @@ def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(t
     assert data["one_step"] == data["trajectory"] == {}
     assert data["statistics"]["reference"]["n"] == data["statistics"]["dart"]["n"] == 3
     assert any("mass of every link" in reason for reason in data["reasons"])
-    assert "chaotic" in result.report.read_text(encoding="utf-8")
+    assert "chaotic" in render_report(result)
     json.dumps(data, allow_nan=False)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
 from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix, yaw_quaternion
 from roboaccord.scenario.setup import Setup
@@ -17,7 +19,7 @@ from roboaccord.scenario.setup import Setup
 class AccelerationCheck:
     """Hold the largest relative error over the states; None, with the reason, if kinematic."""
 
-    max: float | None
+    max: Annotated[float | None, Quantity("1", "largest relative error at random states")]
     states: int
     reason: str | None = None
 

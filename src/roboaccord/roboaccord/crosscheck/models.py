@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.results import Quantity, unit_of
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.engines.base import Modelled
-from roboaccord.engines.properties import WORLD, Properties, intended_properties
+from roboaccord.engines.properties import (
+    WORLD,
+    JointProperties,
+    LinkProperties,
+    Properties,
+    intended_properties,
+)
 from roboaccord.scenario.setup import Setup
 
 ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors
 READ_BACK = 10  # states that are set and read back
+OF_JOINTS = {"length": "origin", "axis": "axis", "limit": "limits", "damping": "damping",
+             "friction": "friction", "armature": "armature"}  # fmt: skip
+"""By quantity, the field of a joint's properties."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +48,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """Hold total masses [kg] and the differences of an engine's model."""
+    """Hold total masses and the differences of an engine's model."""
 
-    total: float
-    reference: float
+    total: Annotated[float, Quantity("kg", "mass of all links")]
+    reference: Annotated[float, Quantity("kg", "mass of all links of the reference")]
     differences: tuple[Difference, ...]
 
 
@@ -106,47 +117,40 @@ def _properties(want: Properties, have: Properties) -> Iterator[Difference]:
         yield from _off("mass", name, link.mass, other.mass, link.mass or 1.0)
         yield from _off("inertia", name, link.inertia, other.inertia, inertia)
         if link.mass:
-            yield from _off("centre", name, link.centre, other.centre)
+            unit = unit_of(LinkProperties, "centre")
+            yield from _off("centre", name, link.centre, other.centre, unit=unit)
     for name, joint in want.joints.items():
         if name not in have.joints:
             yield Difference("joint", name, "missing", 1.0)
             continue
         seen = have.joints[name]
-        yield from _off("length", name, joint.origin, seen.origin)
-        yield from _off("axis", name, joint.axis, seen.axis)
-        yield from _off("limit", name, joint.limits, seen.limits)
-        yield from _off("damping", name, joint.damping, seen.damping)
-        yield from _off("friction", name, joint.friction, seen.friction)
-        yield from _off("armature", name, joint.armature, seen.armature)
+        for quantity, own in OF_JOINTS.items():
+            unit = unit_of(JointProperties, own)
+            yield from _off(quantity, name, getattr(joint, own), getattr(seen, own), unit=unit)
     size = float(np.linalg.norm(want.gravity)) or 1.0
     yield from _off("gravity", "", want.gravity, have.gravity, size)
 
 
-UNITS = {
-    "centre": "m",
-    "length": "m",
-    "limit": "rad",
-    "damping": "N m s/rad",
-    "friction": "N m",
-    "armature": "kg m^2",
-}
-
-
 def _off(
-    quantity: str, where: str, want: Array | float, have: Array | float, unit: float = 1.0
+    quantity: str,
+    where: str,
+    want: Array | float,
+    have: Array | float,
+    whole: float = 1.0,
+    unit: str = "",
 ) -> Iterator[Difference]:
-    """Yield the difference, in terms of `unit`, where it is more than round-off."""
+    """Yield the difference where it is more than round-off, in a unit or as a part of `whole`."""
     one, two = np.atleast_1d(want), np.atleast_1d(have)
     with np.errstate(invalid="ignore"):  # limits at infinity
-        apart = np.where(one == two, 0.0, np.abs(one - two)) / unit
+        apart = np.where(one == two, 0.0, np.abs(one - two)) / whole
     size = float(np.nan_to_num(apart, nan=np.inf).max(initial=0.0))
     if size <= ROUND_OFF:
         return
     if quantity == "axis":
         angle = float(np.degrees(np.arccos(np.clip(one @ two, -1.0, 1.0))))
         text = f"{angle:.3g} degrees off" if angle > 0.01 else f"{np.radians(angle):.2g} rad off"
-    elif quantity in UNITS:
-        text = f"{size:.2g} {UNITS[quantity]} off"
+    elif unit:
+        text = f"{size:.2g} {unit} off"
     else:
         text = f"{100 * size:.3g} % off"
     yield Difference(quantity, where, text, size)

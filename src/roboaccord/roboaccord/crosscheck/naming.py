@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Simulator
+from roboaccord.contract.results import Json, quantities
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.extrapolation import STEPS, estimates
 from roboaccord.crosscheck.one_step import Index, predict
+from roboaccord.engines.properties import JointProperties
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
@@ -74,8 +76,8 @@ def name_acceleration(setup: Setup, reference: Simulator, engine: Simulator) -> 
     every = 1 < len(off) == len(factor)
     where = "every joint" if every else ", ".join(engine.joints[i] for i in off)
     size = float(factor[off[np.argmax(np.abs(factor[off]))]])
-    unit = {"damping": "N m s/rad", "armature": "kg m^2"}.get(kind)
-    amount = f"{size:.2g} {unit}" if unit else f"{100 * size:+.2g} %"
+    known = quantities(JointProperties).get(kind)  # a gear is none: its part is in %
+    amount = f"{size:.2g} {known.unit}" if known else f"{100 * size:+.2g} %"
     return Name(kind, where, f"{kind} of {where} is {amount} off")
 
 
@@ -212,7 +214,7 @@ def numbers_of(setup: Setup) -> dict[str, float]:
     return found | {f"parameters.{k}": v for k, v in parameters if _number(v)}
 
 
-def _number(value: object) -> bool:
+def _number(value: Json) -> bool:
     return isinstance(value, float) and math.isfinite(value) and value != 0.0
 
 

@@ -12,12 +12,12 @@ from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import check_acceleration
-from roboaccord.crosscheck.convergence import Job, check_convergence, measure_floor, run_job
+from roboaccord.crosscheck.convergence import check_convergence, measure_floor
 from roboaccord.crosscheck.extrapolation import STEPS
-from roboaccord.crosscheck.levels import check_steps
 from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
-from roboaccord.crosscheck.runs import REFERENCE
+from roboaccord.crosscheck.one_step import check_steps
+from roboaccord.crosscheck.runs import REFERENCE, Job, run_job
 from roboaccord.crosscheck.verdict import (
     EngineChecks,
     judge_model,

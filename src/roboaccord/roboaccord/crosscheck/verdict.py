@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from roboaccord.contract.outcome import BELOW, Finding, outside, stand_in
 from roboaccord.crosscheck.acceleration import AccelerationCheck
-from roboaccord.crosscheck.chaotic import StatisticsCheck, judge_statistics, unjudged
+from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.numerics.statistics import CONFIDENCE
 from roboaccord.scenario.scenario import ONE_STEP, Allowance, Tolerances
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
@@ -200,3 +201,42 @@ def judge_seeds(checks: EngineChecks) -> Finding:
     if why := unjudged(checks.statistics):
         return Finding("statistics", checks.engine, "not_judged", why)
     return Finding("statistics", checks.engine, "within")
+
+
+def judge_statistics(check: StatisticsCheck) -> str:
+    """Return why the statistics differ by more than the allowance; or nothing.
+
+    Runs without a value count against an engine: it must give one for every seed.
+    """
+    if check.failures:
+        return f"{len(check.failures)} runs have no {check.figure}: " + next(
+            f"seed {seed}: {reason}" for seed, reason in check.failures.items()
+        )
+    if check.difference is None or unjudged(check):
+        return ""
+    if check.share_probability is not None and check.share_probability < 1.0 - CONFIDENCE:
+        return (
+            f"{100 * check.positive:.0f} % of the runs have {check.figure} above 0, unlike the "
+            f"reference's: probability {check.share_probability:.2g} if the shares were alike"
+        )
+    low, high = check.difference
+    if low <= check.allowance and high >= -check.allowance:
+        return ""
+    return (
+        f"median {check.figure} differs from the reference's by {low:.3g} to {high:.3g} "
+        f"{check.unit}".rstrip()
+        + f" with 95 % confidence, allowed {check.allowance:.2g}"
+    )
+
+
+def unjudged(check: StatisticsCheck) -> str:
+    """Return why the statistics of an engine are inconclusive; or nothing."""
+    if check.difference is None:
+        return f"engine and reference have too few runs with a {check.figure}"
+    alike = check.share_probability is None or check.share_probability >= 1.0 - CONFIDENCE
+    if check.unsettled and alike:
+        return (
+            f"the difference of median {check.figure} is known to +-{check.unsettled:.2g} "
+            f"{check.unit} only, from seeds and physics step: take more seeds or a smaller step"
+        )
+    return ""

@@ -18,7 +18,7 @@ from rclpy.node import Node
 from roboaccord.cdr import JointStateCodec, decode_events, decode_string, decode_wrench, stamp
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.crosscheck.recorded import StepCheck, StepVerdict
+from roboaccord.crosscheck.recorded import RecordedReport, StepCheck
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -69,9 +69,9 @@ class CrosscheckShell:
         graph.every(node, REPORT_PERIOD, run.guard(self.report))
 
     @property
-    def verdict(self) -> StepVerdict | None:
+    def verdict(self) -> RecordedReport | None:
         """The verdict so far; None before the scenario is known."""
-        found: StepVerdict | None = self.check.verdict() if self.check else None
+        found: RecordedReport | None = self.check.verdict() if self.check else None
         return found
 
     @property
@@ -206,7 +206,7 @@ class CrosscheckShell:
             message=f"{'verdict' if self._closed else 'so far'}: {verdict.line()}",
             hardware_id=self._robot,
         )
-        status.values = [KeyValue(key=key, value=str(v)) for key, v in verdict._asdict().items()]
+        status.values = [KeyValue(key=key, value=str(v)) for key, v in verdict.to_json().items()]
         message = DiagnosticArray(status=[status])
         message.header.stamp.sec, message.header.stamp.nanosec = stamp(self._states[-1].time)
         self._diagnostics.publish(message)
