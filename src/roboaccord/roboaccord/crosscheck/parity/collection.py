@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.parity import (
+from roboaccord.crosscheck.parity.reading import Base
+from roboaccord.crosscheck.parity.result import (
     Cause,
     EngineParity,
     Examined,
@@ -19,7 +20,6 @@ from roboaccord.contract.parity import (
     Shipped,
     Status,
 )
-from roboaccord.crosscheck.parity.reading import Base
 from roboaccord.crosscheck.parity.robot import Bench, examine, load_shipped, repair
 from roboaccord.crosscheck.parity.traps import MIMIC, Trap, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf

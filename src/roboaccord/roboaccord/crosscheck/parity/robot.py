@@ -13,15 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.parity import (
-    Apart,
-    Cause,
-    Difference,
-    Examined,
-    Loading,
-    Shipped,
-    Status,
-)
+from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.parity.causes import Ask, Outcome, ablate, by_property
 from roboaccord.crosscheck.parity.compare import SAME, Reference, accelerations, compare
 from roboaccord.crosscheck.parity.reading import (
@@ -31,6 +23,14 @@ from roboaccord.crosscheck.parity.reading import (
     base_of,
     draw_question,
     read_tree,
+)
+from roboaccord.crosscheck.parity.result import (
+    Apart,
+    Cause,
+    Examined,
+    Loading,
+    Shipped,
+    Status,
 )
 from roboaccord.crosscheck.parity.traps import (
     MIMIC,
