@@ -18,9 +18,9 @@ from isolated_jobs import end
 from roboaccord.cli.main import run
 from roboaccord.cli.parity import files_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.parity import Status
 from roboaccord.crosscheck.parity.collection import Options, causes_of, examine_all
 from roboaccord.crosscheck.parity.compare import Reference
+from roboaccord.crosscheck.parity.result import Status
 from roboaccord.crosscheck.parity.robot import (
     Bench,
     examine,

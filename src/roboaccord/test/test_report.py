@@ -15,8 +15,9 @@ from roboaccord.contract.outcome import Finding, Levels, outside
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
-from roboaccord.crosscheck.models import Difference, ModelCheck
+from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
@@ -95,7 +96,7 @@ def findings() -> Report:
         Finding("one_step", "dart", "within"),
         Finding("trajectory", "dart", "excused", "it rebounds"),
     ]
-    mass = Difference("mass", "a_link", "+1 % off", 0.01)
+    mass = Difference("mass", "a_link", 0.01, 1e-6, "+1 % off")
     return Report(
         robot="arm",
         scenario="swing",

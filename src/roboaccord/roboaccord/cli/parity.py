@@ -17,7 +17,6 @@ from roboaccord.cli.options import Seed, complete_robot
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, check_target
-from roboaccord.contract.parity import Parity, RobotParity, Status
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.collection import (
     Options,
@@ -25,6 +24,7 @@ from roboaccord.crosscheck.parity.collection import (
     find_files,
     write_repaired,
 )
+from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import UrdfFile, read_urdf

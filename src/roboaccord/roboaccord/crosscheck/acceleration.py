@@ -10,6 +10,7 @@ import numpy as np
 
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.crosscheck.differences import relative_at
 from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix, yaw_quaternion
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -84,6 +85,5 @@ def check_acceleration(
 
 
 def relative(found: Array, expected: Array) -> float:
-    """Return the largest difference over the largest expected value; over 1 where that is 0."""
-    largest = float(np.abs(expected).max(initial=0.0)) or 1.0
-    return float(np.abs(found - expected).max(initial=0.0) / largest)
+    """Return the largest difference over the largest expected value; infinite for NaN."""
+    return relative_at(found, expected)[0]

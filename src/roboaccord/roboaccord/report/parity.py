@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import dataclass
 
-from roboaccord.contract.parity import Cause, EngineParity, Parity, RobotParity, Status
 from roboaccord.contract.results import unit_of
+from roboaccord.crosscheck.parity.result import Cause, EngineParity, Parity, RobotParity, Status
 from roboaccord.report.page import render_page
 
 

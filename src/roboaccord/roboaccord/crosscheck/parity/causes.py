@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.parity import Cause, Difference, Status
+from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.parity.compare import (
     Reference,
     compare,
@@ -16,6 +16,7 @@ from roboaccord.crosscheck.parity.compare import (
     lumps,
     relative_poses,
 )
+from roboaccord.crosscheck.parity.result import Cause, Status
 from roboaccord.crosscheck.parity.traps import Trap, mended
 from roboaccord.description.tree import Tree
 from roboaccord.engines.properties import LinkProperties
@@ -188,22 +189,21 @@ def _name(
     differences: Sequence[Difference], reference: Reference, reading: Reading, traps: Sequence[Trap]
 ) -> tuple[str, str]:
     """Return the name of a cause and its cure, from what is off at one place."""
-    place, off = differences[0].where, {d.quantity for d in differences}
+    place, off = differences[0].where, {d.quantity: d.text for d in differences}
     for trap in traps:
         of_link = trap.cause.startswith("0 kg") or "inertia" in trap.cause
-        if place in trap.where and (of_link and off & set(OF_LINKS)):
+        if place in trap.where and (of_link and off.keys() & set(OF_LINKS)):
             return trap.cause, trap.fix
-    if off & {"link", "joint"}:
+    if off.keys() & {"link", "joint"}:
         kind = "link" if "link" in off else "joint"
         return f"{kind} dropped", "look at what carries it: it is lost with all that hangs on it"
-    if off & set(OF_LINKS):
+    if off.keys() & set(OF_LINKS):
         return _name_link(kept(reference, reading)[place], reading.links[place], off)
     want, have = reference.reading.hinges[place], reading.hinges[place]
     if "axis" in off:
         if np.allclose(want.axis, -have.axis, atol=LIKE):
             return "axis flipped", "turn the sign of the joint's <axis>"
-        angle = np.degrees(np.arccos(np.clip(want.axis @ have.axis, -1.0, 1.0)))
-        return "axis", f"the axis is {angle:.3g} degrees off"
+        return "axis", f"the axis is {off['axis']}"
     if "origin" in off:
         return "origin", "the joint's <origin> is read in another way"
     ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
@@ -214,12 +214,13 @@ def _name(
     return "limits", f"write lower and upper: it has {have.lower:.4g} to {have.upper:.4g}"
 
 
-def _name_link(want: LinkProperties, have: LinkProperties, off: set[str]) -> tuple[str, str]:
+def _name_link(
+    want: LinkProperties, have: LinkProperties, off: Mapping[str, str]
+) -> tuple[str, str]:
     if not have.mass and want.mass:
         return "missing inertial", "the link has no mass there: write its <inertial>"
     if "mass" in off:
-        share = 100.0 * (have.mass / want.mass - 1.0) if want.mass else np.inf
-        return "mass", f"the mass is {share:+.3g} % off: {have.mass:.6g} kg for {want.mass:.6g}"
+        return "mass", f"the mass is {off['mass']}: {have.mass:.6g} kg for {want.mass:.6g}"
     if "centre" in off:
         return "centre", "the centre of mass is read in another way"
     mine, axes = np.linalg.eigh(have.inertia)

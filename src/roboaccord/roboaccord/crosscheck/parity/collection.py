@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.parity import (
+from roboaccord.crosscheck.parity.result import (
     Cause,
     EngineParity,
     Examined,

@@ -11,17 +11,17 @@ from functools import cached_property
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.parity import (
+from roboaccord.crosscheck.differences import Difference
+from roboaccord.crosscheck.parity.causes import Ask, Outcome, ablate, by_property
+from roboaccord.crosscheck.parity.compare import SAME, Reference, accelerations, compare
+from roboaccord.crosscheck.parity.result import (
     Apart,
     Cause,
-    Difference,
     Examined,
     Loading,
     Shipped,
     Status,
 )
-from roboaccord.crosscheck.parity.causes import Ask, Outcome, ablate, by_property
-from roboaccord.crosscheck.parity.compare import SAME, Reference, accelerations, compare
 from roboaccord.crosscheck.parity.traps import (
     MIMIC,
     Trap,

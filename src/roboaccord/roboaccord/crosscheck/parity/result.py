@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Annotated
 
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, Quantity, by_fields, to_json
+from roboaccord.crosscheck.differences import Difference
 
 
 class Status(StrEnum):
@@ -28,38 +28,6 @@ class Loading(StrEnum):
     LOADED = "loaded"
     REFUSED = "refused"
     UNDECIDED = "undecided"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Hold how far a quantity of a link or joint is off.
-
-    Args:
-        quantity: joint, link, mass, centre, inertia, axis, origin, limits, mass matrix, gravity or
-            acceleration.
-        where: link or joint.
-        error: infinite where something is missing or not finite.
-        allowed: that error.
-    """
-
-    quantity: str
-    where: str
-    error: Annotated[float, Quantity("1", "relative error")]
-    allowed: Annotated[float, Quantity("1", "relative error allowed")]
-
-    @property
-    def excess(self) -> float:
-        """The error over what is allowed."""
-        return self.error / self.allowed
-
-    @property
-    def finite(self) -> float | None:
-        """The error; None where it is not finite."""
-        return self.error if math.isfinite(self.error) else None
-
-    def to_json(self) -> Mapping[str, Json]:
-        """Return it without what is allowed."""
-        return {"quantity": self.quantity, "where": self.where, "error": self.finite}
 
 
 @dataclass(frozen=True)
