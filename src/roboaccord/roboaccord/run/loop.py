@@ -14,7 +14,8 @@ from roboaccord.contract.timing import NANOSECONDS, count_steps, tick_time
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.inputs import Hold
 from roboaccord.run.motion import KeptMotion
-from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Silence, Watch, line_of, starting
+from roboaccord.scenario.user_code import line_of, place_of
+from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Silence, Watch, starting
 
 UNWATCHED = Watch(math.inf)
 NO_INPUTS = Hold()
@@ -65,7 +66,8 @@ def ask_controller(
     except Silence:
         raise no_command(state.time, watch.timeout) from None
     except BaseException as error:
-        raise AccordError(f"{who} {line_of(error)} at t = {state.time:.6f} s") from error
+        what = f"{who} {line_of(error)} at t = {state.time:.6f} s"
+        raise AccordError(f"{what}{place_of(error)}") from error
     finally:
         watch.calls += 1
     if not isinstance(command, Command):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.scenario.user_code import explain
 
 
 def check_keys(factory: Callable[..., Any], spec: Mapping[str, Any], key: str) -> None:
@@ -43,4 +44,5 @@ def build(factory: Callable[..., Any], setup: Any, spec: Mapping[str, Any], key:
         raise
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise AccordError(f"{key}: {reason}") from error
+        line = explain(error)
+        raise AccordError(f"{key} {line}" if line else f"{key}: {reason}") from error

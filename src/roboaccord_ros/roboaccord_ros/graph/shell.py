@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,10 +24,12 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.shown import guard
+from roboaccord.scenario.user_code import explain, shows_tracebacks
 
 from roboaccord_ros.graph import names as graph
 
 STATUS_ERROR = 2
+OF_ROS = (InvalidParameterTypeException, ParameterException, RuntimeError)
 STATUS_INTERRUPTED = 130
 PARENT = "ROBOACCORD_PARENT"  # environment variable with the process that a node ends with
 SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
@@ -88,7 +91,14 @@ class Run:
                 return callback(*arguments)
             except AccordError as error:
                 self.fail(error)
-                return None
+            except Exception as error:
+                line = explain(error)
+                if not line:
+                    raise
+                failure = AccordError(line)
+                failure.__cause__ = error
+                self.fail(failure)
+            return None
 
         return guarded
 
@@ -216,23 +226,31 @@ def _run_node(
             _end_soon(failed=status != 0)
     except KeyboardInterrupt:
         return STATUS_INTERRUPTED
-    except AccordError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return STATUS_ERROR
-    except (InvalidParameterTypeException, ParameterException, RuntimeError) as error:
-        sys.stderr.write(f"error: {name}: {str(error).splitlines()[0]}\n")
-        return STATUS_ERROR
+    except Exception as error:
+        line = str(error) if isinstance(error, AccordError) else explain(error)
+        if not line and isinstance(error, OF_ROS):
+            line = f"{name}: {str(error).splitlines()[0]}"
+        if not line:
+            raise
+        return complain(line, error)
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):  # Python's own end takes a while, too
             signal.signal(number, signal.SIG_IGN)
     return status
 
 
+def complain(line: str, error: Exception) -> int:
+    """Write an error in a line, below its traceback where that is asked for; return the status."""
+    if shows_tracebacks():
+        traceback.print_exception(error)
+    sys.stderr.write(f"error: {line}\n")
+    return STATUS_ERROR
+
+
 def _conclude(run: Run, report: Callable[[], None]) -> int:
     """Report how a run ended while all is well, and return the exit status."""
     if run.error:
-        sys.stderr.write(f"error: {run.error}\n")
-        return STATUS_ERROR
+        return complain(str(run.error), run.error)
     report()
     sys.stdout.flush()
     return 0

@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.shown import guard
+from roboaccord.scenario.user_code import users_code
 
-from roboaccord_ros.graph.shell import STATUS_ERROR, leave
+from roboaccord_ros.graph.shell import complain, leave
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
 from roboaccord_ros.plan.rivals import refuse_rival
@@ -20,13 +21,12 @@ def main() -> int:
     guard()
     try:
         request = Request.parse(sys.argv[1:])
-        with ThreadPoolExecutor() as beside:  # discovery takes a while
+        with users_code(), ThreadPoolExecutor() as beside:  # discovery takes a while
             quiet = beside.submit(refuse_rival, request["namespace"])
             plan = make_plan(request)
         quiet.result()
     except AccordError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return STATUS_ERROR
+        return complain(str(error), error)
     sys.stdout.write(json.dumps(plan) + "\n")
     return 0
 

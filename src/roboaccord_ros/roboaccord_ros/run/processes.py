@@ -70,7 +70,10 @@ def run_commands(
             on_start(processes)
             failed = _wait(processes)
         if failed:
-            raise AccordError(_reason(failed, processes[failed].returncode, Path(folder)))
+            said = (Path(folder) / f"{failed}.err").read_text(errors="replace")
+            error = AccordError(_reason(failed, processes[failed].returncode, said.splitlines()))
+            error.add_note(said)
+            raise error
         result = json.loads(processes["simulator"].communicate()[0])
     if result["error"]:
         raise AccordError(f"the simulator process ended early: {result['error']}")
@@ -157,9 +160,8 @@ def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Any:
         remove_orphans()
 
 
-def _reason(name: str, code: int, folder: Path) -> str:
-    """Return the one line that says why a process failed."""
-    lines = (folder / f"{name}.err").read_text(errors="replace").splitlines()
+def _reason(name: str, code: int, lines: Sequence[str]) -> str:
+    """Return the one line that says why a process failed, of those that it has written."""
     for line in lines:
         if line.startswith("error: "):
             return line.removeprefix("error: ")
