@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ pytestmark = pytest.mark.thorough
 # A robot as somebody else publishes it, found by its entry point.
 ROBOT = """
 import os
+from roboaccord.description.resources import share
+from roboaccord.description.xacro_file import expand_xacro
 from snake.robot import Snake
 
 def fail(where):
@@ -25,6 +28,10 @@ def fail(where):
 
 class Faulty(Snake):
     name, package = "faulty", "snake"
+
+    def description(self, setup, base, more):
+        path = share("snake") / "urdf" / "snake.urdf.xacro"
+        return expand_xacro(path, {**setup.xacro_arguments, "base": base, **more}), path.name
 
     def joints(self, setup):
         fail("joints")
@@ -54,7 +61,7 @@ class Careless:
         self.names = setup.joints
 
     def reset(self, seed):
-        np.zeros(seed + 2) @ np.zeros(3)
+        np.zeros(seed + 2) @ np.zeros(2)
 
     def update(self, state, target):
         return Command(np.zeros(len(self.names)), ["x"])
@@ -109,7 +116,7 @@ def test_an_error_in_a_users_robot_is_one_line(fault: str, command: str, workspa
     words = command.format("faulty own.yaml --set duration=0.02")
     (line,) = said(words, workspace, FAULT=fault)
     assert "LookupError" in line
-    assert line.endswith(f"{fault} (faulty_robot.py:7 in fail)")
+    assert line.endswith(f"{fault} (faulty_robot.py:9 in fail)")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +136,7 @@ def test_an_error_in_a_users_controller_is_one_line(
     (found,) = said(words, workspace)
     assert line in found
     if controller == "own":
-        place = "11 in Careless.reset" if more else "14 in Careless.update"
+        place = "10 in Careless.reset" if more else "13 in Careless.update"
         assert found.endswith(f"(own.py:{place})")
 
 
@@ -148,19 +155,17 @@ def test_the_traceback_is_shown_on_request(how: str, transport: str, workspace: 
     )
     assert shown[-1] == line
     assert "Traceback (most recent call last):" in shown
-    assert any(text.endswith('own.py", line 14, in update') for text in shown)
+    assert any(text.endswith('own.py", line 13, in update') for text in shown)
 
 
 def test_an_error_of_this_project_or_a_library_is_no_users() -> None:
-    """A robot of this project is not told apart from the core: its errors are bugs."""
-    from roboaccord.contract.timing import tick_time
-    from snake.model.parameters import SnakeParameters
-
-    for wrong in (lambda: tick_time("", ""), lambda: SnakeParameters(joints=[])):
-        try:
-            wrong()
-        except Exception as error:  # noqa: BLE001 - whichever it is
-            assert error.__traceback__ is not None
-            error.__traceback__ = error.__traceback__.tb_next  # this test is a user's
-            error.__traceback__ = error.__traceback__.tb_next  # and so is the lambda
-            assert place_of(error) == ""
+    """Robots that come with the core are this project's, so that their errors are bugs."""
+    names = import_module("snake.model.parameters").SnakeParameters.joint_names
+    with pytest.raises(AttributeError) as caught:
+        names.fget(None)
+    error = caught.value
+    assert "test_user_code.py" in place_of(error)
+    assert error.__traceback__ is not None
+    error.__traceback__ = error.__traceback__.tb_next
+    assert "snake/model/parameters.py" in str(error.__traceback__.tb_frame)
+    assert place_of(error) == ""
