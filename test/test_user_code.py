@@ -55,6 +55,7 @@ ROBOT = Faulty()
 CONTROLLER = """
 import numpy as np
 from roboaccord import Command
+from roboaccord.contract.timing import tick_time
 
 class Careless:
     def __init__(self, setup, fault=""):
@@ -64,7 +65,7 @@ class Careless:
         np.zeros(seed + 2) @ np.zeros(2)
 
     def update(self, state, target):
-        return Command(np.zeros(len(self.names)), ["x"])
+        return tick_time("1", None)
 """
 
 
@@ -122,7 +123,7 @@ def test_an_error_in_a_users_robot_is_one_line(fault: str, command: str, workspa
 @pytest.mark.parametrize(
     ("controller", "more", "line"),
     [
-        ("own", "", "raised TypeError: Command"),
+        ("own", "", "Careless raised TypeError:"),
         ("own", "--set seed=2", "Careless.reset raised ValueError: matmul"),
         ("half", "", "cannot import half:Careless: invalid syntax (half.py:3)"),
         ("needy", "", "No module named 'not_there' (needy.py:2 in <module>)"),
@@ -136,7 +137,7 @@ def test_an_error_in_a_users_controller_is_one_line(
     (found,) = said(words, workspace)
     assert line in found
     if controller == "own":
-        place = "10 in Careless.reset" if more else "13 in Careless.update"
+        place = "11 in Careless.reset" if more else "14 in Careless.update"
         assert found.endswith(f"(own.py:{place})")
 
 
@@ -155,7 +156,7 @@ def test_the_traceback_is_shown_on_request(how: str, transport: str, workspace: 
     )
     assert shown[-1] == line
     assert "Traceback (most recent call last):" in shown
-    assert any(text.endswith('own.py", line 13, in update') for text in shown)
+    assert any(text.endswith('own.py", line 14, in update') for text in shown)
 
 
 def test_an_error_of_this_project_or_a_library_is_no_users() -> None:

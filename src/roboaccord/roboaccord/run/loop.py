@@ -74,7 +74,12 @@ def ask_controller(
         raise AccordError(
             f"{who} gave {type(command).__name__} and no Command at t = {state.time:.6f} s"
         )
-    command = command.copy()
+    try:
+        command = command.copy()
+    except (TypeError, ValueError) as error:
+        raise AccordError(
+            f"{who} gave a Command that is none ({error}) at t = {state.time:.6f} s"
+        ) from error
     check_command(command, joints, who, state.time)
     check_switches(command, state, who)
     return command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 
 from rclpy.node import Node
@@ -27,6 +28,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.shell import Run, Shell
 from roboaccord_ros.graph.transforms import TransformOutlet
 
 BATCH = 500  # events in a message, some 70 kB
@@ -120,6 +122,41 @@ class Outlet:
     def deliver(self) -> None:
         """See everything delivered, above all the last states."""
         graph.deliver(*self._state_publishers, self._events, self._result)
+
+
+class ResultShell(Shell):
+    """A node that runs a simulation: it publishes the result, and writes it to stdout as JSON."""
+
+    outlet: Outlet
+
+    def __init__(self, node: Node, robot: str, run: Run) -> None:
+        super().__init__(node, robot, run)
+        self.result: Mapping[str, object] = {}
+
+    def finish(self, error: str = "") -> None:
+        """Publish the result, once, by `conclude`."""
+        raise NotImplementedError
+
+    def may_end(self) -> bool:
+        """Return whether the run may end whenever it is interrupted."""
+        raise NotImplementedError
+
+    def conclude(self, result: Mapping[str, object], error: str) -> None:
+        """Publish a result, and end the run where there is no error."""
+        self.result = {**result, "error": error}
+        self.outlet.result(self.result)
+        if not error:
+            self._run.done()
+
+    def close(self) -> None:
+        """Publish the result if that is pending, and wait until it is delivered."""
+        if not self.result and not isinstance(self._run.error, graph.RivalError):
+            self.finish(str(self._run.error or ("" if self.may_end() else "interrupted")))
+        self.outlet.deliver()
+
+    def report(self) -> None:
+        """Write the result to stdout."""
+        sys.stdout.write(json.dumps(self.result) + "\n")
 
 
 def contact_markers(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor
@@ -41,8 +42,12 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
 }
 
 
-def declare(node: Node, *names: str) -> dict[str, Any]:
-    """Declare parameters of a node, and return their values; empty texts in lists are dropped."""
+def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> dict[str, Any]:
+    """Declare parameters of a node, and return their values; empty texts in lists are dropped.
+
+    Raises:
+        AccordError: if one is missing that the node needs.
+    """
     values = {}
     for name in (*names, "log"):
         default, description = PARAMETERS[name]
@@ -52,7 +57,19 @@ def declare(node: Node, *names: str) -> dict[str, Any]:
         if isinstance(default, list):
             values[name] = [text for text in values[name] if text]
     set_log_level(values["log"])
+    check_given(values, needs)
     return values
+
+
+def check_given(values: Mapping[str, Any], needs: Sequence[str]) -> None:
+    """Refuse parameters that are empty.
+
+    Raises:
+        AccordError: naming the first.
+    """
+    for name in needs:
+        if not values[name]:
+            raise AccordError(f"parameter {name} is missing: -p {name}:=NAME")
 
 
 def setup_of(values: dict[str, Any]) -> Setup:
@@ -61,9 +78,7 @@ def setup_of(values: dict[str, Any]) -> Setup:
     Raises:
         AccordError: for a parameter that is missing or wrong.
     """
-    for name in ("robot", "scenario"):
-        if not values[name]:
-            raise AccordError(f"parameter {name} is missing: -p {name}:=NAME")
+    check_given(values, ("robot", "scenario"))
     robot = find_robot(values["robot"])
     changes = list(values["set"])
     if values["duration"] > 0 and math.isfinite(values["duration"]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import json
 import logging
 import os
 import signal
@@ -14,12 +13,14 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, ClassVar, NoReturn, Self
 
 import rclpy
 from rclpy.context import Context
 from rclpy.exceptions import InvalidParameterTypeException, ParameterException
 from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from roboaccord.contract.errors import AccordError
@@ -35,13 +36,6 @@ PARENT = "ROBOACCORD_PARENT"  # environment variable with the process that a nod
 SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
 GRACE = 5  # s that ROS may take to end, once everything is reported
 POLL = 0.05  # s between looks at peers, signals and timeouts
-
-
-class Shell(Protocol):
-    """Wrap a core object into a node."""
-
-    def close(self) -> None:
-        """End properly, while the node can still publish."""
 
 
 class Run:
@@ -101,6 +95,59 @@ class Run:
             return None
 
         return guarded
+
+
+class Shell:
+    """Wrap a core object into a node: the base of all nodes, in a process of its own or not.
+
+    Args:
+        node: where it lives.
+        robot: name, with which its topics begin.
+        run: which its errors end.
+
+    Attributes:
+        name: of the node.
+        status: exit status of its process if all is well.
+    """
+
+    name: ClassVar[str]
+    status = 0
+
+    def __init__(self, node: Node, robot: str, run: Run) -> None:
+        self._node, self._robot, self._run = node, robot, run
+
+    @classmethod
+    def build(cls, node: Node, run: Run) -> Self:
+        """Make what the parameters of a node ask for."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End properly, while the node can still publish."""
+
+    def report(self) -> None:
+        """Write to stdout what is to be told when all went well."""
+
+    def every(self, period: float, call: Callable[[], object]) -> None:
+        """Call again and again; see `graph.every`."""
+        graph.every(self._node, period, self._run.guard(call))
+
+    def subscribe(self, name: str, take: graph.Take, qos: QoSProfile = graph.RELIABLE) -> Any:
+        """Subscribe to the bytes of a topic of the robot; see `graph.subscribe`."""
+        return graph.subscribe(self._node, self._robot, name, self._run.guard(take), qos=qos)
+
+    def advertise(self, name: str) -> tuple[Publisher, graph.Send]:
+        """Make a publisher of a topic of the robot; see `graph.advertise`."""
+        return graph.advertise(self._node, self._robot, name)
+
+    @classmethod
+    def main(cls, args: Sequence[str] | None = None) -> NoReturn:
+        """Run the node in its own process, whose exit status is `status` if all is well.
+
+        Args:
+            args: command line without the program; that of the process where None.
+        """
+        guard()
+        leave(_run_node(cls, list(sys.argv[1:] if args is None else args)))
 
 
 def make_executor(context: Context) -> Any:
@@ -174,24 +221,6 @@ def ends_between_callbacks(run: Run) -> Iterator[None]:
         before[signal.Signals(told[0])](told[0], None)
 
 
-def main_of(
-    name: str,
-    build: Callable[[Node, Run], Shell],
-    args: Sequence[str] | None = None,
-    report: Callable[[], None] = lambda: None,
-) -> NoReturn:
-    """Run one node in its own process, whose exit status is `shell.status` if all is well.
-
-    Args:
-        name: of the node.
-        build: makes the shell; reads the parameters of the node.
-        args: command line without the program; that of the process where None.
-        report: called when all went well, before the node is destroyed.
-    """
-    guard()
-    leave(_run_node(name, build, list(sys.argv[1:] if args is None else args), report))
-
-
 def leave(status: int) -> NoReturn:
     """End this process, which has shut down ROS, without what the C library does at an exit.
 
@@ -202,34 +231,34 @@ def leave(status: int) -> NoReturn:
     os._exit(status)
 
 
-def _run_node(
-    name: str, build: Callable[[Node, Run], Shell], args: list[str], report: Callable[[], None]
-) -> int:
+def _run_node(kind: type[Shell], args: list[str]) -> int:
     """Run a node until its run is over, and return the exit status."""
     run = Run()
     context = Context()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # else DDS leaves shared memory
     try:
         with session(context, args=args) as nodes:
-            node = Node(name, context=context)
+            node = Node(kind.name, context=context)
             nodes.append(node)
             run.nodes = nodes
             graph.every(node, POLL, partial(_look_around, os.getppid(), run))
-            shell = build(node, run)  # a signal while libraries load or compile ends it at once
+            shell = kind.build(
+                node, run
+            )  # a signal while libraries load or compile ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
             try:
                 spin(context, nodes, run)
             finally:
                 shell.close()
-            status = _conclude(run, report) or getattr(shell, "status", 0)
+            status = _conclude(run, shell.report) or shell.status
             _end_soon(failed=status != 0)
     except KeyboardInterrupt:
         return STATUS_INTERRUPTED
     except Exception as error:
         line = str(error) if isinstance(error, AccordError) else explain(error)
         if not line and isinstance(error, OF_ROS):
-            line = f"{name}: {str(error).splitlines()[0]}"
+            line = f"{kind.name}: {str(error).splitlines()[0]}"
         if not line:
             raise
         return complain(line, error)
@@ -268,26 +297,6 @@ def _end_soon(*, failed: bool) -> None:
     else:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(GRACE)
-
-
-class ReportingShell(Shell, Protocol):
-    """Have a result to report when the run is over."""
-
-    result: dict[str, object]
-
-
-def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> NoReturn:
-    """Do as `main_of`, and write the shell's result to stdout as JSON if all went well."""
-    shells: list[ReportingShell] = []
-
-    def build_and_keep(node: Node, run: Run) -> ReportingShell:
-        shells.append(build(node, run))
-        return shells[0]
-
-    def report() -> None:
-        sys.stdout.write(json.dumps(shells[0].result) + "\n")
-
-    main_of(name, build_and_keep, report=report)
 
 
 def _look_around(parent: int, run: Run) -> None:

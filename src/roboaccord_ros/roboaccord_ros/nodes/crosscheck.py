@@ -11,12 +11,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from roboaccord.cdr import JointStateCodec, decode_events, decode_string, decode_wrench, stamp
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.recorded import StepCheck, StepVerdict
 from roboaccord.scenario.files import make_scenario
@@ -26,7 +25,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import declare
-from roboaccord_ros.graph.shell import POLL, Run, main_of
+from roboaccord_ros.graph.shell import POLL, Run, Shell
 from roboaccord_ros.graph.switch_log import SwitchLog
 
 REPORT_PERIOD = 0.5  # s of wall time
@@ -39,7 +38,7 @@ STATUS_OUTSIDE = 1
 _log = logging.getLogger(__name__)
 
 
-class CrosscheckShell:
+class CrosscheckShell(Shell):
     """Compare every state with the reference's prediction, and publish errors and a verdict.
 
     It is the verdict of `accord crosscheck BAG` on the same run. The run never waits: states are
@@ -51,9 +50,11 @@ class CrosscheckShell:
         tolerance: rms velocity error over rms change of velocity; 0: the scenario's.
     """
 
+    name = "crosscheck"
+
     def __init__(self, node: Node, robot: str, tolerance: float, run: Run) -> None:
-        self._node, self._robot, self._tolerance = node, robot, tolerance
-        self._run = run
+        super().__init__(node, robot, run)
+        self._tolerance = tolerance
         self.check: Any = None  # a StepCheck, once the scenario is known
         self._states: deque[RobotState] = deque()
         # By the time of the state that they answer.
@@ -62,11 +63,17 @@ class CrosscheckShell:
         self._end, self._looks, self._closed = math.inf, 0, False
         self._events, self._sent, self._ok = 0, 0, True
         self._sources: list[Any] = []  # subscriptions that must be connected before the start
-        self._errors_out, self._send = graph.advertise(node, robot, graph.ERROR)
+        self._errors_out, self._send = self.advertise(graph.ERROR)
         self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
-        graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
-        graph.every(node, POLL, run.guard(self._look))
-        graph.every(node, REPORT_PERIOD, run.guard(self.report))
+        self.subscribe(graph.SCENARIO, self._on_scenario)
+        self.every(POLL, self._look)
+        self.every(REPORT_PERIOD, self.publish_verdict)
+
+    @classmethod
+    def build(cls, node: Node, run: Run) -> Self:
+        """Make the cross-check that the parameters of a node ask for."""
+        values = declare(node, "robot", "tolerance", needs=["robot"])
+        return cls(node, values["robot"], values["tolerance"], run)
 
     @property
     def verdict(self) -> StepVerdict | None:
@@ -75,7 +82,7 @@ class CrosscheckShell:
         return found
 
     @property
-    def status(self) -> int:
+    def status(self) -> int:  # type: ignore[override]
         """Exit status: 1 where the run is outside."""
         return 0 if self.verdict is None or self.verdict.ok else STATUS_OUTSIDE
 
@@ -88,7 +95,7 @@ class CrosscheckShell:
             self._compare(behind=1, until=time.monotonic() + ENDING)
             self.check.skipped += max(len(self._states) - 1, 0)
             self._publish(self.check.settle())
-            self.report()
+            self.publish_verdict()
             verdict = self.check.verdict()
             sys.stderr.write(f"crosscheck: {self._robot}: {verdict.line()}\n")
         graph.deliver(self._diagnostics, self._errors_out)
@@ -106,23 +113,21 @@ class CrosscheckShell:
         self._initial = setup.initial.switches
         self._begin()
         for name in VECTORS:
-            self._subscribe(name, partial(self._note, name))
+            self.subscribe(name, partial(self._note, name), graph.DEEP)
         self._sources = [
-            self._subscribe(graph.EVENTS, self._on_events),
-            self._subscribe(graph.ODOMETRY, lambda data: self._keep(inlet.take_odometry(data))),
-            self._subscribe(graph.STATES, lambda data: self._keep(inlet.take_joint_states(data))),
+            self.subscribe(name, take, graph.DEEP)
+            for name, take in (
+                (graph.EVENTS, self._on_events),
+                (graph.ODOMETRY, lambda data: self._keep(inlet.take_odometry(data))),
+                (graph.STATES, lambda data: self._keep(inlet.take_joint_states(data))),
+            )
         ]
-
-    def _subscribe(self, name: str, take: graph.Take) -> Any:
-        guarded = self._run.guard(take)
-        return graph.subscribe(self._node, self._robot, name, guarded, qos=graph.DEEP)
 
     def _listen(self) -> None:
         """Listen to the result once every state is certain to come; a run starts no earlier."""
         if self._sources and all(source.get_publisher_count() for source in self._sources):
             self._sources = []
-            take = self._run.guard(self._on_result)
-            graph.subscribe(self._node, self._robot, graph.RESULT, take)
+            self.subscribe(graph.RESULT, self._on_result)
 
     def _begin(self) -> None:
         """Begin with the first state of a run, or of another one behind a reset."""
@@ -195,7 +200,7 @@ class CrosscheckShell:
             self.close()
             self._run.done()
 
-    def report(self) -> None:
+    def publish_verdict(self) -> None:
         """Publish the verdict so far, and log it where it has changed."""
         if self.check is None or not self._states:
             return
@@ -215,18 +220,7 @@ class CrosscheckShell:
             _log.log(logging.INFO if verdict.ok else logging.WARNING, "%s", status.message)
 
 
-def build(node: Node, run: Run) -> CrosscheckShell:
-    """Make the cross-check that the parameters of a node ask for."""
-    values = declare(node, "robot", "tolerance")
-    if not values["robot"]:
-        raise AccordError("parameter robot is missing: -p robot:=NAME")
-    return CrosscheckShell(node, values["robot"], values["tolerance"], run)
-
-
-def main() -> None:
-    """Run the cross-check node; exit with 1 where the run is outside."""
-    main_of("crosscheck", build)
-
+main = CrosscheckShell.main
 
 if __name__ == "__main__":
     main()

@@ -12,8 +12,7 @@ from roboaccord.contract.state import Command
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 
-from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.outlet import Outlet, contact_markers
+from roboaccord_ros.graph.outlet import Outlet, ResultShell, contact_markers
 from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes.stepper import Stepper
 
@@ -38,7 +37,7 @@ class SimulatorOptions:
     make_tally: Callable[[], Tally] | None = None
 
 
-class Simulation:
+class Simulation(ResultShell):
     """Step a simulator, and publish the state, what happens, and at the end the result."""
 
     def __init__(
@@ -50,7 +49,8 @@ class Simulation:
         options: SimulatorOptions,
         observers: Sequence[Observer] = (),
     ) -> None:
-        self._run, self._driven = run, setup.scenario.driven
+        super().__init__(node, setup.robot.name, run)
+        self._driven = setup.scenario.driven
         seen = contact_markers(node, setup, simulator)
         self.stepper = Stepper(
             setup, simulator, options.duration, (*seen, *observers), make_tally=options.make_tally
@@ -58,7 +58,6 @@ class Simulation:
         self._version = version = simulator.version
         self.outlet = Outlet(node, setup, options.engine, version, options.transport, clock=True)
         self._started, self.wall_time = time.perf_counter(), 0.0
-        self.result: dict[str, object] = {}
 
     def start(self) -> None:
         """Go to the start, and publish the initial state."""
@@ -79,21 +78,15 @@ class Simulation:
         """Publish the result, once."""
         self.wall_time = time.perf_counter() - self._started
         simulated = self.stepper.state.time
-        self.result = {
+        result = {
             "engine_version": self._version,
             "trajectory_sha256": "" if error else self.stepper.motion.sha256,
             "steps": self.stepper.tick,
             "wall_time": self.wall_time,
             "real_time_factor": simulated / self.wall_time if self.wall_time else 0.0,
-            "error": error,
         }
-        self.outlet.result(self.result)
-        if not error:
-            self._run.done()
+        self.conclude(result, error)
 
-    def close(self) -> None:
-        """Publish the result if that is pending, and wait until it is delivered."""
-        if not self.result and not isinstance(self._run.error, graph.RivalError):
-            open_ended = (self._driven or not self.stepper.ticks) and self.stepper.tick
-            self.finish(str(self._run.error or ("" if open_ended else "interrupted")))
-        self.outlet.deliver()
+    def may_end(self) -> bool:
+        """Return whether steps were done of a run that ends when it is interrupted."""
+        return (self._driven or not self.stepper.ticks) and self.stepper.tick > 0
