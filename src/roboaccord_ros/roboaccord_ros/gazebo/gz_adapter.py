@@ -49,7 +49,7 @@ from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.outlet import Outlet, ResultShell, contact_markers
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import POLL, Run
-from roboaccord_ros.graph.switch_services import SwitchServices
+from roboaccord_ros.graph.switches import SwitchServices
 from roboaccord_ros.nodes.pacing import Pace
 
 MEASURED = 1.0  # s of wall time from which on a run shows how fast it is

@@ -21,7 +21,7 @@ from std_srvs.srv import SetBool
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.shell import POLL, Run
-from roboaccord_ros.graph.switch_services import SwitchServices
+from roboaccord_ros.graph.switches import SwitchServices
 
 # WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)

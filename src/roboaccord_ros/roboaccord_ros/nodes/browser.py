@@ -13,7 +13,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.view.live import StateDisplay, open_stage, pose_of
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.latest import LatestState, newest, watch
+from roboaccord_ros.graph.inlet import LatestState, newest, watch
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import Run, Shell
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,9 +14,10 @@ from roboaccord.scenario.setup import Setup
 
 from roller_sphere.controllers.drive import BANDWIDTH, SpeedLoops, speeds_for
 from roller_sphere.dribbling.place import offsets, turned_back
-from roller_sphere.dribbling.programs import slalom
 from roller_sphere.model.parameters import RollerSphereParameters
 
+# Time [s] to forward and sideways velocity [m/s] and turn rate [rad/s] (3,).
+CarrierProgram = Callable[[float], Array]
 CARRIER_BANDWIDTH = 10.0  # rad/s of the carrier's speed loops; heavy robots reach 5 to 20
 ACCELERATION = 2.0  # m/s^2: usual for robots of the middle-size league
 TURN_ACCELERATION = 4.0  # rad/s^2
@@ -154,3 +156,28 @@ def _check_positive(**values: float) -> None:
     for name, value in values.items():
         if not 0 < value < math.inf:
             raise ValueError(f"{name} is {value:g}, and must be positive")
+
+
+def slalom(speed: float, turn_rate: float, straight: float, alternate: float) -> CarrierProgram:
+    """Return a program: straight ahead, then one turn, or turns to the left and right.
+
+    Args:
+        speed: forward [m/s].
+        turn_rate: of the turns, the first to the left [rad/s].
+        straight: time before the first [s].
+        alternate: time of each [s], the first of half that length so that the way goes on in its
+            direction; 0 for one that goes on.
+    """
+    if not all(math.isfinite(value) for value in (speed, turn_rate)):
+        raise ValueError("speed and turn_rate must be numbers")
+    if not (0 <= straight < math.inf and 0 <= alternate < math.inf):
+        raise ValueError("straight and alternate must not be negative")
+
+    def velocity(time: float) -> Array:
+        since = time - straight
+        if since < 0.0:
+            return np.array([speed, 0.0, 0.0])
+        turns = math.floor(since / alternate + 0.5) if alternate else 0
+        return np.array([speed, 0.0, turn_rate if turns % 2 == 0 else -turn_rate])
+
+    return velocity
