@@ -1,4 +1,4 @@
-"""Libraries whose private parts are used have an upper bound, which a new version is tried against."""
+"""Libraries of which private parts are used have an upper bound."""
 
 from __future__ import annotations
 

@@ -8,14 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.cli import main as command_line
 from roboaccord.contract.errors import Terminated
-from roboaccord.scenario.watch import line_of
+from roboaccord.scenario.user_code import line_of
 
 pytest.importorskip("monkeybot")
 thorough = pytest.mark.thorough

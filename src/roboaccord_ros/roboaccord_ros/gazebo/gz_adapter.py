@@ -14,13 +14,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec, OdometryCodec, decode_wrench
 from roboaccord.contract.checks import check_command, check_state
 from roboaccord.contract.errors import LockstepError
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event
@@ -160,7 +161,7 @@ class GazeboShell(ResultShell):
         def take_odometry(data: bytes) -> None:
             self._on_state(self._inlet.take_odometry(data))
 
-        base: Any = self.subscribe(graph.GZ_ODOMETRY, take_odometry)
+        base = self.subscribe(graph.GZ_ODOMETRY, take_odometry)
         self._bridged = [self.subscribe(graph.GZ_STATES, self._on_joint_states), base]
 
     @classmethod
@@ -327,7 +328,7 @@ class GazeboShell(ResultShell):
         """Publish the result, once."""
         over = not error and self._begun
         wall = time.monotonic() - self._started
-        result = {
+        result: dict[str, Json] = {
             "trajectory_sha256": self._motion.sha256 if over else "",
             "steps": round(self._motion.last.time * NANOSECONDS / self._period_ns) if over else 0,
             "wall_time": wall,

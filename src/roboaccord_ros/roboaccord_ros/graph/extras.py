@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from rclpy.task import Future
 from roboaccord.cdr import decode_bool, decode_wrench, encode_wrench
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command
@@ -137,7 +137,7 @@ class ExtraOutputs:
             answered = partial(self._answered, name, value, then)
             future.add_done_callback(self._run.guard(answered))
 
-    def _answered(self, name: str, value: bool, then: Callable[[], None], future: Any) -> None:
+    def _answered(self, name: str, value: bool, then: Callable[[], None], future: Future) -> None:
         answer = future.result()
         if not answer.success:
             service = self._clients[name].service_name

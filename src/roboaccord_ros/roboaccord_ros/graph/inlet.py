@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState
 from roboaccord.scenario.setup import Setup
@@ -116,12 +116,12 @@ class LatestState:
         return state
 
 
-def watch(node: Node, robot: str, name: str) -> Any:
+def watch(node: Node, robot: str, name: str) -> Subscription:
     """Subscribe to a robot's topic, of which `newest` takes the last message."""
     return graph.subscribe(node, robot, name, print, qos=graph.GLANCE)
 
 
-def newest(subscription: Any) -> bytes | None:
+def newest(subscription: Subscription) -> bytes | None:
     """Return the last message that came since the last call, if any did."""
     data = None
     while found := subscription.handle.take_message(subscription.msg_type, True):

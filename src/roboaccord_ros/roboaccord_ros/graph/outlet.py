@@ -6,10 +6,10 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
 from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
 from roboaccord.bag.topics import TF, TF_STATIC, facts
 from roboaccord.bag.transforms import RobotTransforms
@@ -25,6 +25,7 @@ from roboaccord.cdr import (
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.results import Json
 from roboaccord.contract.shown import visible
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event
@@ -114,7 +115,7 @@ class Outlet:
             self._send_events(encode_events(events[start : start + BATCH], self._robot))
         self._count += len(events)
 
-    def result(self, result: Mapping[str, object]) -> None:
+    def result(self, result: Mapping[str, Json]) -> None:
         """Publish how the run ended, and how many events there were for a recorder to have."""
         self._send_result(encode_string(json.dumps({**result, "events": self._count})))
 
@@ -134,7 +135,7 @@ class ResultShell(Shell):
 
     def __init__(self, node: Node, robot: str, run: Run) -> None:
         super().__init__(node, robot, run)
-        self.result: Mapping[str, object] = {}
+        self.result: Mapping[str, Json] = {}
 
     def finish(self, error: str = "") -> None:
         """Publish the result, once, by `conclude`."""
@@ -144,7 +145,7 @@ class ResultShell(Shell):
         """Return whether the run may end whenever it is interrupted."""
         raise NotImplementedError
 
-    def conclude(self, result: Mapping[str, object], error: str) -> None:
+    def conclude(self, result: Mapping[str, Json], error: str) -> None:
         """Publish a result, and end the run where there is no error."""
         self.result = {**result, "error": error}
         self.outlet.result(self.result)
@@ -205,6 +206,6 @@ class TransformOutlet:
             self._send(self._transforms.encode(state))
 
     @staticmethod
-    def _publisher(node: Node, kind: Any, topic: str, qos: Any) -> graph.Send:
+    def _publisher(node: Node, kind: type, topic: str, qos: QoSProfile) -> graph.Send:
         send: graph.Send = node.create_publisher(kind, topic, qos).handle.publish_raw
         return send

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor
@@ -14,8 +14,11 @@ from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 
 from roboaccord_ros.graph.shell import set_log_level
+from roboaccord_ros.process import Value
 
-PARAMETERS: dict[str, tuple[Any, str]] = {
+Values = dict[str, Any]
+"""Parameters by name, as rclpy gives them."""
+PARAMETERS: dict[str, tuple[Value, str]] = {
     "robot": ("", "name of the robot; topics start with it"),
     "scenario": ("", "name of a scenario of the robot, or the path of a YAML file"),
     "set": ([""], "KEY=VALUE changes to the scenario"),
@@ -42,7 +45,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
 }
 
 
-def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> dict[str, Any]:
+def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> Values:
     """Declare parameters of a node, and return their values; empty texts in lists are dropped.
 
     Raises:
@@ -61,7 +64,7 @@ def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> dict[str, Any
     return values
 
 
-def check_given(values: Mapping[str, Any], needs: Sequence[str]) -> None:
+def check_given(values: Values, needs: Sequence[str]) -> None:
     """Refuse parameters that are empty.
 
     Raises:
@@ -72,7 +75,7 @@ def check_given(values: Mapping[str, Any], needs: Sequence[str]) -> None:
             raise AccordError(f"parameter {name} is missing: -p {name}:=NAME")
 
 
-def setup_of(values: dict[str, Any]) -> Setup:
+def setup_of(values: Values) -> Setup:
     """Bring robot and scenario together as the parameters say.
 
     Raises:

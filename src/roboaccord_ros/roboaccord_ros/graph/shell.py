@@ -13,15 +13,18 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, Self
+from types import FrameType
+from typing import ClassVar, NoReturn, ParamSpec, Self, TypeVar
 
 import rclpy
 from rclpy.context import Context
 from rclpy.exceptions import InvalidParameterTypeException, ParameterException
+from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
 from rclpy.task import Future
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.shown import guard
@@ -29,6 +32,8 @@ from roboaccord.scenario.user_code import explain, shows_tracebacks
 
 from roboaccord_ros.graph import names as graph
 
+P = ParamSpec("P")
+T = TypeVar("T")
 STATUS_ERROR = 2
 OF_ROS = (InvalidParameterTypeException, ParameterException, RuntimeError)
 STATUS_INTERRUPTED = 130
@@ -75,14 +80,14 @@ class Run:
         if not self.future.done():
             self.future.set_result(None)
 
-    def guard(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+    def guard(self, callback: Callable[P, T]) -> Callable[P, T | None]:
         """Return a callback whose errors end the run, and that is silent after the end."""
 
-        def guarded(*arguments: Any) -> Any:
+        def guarded(*arguments: P.args, **named: P.kwargs) -> T | None:
             if self._over:
                 return None
             try:
-                return callback(*arguments)
+                return callback(*arguments, **named)
             except AccordError as error:
                 self.fail(error)
             except Exception as error:
@@ -127,11 +132,13 @@ class Shell:
     def report(self) -> None:
         """Write to stdout what is to be told when all went well."""
 
-    def every(self, period: float, call: Callable[[], object]) -> None:
+    def every(self, period: float, call: Callable[[], None]) -> None:
         """Call again and again; see `graph.every`."""
         graph.every(self._node, period, self._run.guard(call))
 
-    def subscribe(self, name: str, take: graph.Take, qos: QoSProfile = graph.RELIABLE) -> Any:
+    def subscribe(
+        self, name: str, take: graph.Take, qos: QoSProfile = graph.RELIABLE
+    ) -> Subscription:
         """Subscribe to the bytes of a topic of the robot; see `graph.subscribe`."""
         return graph.subscribe(self._node, self._robot, name, self._run.guard(take), qos=qos)
 
@@ -150,7 +157,7 @@ class Shell:
         leave(_run_node(cls, list(sys.argv[1:] if args is None else args)))
 
 
-def make_executor(context: Context) -> Any:
+def make_executor(context: Context) -> Executor:
     """Make the fastest executor there is: events where rclpy has it, else the plain one."""
     try:
         from rclpy.experimental import EventsExecutor
@@ -164,9 +171,16 @@ def make_executor(context: Context) -> Any:
 
 
 @contextlib.contextmanager
-def session(context: Context, **init: Any) -> Iterator[list[Node]]:
+def session(
+    context: Context, *, args: Sequence[str] | None = None, domain_id: int | None = None
+) -> Iterator[list[Node]]:
     """Start ROS in a context; destroy the nodes put into the list, then shut down, in order."""
-    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO, **init)
+    rclpy.init(
+        args=args,
+        context=context,
+        domain_id=domain_id,
+        signal_handler_options=SignalHandlerOptions.NO,
+    )
     nodes: list[Node] = []
     try:
         yield nodes
@@ -198,9 +212,9 @@ def ends_between_callbacks(run: Run) -> Iterator[None]:
     at once.
     """
     told: list[int] = []
-    before: dict[signal.Signals, Callable[..., Any]] = {}
+    before: dict[signal.Signals, Callable[[int, FrameType | None], None]] = {}
 
-    def end(number: int, frame: Any) -> None:
+    def end(number: int, frame: FrameType | None) -> None:
         told.append(number)
         run.stop()
         if len(told) > 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 from rclpy.node import Node
 from roboaccord.contract.state import NO_SWITCHES
@@ -32,7 +31,9 @@ class SwitchServices:
         asked, self._asked = self._asked, {}
         return asked
 
-    def _set(self, name: str, request: Any, response: Any) -> Any:
+    def _set(
+        self, name: str, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
         self._asked[name] = bool(request.data)
         response.success = True
         return response

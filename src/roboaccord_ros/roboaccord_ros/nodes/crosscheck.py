@@ -11,10 +11,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from roboaccord.cdr import JointStateCodec, decode_events, decode_string, decode_wrench, stamp
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.recorded import StepCheck, StepVerdict
@@ -55,14 +56,14 @@ class CrosscheckShell(Shell):
     def __init__(self, node: Node, robot: str, tolerance: float, run: Run) -> None:
         super().__init__(node, robot, run)
         self._tolerance = tolerance
-        self.check: Any = None  # a StepCheck, once the scenario is known
+        self.check: StepCheck | None = None  # once the scenario is known
         self._states: deque[RobotState] = deque()
         # By the time of the state that they answer.
         self._vectors: dict[str, dict[float, Array]] = {name: {} for name in VECTORS}
         self._given: set[str] = set()  # names of vectors that the controller gives
         self._end, self._looks, self._closed = math.inf, 0, False
         self._events, self._sent, self._ok = 0, 0, True
-        self._sources: list[Any] = []  # subscriptions that must be connected before the start
+        self._sources: list[Subscription] = []  # must be connected before the start
         self._errors_out, self._send = self.advertise(graph.ERROR)
         self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
         self.subscribe(graph.SCENARIO, self._on_scenario)
@@ -78,8 +79,7 @@ class CrosscheckShell(Shell):
     @property
     def verdict(self) -> StepVerdict | None:
         """The verdict so far; None before the scenario is known."""
-        found: StepVerdict | None = self.check.verdict() if self.check else None
-        return found
+        return self.check.verdict() if self.check else None
 
     @property
     def status(self) -> int:  # type: ignore[override]
@@ -143,7 +143,8 @@ class CrosscheckShell(Shell):
     def _on_events(self, data: bytes) -> None:
         events = decode_events(data)
         self._events += len(events)
-        self.check.note(events)
+        if self.check:
+            self.check.note(events)
         for event in events:
             self._switches.note(event)
 
@@ -153,7 +154,7 @@ class CrosscheckShell(Shell):
         self._end = int(result["steps"]) * self._period if self.check else -1.0
 
     def _keep(self, state: RobotState | None) -> None:
-        if state is None:
+        if state is None or self.check is None:
             return
         if self._states and state.time <= self._states[-1].time:
             self._begin()
@@ -166,8 +167,8 @@ class CrosscheckShell(Shell):
 
     def _compare(self, behind: int, until: float) -> None:
         """Compare the states that wait, but for the last ones, while there is time."""
-        states = self._states
-        while len(states) > behind and time.monotonic() < until:
+        states, check = self._states, self.check
+        while check and len(states) > behind and time.monotonic() < until:
             before, after = states.popleft(), states[0]
             self._switches.advance(before.time - 0.5 * self._period)
             before = replace(before, switches=self._switches.now)
@@ -175,13 +176,13 @@ class CrosscheckShell(Shell):
             after = replace(after, switches=self._switches.now)
             given = [known.get(before.time) for known in self._vectors.values()]
             if any(name in self._given and v is None for name, v in zip(self._vectors, given)):
-                self.check.skipped += 1
+                check.skipped += 1
                 continue
             self._vectors = {
                 name: {t: v for t, v in known.items() if t > before.time}
                 for name, known in self._vectors.items()
             }
-            self._publish(self.check.take(before, after, *given))
+            self._publish(check.take(before, after, *given))
 
     def _publish(self, errors: Sequence[RobotState]) -> None:
         for error in errors:

@@ -9,10 +9,12 @@ import struct
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
 from roboaccord.bag.topics import TF, Topic, input_topics, optional_topics, switch_topic
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import TF_PERIOD, BagWriter
@@ -51,9 +53,9 @@ class Beside(NamedTuple):
     """
 
     name: str
-    kind: Any
+    kind: type
     stamped: bool = False
-    qos: Any = graph.HAND
+    qos: QoSProfile = graph.HAND
 
 
 def topics_beside(robot: Robot) -> list[Beside]:
@@ -86,8 +88,8 @@ class RecorderShell(Shell):
         self._stack = contextlib.ExitStack()
         self._bag: BagWriter | None = None
         self._ledger = Ledger(0)
-        self._subscriptions: dict[str, Any] = {}
-        self._beside: dict[str, Any] = {}
+        self._subscriptions: dict[str, Subscription] = {}
+        self._beside: dict[str, Subscription] = {}
         self._odom = b""
         self._end = -1  # time of the last state, once the result says so [ns]
         self._events, self._sent = 0, 0  # that came, and that the result speaks of

@@ -11,6 +11,7 @@ from rclpy.node import Node
 from roboaccord.contract.checks import check_command
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer, Simulator, Tally
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event
@@ -84,7 +85,7 @@ class Simulation(ResultShell):
         """Publish the result, once."""
         self.wall_time = time.perf_counter() - self._started
         simulated = self.stepper.state.time
-        result = {
+        result: dict[str, Json] = {
             "engine_version": self._version,
             "trajectory_sha256": "" if error else self.stepper.motion.sha256,
             "steps": self.stepper.tick,
