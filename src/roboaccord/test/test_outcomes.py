@@ -13,7 +13,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, excuse, remarks, verdict_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck, relative
 from roboaccord.crosscheck.convergence import ConvergenceCheck
-from roboaccord.crosscheck.differences import Difference, compare_link
+from roboaccord.crosscheck.differences import Difference, compare_limits, compare_link
 from roboaccord.crosscheck.extrapolation import (
     extrapolate,
     observed_order,
@@ -50,6 +50,8 @@ def test_what_is_not_finite_is_an_infinite_error() -> None:
     broken = LinkProperties(0.1, np.zeros(3), np.full((3, 3), np.nan))
     found = compare_link("a", LinkProperties(0.1, np.zeros(3), np.eye(3)), broken, 1e-12)
     assert [d.quantity for d in found if d.error > d.allowed] == ["inertia"]
+    lost = compare_limits("limit", "a", (-1.0, 1.0), (-np.inf, np.inf), 1e-12)
+    assert (lost.error, lost.text) == (np.inf, "inf rad off")
 
 
 def test_what_converges_to_the_reference_is_within() -> None:

@@ -76,7 +76,7 @@ def compare_value(
     one, two = np.atleast_1d(want), np.atleast_1d(have)
     with np.errstate(invalid="ignore"):  # limits at infinity
         apart = np.where(one == two, 0.0, np.abs(one - two))
-    size = float(np.nan_to_num(apart, nan=np.inf).max(initial=0.0))
+    size = float(np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0.0))
     error = size / whole if math.isfinite(size) else math.inf
     text = f"{size:.2g} {unit} off" if unit else f"{100 * error:.3g} % off"
     return Difference(quantity, where, error, allowed, text)
