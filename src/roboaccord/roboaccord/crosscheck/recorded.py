@@ -259,7 +259,7 @@ class StepCheck:
         return step, events
 
     def _touches(self) -> bool:
-        """Return whether anything touches in the reference, as far as it tells."""
+        """Return whether anything touches in the reference; true where it does not report it."""
         if self._setup.contact is None or not isinstance(self._reference, Touching):
             return True
         return bool(self._reference.contacts())
