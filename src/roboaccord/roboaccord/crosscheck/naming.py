@@ -175,7 +175,7 @@ def _name_parameter(setup: Setup, dt: float, run: Trajectory, keep: Index, error
     for key, value in numbers_of(setup).items():
         changed = _with(setup, key, value * (1.0 + PROBE))
         if changed is None or not np.array_equal(_compared(changed), seen):
-            continue  # level 1 would have told
+            continue  # level 1 shows it
         moved = predict(make_simulator(changed, physics_step=dt), run, keep).errors
         column = ((moved - base) / scale).ravel()
         norm = float(column @ column)

@@ -258,7 +258,7 @@ class StepCheck:
         return step, events
 
     def _touches(self) -> bool:
-        """Return whether anything touches in the reference, as far as it tells."""
+        """Return whether anything touches in the reference, as far as it reports it."""
         found = self._reference.contacts()
         return self._setup.contact is None or found is None or bool(found)
 

@@ -56,9 +56,9 @@ def run_crosscheck(
         out: folder for summary.json and a bag of each engine.
         perturbations: deliberate errors of engines.
         command: that repeats the check, for the report.
-        refused: told of each engine that does not take the scenario, which is then left out; an
-            error where None.
-        progress: told how far it is.
+        refused: called with each engine that does not take the scenario, which is then left out;
+            an error where None.
+        progress: called as jobs start and end.
 
     Raises:
         AccordError: for a folder that cannot be written, an engine that cannot be had, or a

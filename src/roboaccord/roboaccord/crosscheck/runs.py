@@ -211,7 +211,7 @@ def run_all(
         jobs: what to run.
         duration: of every run [s].
         perturbations: deliberate errors of engines.
-        done: told of each job as it ends.
+        done: called with each job as it ends.
         workers: processes.
     """
     data = {**setup.scenario.data(), "duration": duration}
