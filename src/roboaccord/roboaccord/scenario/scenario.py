@@ -6,14 +6,12 @@ The models keep to what pydantic 1 and 2 have in common, because ROS machines ca
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from roboaccord.contract.outcome import Level
-
-Base = Literal["fixed", "planar", "free", "ball"]
-
+from roboaccord.description.base_kinds import Base
 
 ONE_STEP = 1e-3  # of the change of the rates in a control period
 

@@ -41,11 +41,10 @@ class TreeReference(Simulator):
             setup.joints, setup.effort_limits, setup.scenario.physics_step,
             faults=setup.faults, hinges=setup.tree.hinges,
         )  # fmt: skip
-        self.base, law = setup.scenario.base, friction
-        assert self.base != "ball"
+        self._base, law = setup.base, friction
         braking = (law.viscous, law.constant, law.speed) if law else ()
         gravity = setup.parameters.gravity
-        plain = setup.tree, self.joints, self.base, gravity
+        plain = setup.tree, self.joints, setup.scenario.base, gravity
         self._bare, self._dynamics = TreeDynamics(*plain), TreeDynamics(*plain, *braking)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._stops = StopWatch.of(setup.tree, self.joints)
@@ -61,14 +60,15 @@ class TreeReference(Simulator):
 
     def _place(self, state: RobotState) -> None:
         """Go on from a state; a base that does not move is where it is described."""
-        fixed = self.base == "fixed"
-        self._now = RobotState(state.time, state.q, state.qd, state.effort) if fixed else state
+        if not self._base.moves:
+            state = RobotState(state.time, state.q, state.qd, state.effort)
+        self._now = state
 
     def _read(self) -> RobotState:
         return self._now
 
     def _advance(self, command: Command, duration: float) -> None:
-        if command.twist is not None or (command.wrench is not None and self.base == "fixed"):
+        if command.twist is not None or (command.wrench is not None and not self._base.moves):
             raise AccordError("reference: it takes efforts, and wrenches on a base that moves")
         before, n = self._now, len(self.joints)
         turn = quaternion_matrix(before.orientation)
