@@ -98,14 +98,14 @@ def test_a_study_on_a_cluster_has_the_bytes_of_one_core(
     assert file.read_bytes() == one.read_bytes()
 
 
-def test_a_worker_without_drake_does_what_needs_none(
+def test_a_worker_without_mujoco_does_what_needs_none(
     dask: Start, start: Start, tmp_path: Path
 ) -> None:
-    """It has links to all libraries here but Drake; a study with Drake it refuses in a line."""
-    drake = pytest.importorskip("pydrake", reason="drake is not installed")
+    """It has links to all libraries here but MuJoCo; a study with it is refused in a line."""
+    mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed")
     (tmp_path / "bare").mkdir()
-    for path in Path(drake.__file__).parents[1].iterdir():
-        if not path.name.startswith(("drake", "pydrake")):
+    for path in Path(mujoco.__file__).parents[1].iterdir():
+        if not path.name.startswith("mujoco"):
             (tmp_path / "bare" / path.name).symlink_to(path)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     (own,) = tmp_path.glob("venv/lib/python3*/site-packages")
@@ -115,13 +115,13 @@ def test_a_worker_without_drake_does_what_needs_none(
     python, words = str(tmp_path / "venv/bin/python"), ("--nthreads", "1", "--no-nanny")
     start(python, "-m", "dask", "worker", address, *words, "--no-dashboard")
     sweep = "sweep snake serpenoid --set duration=0.1 --json --cluster".split()
-    accord(*sweep, address, "--engines", "reference,mujoco", cwd=tmp_path)
+    accord(*sweep, address, "--engines", "reference,dart", cwd=tmp_path)
     done = subprocess.run(
-        [*ACCORD, *sweep, address, "--engines", "drake"],
+        [*ACCORD, *sweep, address, "--engines", "mujoco"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert re.search(r"^accord: worker .* has no drake: [\d.]+ is needed$", done.stderr, re.M)
+    assert re.search(r"^accord: worker .* has no mujoco: [\d.]+ is needed$", done.stderr, re.M)
 
 
 def test_a_study_that_was_killed_goes_on_to_the_same_bytes(start: Start, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from roboaccord.engines import simulator_names
 from roboaccord.scenario.files import scenario_names
 from roboaccord.scenario.setup import robot_names
 
@@ -55,10 +56,12 @@ def test_bags_are_completed_beside_robots(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_engines_are_completed_one_by_one() -> None:
     line = "accord run snake serpenoid --engine "
-    assert complete(line).split() == ["reference", "dart", "mujoco", "drake"]
+    assert complete(line).split() == list(simulator_names())
     line = "accord crosscheck snake serpenoid --engines "
     assert complete(line + "reference,da").split() == ["reference,dart"]
-    assert complete(line + "dart,").split() == ["dart,reference", "dart,mujoco", "dart,drake"]
+    assert complete(line + "dart,").split() == [
+        f"dart,{name}" for name in simulator_names() if name != "dart"
+    ]
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

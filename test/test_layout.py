@@ -11,6 +11,7 @@ import pytest
 from workspace import PACKAGES, ROOT
 
 MOST = 18
+GROUPS = {"roboaccord.engines", "roboaccord.robots"}  # of entry points, called as rooms are
 
 
 def modules(package: str) -> dict[str, Path]:
@@ -23,13 +24,19 @@ def modules(package: str) -> dict[str, Path]:
 
 
 def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
-    """Yield the modules of its package that a module imports, in functions and for types too."""
+    """Yield the modules of its package that a module imports, in functions and for types too.
+
+    Or names in a string, `package.module` or `package.module:name`, by which they are imported.
+    """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            name = node.value.partition(":")[0]
+            names = [name] if name in known.keys() - GROUPS and "." in name else []
         for name in names:
             while name and name not in known:
                 name = name.rpartition(".")[0]

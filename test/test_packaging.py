@@ -232,7 +232,8 @@ def test_manifests_name_what_the_python_of_ros_imports(package: str) -> None:
 def test_colcon_leaves_slow_tests_out() -> None:
     """colcon.meta names every package, and colcon runs tests where setup.py asks for pytest."""
     named = json.loads((ROOT / "colcon.meta").read_text(encoding="utf-8"))["names"]
-    assert named == {package: {"pytest-args": ["-m", "not slow"]} for package in PACKAGES}
+    assert {*PACKAGES} <= named.keys()
+    assert all(each == {"pytest-args": ["-m", "not slow"]} for each in named.values())
     for package in PACKAGES:
         asked = _setup_arguments(package)["extras_require"]["test"]
         assert "pytest" in {re.split("[ <=>!]", each)[0] for each in asked}  # as colcon does

@@ -15,8 +15,9 @@ from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
 from roboaccord.description.meshes import read_mesh
-from roboaccord.engines.factory import available
+from roboaccord.engines import spec
 from roboaccord.engines.push import KIND, PushedSimulator
+from roboaccord.engines.spec import Missing
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.runner import RunRequest, find_runner, run_direct
 from roboaccord.scenario.files import load_scenario
@@ -35,8 +36,8 @@ def setup_of(robot: str, scenario: str, *changes: str) -> Setup:
 
 
 def engine_of(setup: Setup, engine: str) -> PushedSimulator:
-    if engine not in available():
-        pytest.skip(f"{engine} is not installed")
+    if isinstance(found := spec(engine).look(), Missing):
+        pytest.skip(found.reason)
     return PushedSimulator(make_simulator(setup, engine))
 
 

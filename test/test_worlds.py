@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from roboaccord.cli.check import setups_in_gazebo
 from roboaccord.cli.main import run
-from roboaccord.gazebo import check_file, check_robot
+from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool

@@ -43,13 +43,21 @@ setup(
     ],
     extras_require={
         "cluster": ["dask>=2025.1", "distributed>=2025.1"],
-        "drake": ["drake>=1.51"],
         "engines": ["dartpy>=6.20", "mujoco>=4.0"],
         "test": ["hypothesis>=6.100", "pytest>=8.4"],
         "view": ["viser>=1.1"],
     },
     entry_points={
         "console_scripts": ["accord = roboaccord.cli.start:main"],
+        "roboaccord.engines": [
+            "dart = roboaccord.engines.dart:SPEC",
+            "mujoco = roboaccord.engines.mujoco:SPEC",
+            "sdformat = roboaccord.gazebo:SDFORMAT",
+        ],
+        "roboaccord.robot_files": [
+            "urdf = roboaccord.robots.file:FileRobot",
+            "xacro = roboaccord.robots.file:FileRobot",
+        ],
         "roboaccord.runners": ["direct = roboaccord.run.runner:run_direct"],
     },
     zip_safe=True,

@@ -17,7 +17,7 @@ from packbot.model.parameters import JOINTS
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.crosscheck.acceleration import draw_states
-from roboaccord.engines import DEFAULTS
+from roboaccord.engines import default_names
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
@@ -26,7 +26,7 @@ from roboaccord.scenario.setup import Setup
 
 pytestmark = pytest.mark.thorough
 N = len(JOINTS)
-SIMULATORS = ("reference", *DEFAULTS)
+SIMULATORS = ("reference", *default_names())
 DEAD = 1e-20  # rad/s: what a lock leaves of a rate
 
 

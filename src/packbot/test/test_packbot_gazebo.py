@@ -12,7 +12,7 @@ from packbot.hulls.environment import GROUND
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.meshes import read_mesh
 from roboaccord.description.tree import Tree
-from roboaccord.gazebo import check_file
+from roboaccord.gazebo.check import check_file
 from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

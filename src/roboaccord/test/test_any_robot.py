@@ -10,8 +10,9 @@ from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.models import check_model
-from roboaccord.engines import DEFAULTS, ENGINES
-from roboaccord.engines.any_robot.controllers import inertias
+from roboaccord.engines import default_names, spec
+from roboaccord.engines.spec import Missing
+from roboaccord.robots.controllers import inertias
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.run.pieces import run_pieces
@@ -137,11 +138,12 @@ def test_what_is_taken_of_the_file_is_said(arm):
 
 
 @pytest.mark.parametrize("base", ["fixed", "planar", "free"])
-@pytest.mark.parametrize("engine", DEFAULTS)
+@pytest.mark.parametrize("engine", default_names())
 @pytest.mark.parametrize("stops", [0, 1])
 def test_engines_have_the_model_of_the_file(arm, engine, base, stops):
     """Masses, inertias, axes, limits, damping; and accelerations at random states to 1e-10."""
-    pytest.importorskip(ENGINES[engine][1])
+    if isinstance(found := spec(engine).look(), Missing):
+        pytest.skip(found.reason)
     setup = setup_of(arm, f"base={base}", f"parameters.stops={stops}")
     reference, simulator = (make_simulator(setup, name) for name in ("reference", engine))
     assert check_model(setup, reference, simulator, 1e-12).differences == ()

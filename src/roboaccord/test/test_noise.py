@@ -11,6 +11,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.convergence import NUDGE, Job, start_of
 from roboaccord.crosscheck.noise import Noise, measure_noise, refuse_tolerances, sensitive
 from roboaccord.description.tree import Tree
+from roboaccord.engines import engine_names, preset, spec
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.scenario import Allowance, Tolerances
@@ -122,12 +123,15 @@ def growth(q: tuple[float, float]) -> Array:
     return np.asarray(np.maximum.accumulate(np.maximum(*sizes)))
 
 
+RUNGE_KUTTA = [name for name in engine_names() if spec(name).has_setting("integrator")]
+
+
 def noise_of(q: tuple[float, float], engine: str) -> Noise:
     """Return the noise of the double pendulum from rest, by Runge-Kutta 4."""
     model = EngineModel(
         urdf=URDF, base="fixed", joints=("upper", "lower"), effort_limits=np.ones(2),
         physics_step=STEP, gravity=GRAVITY, root="world",
-        options={"drake": {"integrator": "rk4"}, "mujoco": {"integrator": "rk4"}},
+        options=preset({}, integrator="rk4"),
     )  # fmt: skip
     try:
         simulator = simulate_model(model, engine)
@@ -144,7 +148,7 @@ def noise_of(q: tuple[float, float], engine: str) -> Noise:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["mujoco", "drake"])
+@pytest.mark.parametrize("engine", RUNGE_KUTTA)
 @pytest.mark.parametrize("q", [(2.0, 0.5), (1.6, 1.6), (2.5, -1.0)])
 def test_the_rate_is_the_lyapunov_rate_along_the_run(q: tuple[float, float], engine: str) -> None:
     """Within 1e-4: the error of the step in the motion itself, and squares of the distance."""

@@ -20,17 +20,17 @@ from roboaccord.cli.parity import files_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.parity.collection import causes_of
 from roboaccord.crosscheck.parity.compare import Reference
-from roboaccord.crosscheck.parity.reading import draw_question, read_tree
 from roboaccord.crosscheck.parity.robot import (
-    READERS,
     Bench,
     examine,
     load_shipped,
+    reader_names,
     repair,
     version_of,
 )
 from roboaccord.crosscheck.parity.traps import nearest_physical
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
 
@@ -138,7 +138,7 @@ def need(engine: str) -> None:
 def installed() -> list[str]:
     """Return the engines that are installed."""
     found = []
-    for engine in READERS:
+    for engine in reader_names():
         try:
             version_of(engine)
         except AccordError:
@@ -147,7 +147,7 @@ def installed() -> list[str]:
     return found
 
 
-PLANTED = [(fault, engine) for fault in FAULTS for engine in READERS]
+PLANTED = [(fault, engine) for fault in FAULTS for engine in reader_names()]
 
 
 @pytest.mark.parametrize(("fault", "engine"), PLANTED)
@@ -186,7 +186,7 @@ def test_degrees_of_an_engine_are_told_from_other_limits(factor: float, cause: s
     assert [(c["cause"], c["where"]) for c in found["causes"]] == [(cause, "elbow")]
 
 
-@pytest.mark.parametrize("engine", READERS)
+@pytest.mark.parametrize("engine", reader_names())
 def test_sound_robot_is_read_alike(engine: str) -> None:
     """Nothing is named where nothing is wrong; errors are round-off. An axis has any length."""
     need(engine)
@@ -206,7 +206,7 @@ ROTOR = """<transmission name="drive"><type>transmission_interface/SimpleTransmi
 <drake:gear_ratio value="50"/></actuator></transmission></robot>"""
 
 
-@pytest.mark.parametrize("engine", READERS)
+@pytest.mark.parametrize("engine", reader_names())
 def test_what_is_kept_apart(engine: str) -> None:
     """Rotor, effort limits and collision shapes change no status, and are told beside it."""
     need(engine)
@@ -312,9 +312,9 @@ BODY = (
 )
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
 SECTION = re.compile(
-    r"^## (.+?)\n.*?```xml\n(.*?)```.*?\n\| dart .*?\n\|-.*?\n(.*?)\n", re.S | re.M
+    r"^## (.+?)\n.*?```xml\n(.*?)```.*?\n(\| dart .*?)\n\|-.*?\n(.*?)\n", re.S | re.M
 )
-TRAPS = {title: (xml, row) for title, xml, row in SECTION.findall(PAGE.read_text("utf-8"))}
+TRAPS = {title: found for title, *found in SECTION.findall(PAGE.read_text("utf-8"))}
 
 
 def test_the_page_has_examples() -> None:
@@ -325,9 +325,10 @@ def test_the_page_has_examples() -> None:
 @pytest.mark.parametrize("title", TRAPS)
 def test_trap_is_as_the_page_says(title: str) -> None:
     """Each example does in each engine what its table says."""
-    xml, row = TRAPS[title]
+    xml, head, row = TRAPS[title]
     robot = bench(xml.replace("BODY", BODY).replace("LIMIT", LIMIT))
-    said = dict(zip(READERS, (cell.strip() for cell in row.strip("|").split("|")), strict=True))
+    engines, cells = ([cell.strip() for cell in r.strip("|").split("|")] for r in (head, row))
+    said = dict(zip(engines, cells, strict=True))
     for engine in installed():
         found = examine(robot, engine)
         causes = {c["cause"] for c in found["causes"] if c["cause"] != "joint order"}
@@ -448,7 +449,8 @@ COLLECTION = sorted(Path(sys.prefix).glob("lib/*/site-packages/*/share/example-r
 @pytest.mark.skipif(not COLLECTION, reason="example-robot-data is not installed")
 def test_collection(capsys: pytest.CaptureFixture[str]) -> None:
     """Counted from the raw libraries before: same accelerations, order of joints, meshes."""
-    for engine in READERS:
+    engines = ("dart", "mujoco", "drake")
+    for engine in (*engines, "sdformat"):
         need(engine)
     assert run(["parity", str(COLLECTION[0]), "--json"]) == 1
     robots = json.loads(capsys.readouterr().out)["robots"]
@@ -466,7 +468,6 @@ def test_collection(capsys: pytest.CaptureFixture[str]) -> None:
         read = [r for r in robots if r["joints"] and r["engines"][engine]["status"] != "refused"]
         return sum("joint order" not in names(r, engine) for r in read), len(read)
 
-    engines = ("dart", "mujoco", "drake")
     same = [r for r in robots if all(alike(r, e) for e in engines)]
     follow = [r for r in same if any("mimic" in names(r, e) for e in engines)]
     assert (len(same), len(same) - len(follow)) == (37, 29)

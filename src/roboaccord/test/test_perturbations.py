@@ -92,7 +92,7 @@ def test_errors_of_a_model_are_named_with_link_or_joint(
     size, where, quantity = DIRECT[kind]
     item = Perturbation(engine, kind, size, where)
     if (engine, kind) == ("dart", "armature"):
-        with pytest.raises(AccordError, match="DART has no reflected inertia"):
+        with pytest.raises(AccordError, match="dart: no reflected inertia"):
             compared(snake, item)
         return
     found = compared(snake, item).differences

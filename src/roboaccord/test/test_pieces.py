@@ -205,7 +205,6 @@ def test_a_damaged_line_and_a_second_user_are_named(tmp_path):
     [
         ("snake", "reference", {"snake"}),
         ("snake", "mujoco", {"snake", "mujoco"}),
-        ("arm.urdf", "drake", {"drake"}),
         ("packbot", "dart", {"packbot", "dartpy", "coal", "pin"}),  # its reference's, in setup.py
     ],
 )

@@ -17,6 +17,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.convergence import Job, run_job
 from roboaccord.crosscheck.extrapolation import observed_order
+from roboaccord.engines import engine_names
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
@@ -45,11 +46,12 @@ ROBOTS = {
 SCHEMES = {
     "dart": ("dart", {}, 1),
     "mujoco euler": ("mujoco", {"integrator": "euler"}, 1),
-    "drake discrete": ("drake", {"integrator": "discrete"}, 1),
     "mujoco rk4": ("mujoco", {"integrator": "rk4"}, 4),
-    "drake rk4": ("drake", {"integrator": "rk4"}, 4),
     "reference": ("reference", {}, 4),
 }
+if "drake" in engine_names():
+    SCHEMES["drake discrete"] = ("drake", {"integrator": "discrete"}, 1)
+    SCHEMES["drake rk4"] = ("drake", {"integrator": "rk4"}, 4)
 """By name: engine, options, and order."""
 
 STEPS = (1e-3, 5e-4, 2.5e-4)  # s

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
-from roboaccord.gazebo import check_file
+from roboaccord.gazebo.check import check_file
 from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
 from roboaccord.gazebo.world import barrier_topics, physics_of, world_for_run
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 from roboaccord.contract.errors import AccordError
-from roboaccord.gazebo import check_file
+from roboaccord.gazebo.check import check_file
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.heights import height_field

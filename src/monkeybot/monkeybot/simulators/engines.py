@@ -64,7 +64,7 @@ class EngineMonkeyBot(Simulator):
 
     Args:
         setup: robot and scenario.
-        engine: `dart` or `mujoco`.
+        engine: its name.
         perturbations: deliberate errors; `impact` makes the impulses of grips larger by its part.
     """
 

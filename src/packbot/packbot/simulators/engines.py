@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.engines import preset
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.perturbation import Perturbations
@@ -54,13 +53,6 @@ def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbation
         friction=joint_friction(parameters),
         armature=armature if armature.any() else None,
         contact_events=True,
-        options=_options(setup),
+        options=preset(setup.scenario.engine_options, contact_damping=DAMPING_RATIO),
     )
     return simulate_model(model, engine)
-
-
-def _options(setup: Setup) -> dict[str, dict[str, Any]]:
-    """Return the engine options, MuJoCo's contacts damped unless the scenario says otherwise."""
-    options = {name: dict(values) for name, values in setup.scenario.engine_options.items()}
-    options["mujoco"] = {"contact_damping": DAMPING_RATIO, **options.get("mujoco", {})}
-    return options

@@ -9,13 +9,13 @@ event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dy
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
-from roboaccord.engines.options import read_options
+from roboaccord.engines.spec import read_settings
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joint_faults import frozen
 from roboaccord.simulators.losses import CHANNELS
@@ -30,14 +30,28 @@ from packbot.simulators.motion import ConstrainedDynamics
 from packbot.simulators.start import check_start
 from packbot.simulators.stepping import EventDrivenStepper
 
-OPTIONS = {
-    "tolerance": 1e-8,  # of a step: rad, rad/s
-    "max_step": 4e-3,  # s: explicit steps above bear the friction of the light wrist no more
-    "gap_tolerance": 1e-9,  # m, rad: to which gaps are closed; hops lower than that are none
-    "near": 5e-3,  # m: from there on hulls are looked at feature by feature
-    "rest_speed": 5e-3,  # m/s, rad/s: of approach, below which nothing bounces
-    "slip_speed": 5e-3,  # m/s: below which dry friction of contacts creeps
-}
+
+@dataclass(frozen=True)
+class ReferenceSettings:
+    """Hold the settings of the reference, all of them above 0.
+
+    Raises:
+        AccordError: for one that is no positive number.
+    """
+
+    tolerance: float = 1e-8  # of a step: rad, rad/s
+    max_step: float = 4e-3  # s: explicit steps above bear the friction of the light wrist no more
+    gap_tolerance: float = 1e-9  # m, rad: to which gaps are closed; hops lower than that are none
+    near: float = 5e-3  # m: from there on hulls are looked at feature by feature
+    rest_speed: float = 5e-3  # m/s, rad/s: of approach, below which nothing bounces
+    slip_speed: float = 5e-3  # m/s: below which dry friction of contacts creeps
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise AccordError(
+                    f"engine_options.reference.{name}: {value!r} is no positive number"
+                )
 
 
 def read_reference_options(setup: Setup) -> dict[str, float]:
@@ -46,11 +60,7 @@ def read_reference_options(setup: Setup) -> dict[str, float]:
     Raises:
         AccordError: for one that is unknown, or no positive number.
     """
-    options = read_options(setup.scenario.engine_options, "reference", OPTIONS)
-    for name, value in options.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-            raise AccordError(f"engine_options.reference.{name}: {value!r} is no positive number")
-    return options
+    return asdict(read_settings(setup.scenario.engine_options, "reference", ReferenceSettings))
 
 
 class PackbotReference(ArmSimulator):

@@ -14,7 +14,7 @@ from roboaccord.cli.console import make_table, note
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
-from roboaccord.gazebo import check_file, check_robot
+from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import UNDECIDED, sdformat_problems, sdformat_tool

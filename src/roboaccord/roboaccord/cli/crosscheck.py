@@ -34,8 +34,8 @@ from roboaccord.contract.outcome import describe_verdict
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.result import CrosscheckResult
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.engines import DEFAULTS, check_engine
-from roboaccord.engines.factory import available
+from roboaccord.engines import REFERENCE, check_engine, default_names, spec
+from roboaccord.engines.spec import Missing
 from roboaccord.report.tables import statistics_cells
 from roboaccord.scenario.files import apply_change, load_scenario
 from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
@@ -151,12 +151,14 @@ def choose_engines(names: str) -> list[str]:
         for name in chosen:
             check_engine(name)
         return chosen
-    found = available(DEFAULTS)
-    for reason in found.values():
-        if reason.startswith("engine "):
-            note(f"left out: {reason}")
-    usable = [name for name, version in found.items() if not version.startswith("engine ")]
-    return ["reference", *usable]
+    usable = [REFERENCE]
+    for name in default_names():
+        match spec(name).look():
+            case Missing(reason):
+                note(f"left out: {reason}")
+            case _:
+                usable.append(name)
+    return usable
 
 
 def leave_out(name: str, error: AccordError) -> None:

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
-from roboaccord.engines.factory import available
+from roboaccord.engines import engine_names, spec
+from roboaccord.engines.spec import Available, Missing
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.runner import transports
 from roboaccord.scenario.setup import robot_names
@@ -35,8 +36,12 @@ def doctor_command() -> Result:
     """
     rows = [("python", True, f"{platform.python_version()} in {sys.prefix}")]
     rows.append(("numba", HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"))
-    for engine, note in available().items():
-        rows.append((engine, not note.startswith("engine "), note))
+    for engine in engine_names():
+        match spec(engine).look():
+            case Available(version):
+                rows.append((engine, True, version))
+            case Missing(reason):
+                rows.append((engine, False, reason))
     for module, use in OPTIONAL.items():
         there = found(module)
         rows.append((module, there, "" if there else f"for {use}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 from roboaccord.cli.console import note
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.shown import visible
-from roboaccord.engines import ENGINES
+from roboaccord.engines import REFERENCE, default_names, simulator_names
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import (
     RELEASED,
@@ -57,8 +58,13 @@ def complete_bag(incomplete: str) -> list[str]:
 def complete_engines(incomplete: str) -> list[str]:
     """Return the engines that may come next in a list with commas between."""
     before, comma, last = incomplete.rpartition(",")
-    known = [name for name in ("reference", *ENGINES) if name not in before.split(",")]
+    known = [name for name in simulator_names() if name not in before.split(",")]
     return [f"{before}{comma}{name}" for name in known if name.startswith(last)]
+
+
+def either(names: Sequence[str], word: str = "or") -> str:
+    """Return names as a sentence has them: a, b or c."""
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 RobotName = Annotated[
@@ -101,15 +107,16 @@ Faults = Annotated[
 Engine = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="reference, dart, mujoco or drake.", autocompletion=complete_engines
+        metavar="NAME", help=f"{either(simulator_names())}.", autocompletion=complete_engines
     ),
 ]
 Engines = Annotated[
     str,
     typer.Option(
         metavar="LIST",
-        help="Engines, separated by commas. Default: reference, dart and mujoco, with a line for "
-        "each that is not installed.",
+        help="Engines, separated by commas. Default: "
+        f"{either((REFERENCE, *default_names()), 'and')}, with a line for each that is not "
+        "installed.",
         autocompletion=complete_engines,
     ),
 ]

@@ -15,7 +15,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, make_table, note, progress
 from roboaccord.cli.options import Seed, complete_robot
 from roboaccord.cli.pieces import in_pieces
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, check_target
 from roboaccord.crosscheck.parity.collection import (
     Options,
@@ -25,10 +25,11 @@ from roboaccord.crosscheck.parity.collection import (
     junit,
     write_repaired,
 )
-from roboaccord.crosscheck.parity.reading import Base
-from roboaccord.crosscheck.parity.robot import READERS, SETTINGS, version_of
+from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.engines import default_names, spec
+from roboaccord.engines.reading import Base
 from roboaccord.gazebo.form import base_in_gazebo
 from roboaccord.report.parity import agree, apart_lines, group_causes, render_parity, verdict_of
 from roboaccord.run.output import write_text
@@ -53,7 +54,7 @@ def parity_command(
     engines: Annotated[
         str,
         typer.Option(
-            metavar="LIST", help="Of dart, mujoco, drake, sdformat; those installed by default."
+            metavar="LIST", help=f"Of {', '.join(reader_names())}; those installed by default."
         ),
     ] = "",
     settings: Annotated[
@@ -173,18 +174,16 @@ def choose_readers(names: str) -> dict[str, str]:
     """
     if names:
         chosen = [name.strip() for name in names.split(",") if name.strip()]
-        for name in chosen:
-            if name not in READERS:
-                raise AccordError(f"unknown engine {name}{did_you_mean(name, list(READERS))}")
         return {name: version_of(name) for name in chosen}
     found = {}
-    for name in READERS:
+    for name in reader_names():
         try:
             found[name] = version_of(name)
         except AccordError as error:
             note(f"left out: {error}")
     if not found:
-        raise AccordError("no engine is installed: pip install dartpy mujoco")
+        packages = " ".join(spec(name).package for name in default_names())
+        raise AccordError(f"no engine is installed: pip install {packages}")
     return found
 
 

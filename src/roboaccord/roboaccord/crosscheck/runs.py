@@ -11,7 +11,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.chaotic import steps_of
 from roboaccord.crosscheck.convergence import Floor, Job, measure_floor, run_all
 from roboaccord.description.tree import Tree
-from roboaccord.engines import ENGINES
+from roboaccord.engines import engine_names
 from roboaccord.numerics.parallel import cores
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.perturbation import Perturbations, of_engine
@@ -98,8 +98,8 @@ def check_names(setup: Setup) -> None:
     named |= {f"excuse.{level}": engines for level, engines in spec.excuse.items()}
     for key, engines in named.items():
         for engine, value in engines.items():
-            if engine not in ENGINES:
-                hint = did_you_mean(engine, ENGINES)
+            if engine not in engine_names():
+                hint = did_you_mean(engine, engine_names())
                 raise AccordError(f"unknown key crosscheck.{key}.{engine}{hint}")
             if isinstance(value, str) and not value.strip():
                 raise AccordError(f"crosscheck.{key}.{engine}: an excuse needs a reason")

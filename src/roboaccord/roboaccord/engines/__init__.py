@@ -1,18 +1,54 @@
-"""Physics engines behind the Simulator interface, for any robot with a URDF."""
+"""Physics engines behind the Simulator interface, for any robot with a URDF.
+
+An engine is an `EngineSpec`, found by entry point group `roboaccord.engines`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, NoReturn
+
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.engines.spec import EngineSpec
 
-ENGINES = {
-    "dart": ("DartSimulator", "dartpy"),
-    "mujoco": ("MujocoSimulator", "mujoco"),
-    "drake": ("DrakeSimulator", "pydrake"),
-}
-"""By name: the class in `roboaccord.engines.NAME.simulator`, and the module that it needs."""
+GROUP = "roboaccord.engines"
+REFERENCE = "reference"
 
-DEFAULTS = ("dart", "mujoco")
-"""Engines that take part where nobody names any; Drake, a further referee, is to be named."""
+
+@cache
+def specs() -> Mapping[str, EngineSpec]:
+    """Return what is installed, by name: what takes part by default first, then by the alphabet."""
+    found = [_load(entry) for entry in entry_points(group=GROUP)]
+    found.sort(key=lambda each: (not each.default, each.name))
+    return {each.name: each for each in found}
+
+
+def spec(name: str) -> EngineSpec:
+    """Return the engine of a name.
+
+    Raises:
+        AccordError: for an unknown one, with a hint.
+    """
+    if name not in engine_names():
+        raise AccordError(f"unknown engine {name}{did_you_mean(name, engine_names())}")
+    return specs()[name]
+
+
+def engine_names() -> tuple[str, ...]:
+    """Return the names of the engines that simulate."""
+    return tuple(each.name for each in specs().values() if each.simulator)
+
+
+def default_names() -> tuple[str, ...]:
+    """Return the names of the engines that take part where none are named."""
+    return tuple(each.name for each in specs().values() if each.default)
+
+
+def simulator_names() -> tuple[str, ...]:
+    """Return the names of all simulators, the reference's first."""
+    return REFERENCE, *engine_names()
 
 
 def check_engine(name: str) -> None:
@@ -21,6 +57,39 @@ def check_engine(name: str) -> None:
     Raises:
         AccordError: with a hint.
     """
-    known = ("reference", *ENGINES)
-    if name not in known:
-        raise AccordError(f"unknown engine {name}{did_you_mean(name, known)}")
+    if name not in simulator_names():
+        raise AccordError(f"unknown engine {name}{did_you_mean(name, simulator_names())}")
+
+
+def preset(
+    options: Mapping[str, Mapping[str, Any]], **values: object
+) -> dict[str, Mapping[str, Any]]:
+    """Return engine options in which each engine that has a setting gets a robot's own default.
+
+    Args:
+        options: of a scenario, which come first.
+        values: by the name of the setting.
+    """
+    found = dict(options)
+    for name, each in specs().items():
+        own = {key: value for key, value in values.items() if each.has_setting(key)}
+        if own:
+            found[name] = {**own, **options.get(name, {})}
+    return found
+
+
+def _load(entry: EntryPoint) -> EngineSpec:
+    """Return the engine of an entry point; one that cannot be loaded refuses to be used."""
+    try:
+        found = entry.load()
+        if isinstance(found, EngineSpec) and found.name == entry.name:
+            return found
+        reason = f"entry point {GROUP}:{entry.name} gives no EngineSpec of that name"
+    except Exception as error:  # noqa: BLE001 - whatever somebody's package raises
+        words = (str(error).splitlines() or [""])[0]
+        reason = f"engine {entry.name} cannot be loaded: {type(error).__name__}: {words}"
+
+    def refuse() -> NoReturn:
+        raise AccordError(reason)
+
+    return EngineSpec(name=entry.name, package="", version=refuse, simulator=refuse)

@@ -9,6 +9,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
+from roboaccord.engines import default_names
 from roboaccord.engines.base import engine_parts
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.proxy import Proxy
@@ -51,7 +52,9 @@ class PushedSimulator(Proxy):
             AccordError: where the simulator takes no force, for an unknown link, or no duration.
         """
         if not self.links:
-            raise AccordError(f"{self.name} takes no push: use engine dart or mujoco")
+            raise AccordError(
+                f"{self.name} takes no push: use engine {' or '.join(default_names())}"
+            )
         if link not in self.links:
             raise AccordError(f"unknown link {link}{did_you_mean(link, self.links)}")
         if not (duration > 0.0 and np.isfinite([*force, duration]).all()):

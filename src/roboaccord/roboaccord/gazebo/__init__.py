@@ -1,5 +1,25 @@
-"""Checks of what is given to Gazebo Sim: worlds, models, robots and bridges."""
+"""Checks of what is given to Gazebo Sim, and SDFormat as a reader of descriptions."""
 
-from roboaccord.gazebo.check import check_file, check_robot
+from __future__ import annotations
 
-__all__ = ["check_file", "check_robot"]
+from typing import TYPE_CHECKING
+
+from roboaccord.engines.spec import EngineSpec
+
+if TYPE_CHECKING:
+    from roboaccord.gazebo.sdformat import SdfReading
+
+
+def _version() -> str:
+    from roboaccord.gazebo.sdformat import tool_version
+
+    return tool_version()
+
+
+def _reader() -> type[SdfReading]:
+    from roboaccord.gazebo.sdformat import SdfReading
+
+    return SdfReading
+
+
+SDFORMAT = EngineSpec(name="sdformat", package="", version=_version, reader=_reader)

@@ -10,18 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from roboaccord.contract.state import Array
+from roboaccord.engines import default_names
 
 POINTS = 1500  # of a curve: more than a screen is wide
 OUTLIERS = 0.01  # share of samples that may fall below a logarithmic axis
 REFERENCE = "reference"
-COLOURS = {"reference": "#5b8def", "dart": "#ee7733", "mujoco": "#12a594", "gazebo": "#c264b8"}
+COLOURS = {"reference": "#5b8def", "gazebo": "#c264b8"}
+DEFAULTS = ("#ee7733", "#12a594")  # of the engines that take part by default, in their order
 SPARE = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")
 
 
 def colour_of(engine: str, engines: Sequence[str]) -> str:
     """Return the colour of an engine, the same in every figure and table."""
-    others = [name for name in engines if name not in COLOURS]
-    return COLOURS.get(engine) or SPARE[others.index(engine) % len(SPARE)]
+    known = COLOURS | dict(zip(default_names(), DEFAULTS))
+    others = [name for name in engines if name not in known]
+    return known.get(engine) or SPARE[others.index(engine) % len(SPARE)]
 
 
 def thin_peaks(time: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:

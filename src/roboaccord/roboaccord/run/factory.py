@@ -18,7 +18,7 @@ def make_simulator(
 
     Args:
         setup: robot and scenario.
-        engine: `reference`, `dart` or `mujoco`.
+        engine: `reference`, or the name of an engine.
         physics_step: [s]; the scenario's where None.
         perturbations: deliberate errors, by which the cross-check is itself checked; those of
             other engines are left out.

@@ -41,7 +41,7 @@ class RunRequest:
 
     Args:
         setup: robot and scenario.
-        engine: `reference`, `dart` or `mujoco`.
+        engine: `reference`, or the name of an engine.
         bag: folder of the bag to write; must not exist.
         controller: `package.module:Class` instead of the scenario's controller, or "".
         inputs: targets of the controller, and switches; they are recorded.

@@ -14,21 +14,30 @@ from roboaccord.description.resources import modules_of, share
 
 SHARED = ("config", "meshes", "scenarios", "urdf")  # what motions depend on beside the code
 ALWAYS = ("numpy", "scipy", "numba")
-LIBRARIES = (*ALWAYS, "dartpy", "mujoco", "drake", "coal", "pin")
+ROBOTS = ("coal", "pin")  # libraries of robots' references
 CORE = __name__.partition(".")[0]
 
 
 @cache
 def packages() -> frozenset[str]:
-    """Return the core and the packages of the robots that are installed."""
-    robots = entry_points(group="roboaccord.robots")
-    return frozenset({CORE, *(e.module.partition(".")[0] for e in robots)})
+    """Return the core, and the packages of the robots and engines that are installed."""
+    groups = ("roboaccord.robots", "roboaccord.engines")
+    found = (entry.module for group in groups for entry in entry_points(group=group))
+    return frozenset({CORE, *(module.partition(".")[0] for module in found)})
+
+
+@cache
+def libraries() -> tuple[str, ...]:
+    """Return the libraries that results depend on, installed or not."""
+    from roboaccord.engines import engine_names, spec
+
+    return (*ALWAYS, *(spec(name).package for name in engine_names()), *ROBOTS)
 
 
 @cache
 def software() -> dict[str, str]:
     """Return the versions of Python and the libraries that are installed, and the code's digest."""
-    found = {name: have for name in ("python", *LIBRARIES) if (have := version_of(name))}
+    found = {name: have for name in ("python", *libraries()) if (have := version_of(name))}
     return found | {"code": code_digest()}
 
 
@@ -37,7 +46,7 @@ def version_of(name: str) -> str | None:
     """Return the version of Python or a library, or the digest of a package; None of none."""
     if name == "python":  # whose patches change no result
         return ".".join(platform.python_version_tuple()[:2])
-    if name not in LIBRARIES:
+    if name not in libraries():
         return _digest(name) if name in packages() else None
     with suppress(PackageNotFoundError):
         return version(name)
@@ -68,14 +77,10 @@ def needed(call: bytes) -> list[str]:
 
     A call names its engine, its robot, and the modules of its function and arguments.
     """
-    from roboaccord.engines import ENGINES
-    from roboaccord.engines.factory import PACKAGES
-
     texts = (text for _, text, _ in pickletools.genops(call) if isinstance(text, str))
     words = {text.partition(".")[0] for text in texts}
-    modules = {library for name, (_, library) in ENGINES.items() if name in words}
-    found = {"python", CORE, *ALWAYS, *(PACKAGES.get(module, module) for module in modules)}
-    for named, used in _robots():
+    found = {"python", CORE, *ALWAYS}
+    for named, used in (*_robots(), *_engines()):
         if words & named:
             found |= used
     return sorted(found)
@@ -89,5 +94,16 @@ def _robots() -> list[tuple[set[str], set[str]]]:
         package = robot.module.partition(".")[0]
         required = (robot.dist.requires if robot.dist else None) or ()
         names = {re.split(r"[^\w-]", line)[0] for line in required}
-        found.append(({robot.name, package}, {package, *names.intersection(LIBRARIES)}))
+        found.append(({robot.name, package}, {package, *names.intersection(libraries())}))
     return found
+
+
+@cache
+def _engines() -> list[tuple[set[str], set[str]]]:
+    """Return for each engine its name, and its package with the library."""
+    from roboaccord.engines import engine_names, spec
+
+    packages = {
+        e.name: e.module.partition(".")[0] for e in entry_points(group="roboaccord.engines")
+    }
+    return [({name}, {packages[name], spec(name).package}) for name in engine_names()]

@@ -5,7 +5,6 @@ The two know each other, and nothing else in the workspace knows a robot by name
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from roboaccord.scenario.perturbation import Perturbations
 
 GROUP = "roboaccord.robots"
-FILES = "roboaccord.engines.any_robot.robot"  # the module of robots that are files
+FILES = "roboaccord.robot_files"  # by the ending of the file: the class of such robots
 RELEASED = "released"  # scenario of such a robot, where none is named
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -374,16 +373,18 @@ class Setup:
         law = spec.pop("law", "none")
         if law == "none":
             return None
-        laws = {**self.robot.friction_laws, **self.robot.contacts}
+        laws: dict[str, Callable[..., ForceLaw | Contact]] = {
+            **self.robot.friction_laws,
+            **self.robot.contacts,
+        }
         if law not in laws:
             raise AccordError(f"unknown friction law {law}{did_you_mean(law, ['none', *laws])}")
-        made: ForceLaw | Contact = build(laws[law], self, spec, "friction")
-        return made
+        return build(laws[law], self, spec, "friction")
 
 
 def robot_names() -> list[str]:
     """Return the names of the robots that are installed."""
-    return sorted(_entries())
+    return sorted(_entries(GROUP))
 
 
 def find_robot(name: str) -> Robot:
@@ -394,11 +395,10 @@ def find_robot(name: str) -> Robot:
             be read.
     """
     if is_file(name):
-        robot = importlib.import_module(FILES).FileRobot(Path(name))  # above this room
-        assert isinstance(robot, Robot)
-        return robot
+        made: Robot = _entries(FILES)[Path(name).suffix[1:]].load()(Path(name))
+        return made
     key = name.replace("-", "_")
-    entry = _entries().get(key)
+    entry = _entries(GROUP).get(key)
     if entry is None:
         raise AccordError(f"unknown robot {name}{did_you_mean(key, robot_names())}")
     try:
@@ -417,15 +417,15 @@ def find_robot(name: str) -> Robot:
 
 def is_file(name: str) -> bool:
     """Return whether a robot is named by its file."""
-    return name.endswith((".urdf", ".xacro"))
+    return Path(name).suffix[1:] in _entries(FILES)
 
 
 def package_of(name: str) -> str:
     """Return the ROS package of a robot without importing it, "" for an unknown one."""
-    entry = _entries().get(name.replace("-", "_"))
+    entry = _entries(GROUP).get(name.replace("-", "_"))
     return entry.module.partition(".")[0] if entry else ""
 
 
 @cache
-def _entries() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=GROUP)}
+def _entries(group: str) -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=group)}

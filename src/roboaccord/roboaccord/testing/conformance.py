@@ -20,7 +20,7 @@ from roboaccord.crosscheck.acceleration import draw_states, relative
 from roboaccord.crosscheck.models import check_model
 from roboaccord.description.parameters import parameter_file
 from roboaccord.description.resources import share
-from roboaccord.engines import ENGINES
+from roboaccord.engines import REFERENCE, default_names
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.run.factory import make_simulator
@@ -42,7 +42,6 @@ from roboaccord.testing.support import (
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")  # of ROS, kept to small letters
 STATES = 20  # drawn at random, of each scenario
-SIMULATORS = ("reference", *ENGINES)
 STEP = 0.01  # relative, by which a parameter is changed
 LITTLE = 1e-3  # given to parameters that are 0, times their number among these: no two alike
 
@@ -59,7 +58,8 @@ class RobotConformance:
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run a test in every scenario and simulator that it asks for."""
         names = scenario_names(find_robot(self.robot).package)
-        values = {"scenario": names, "engine": SIMULATORS, "other": tuple(ENGINES)}
+        engines = default_names()
+        values = {"scenario": names, "engine": (REFERENCE, *engines), "other": engines}
         for argument, each in values.items():
             if argument in metafunc.fixturenames:
                 metafunc.parametrize(argument, each)

@@ -11,7 +11,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.engines.factory import available
+from roboaccord.engines import REFERENCE, spec
+from roboaccord.engines.spec import Missing
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import simulate
@@ -38,14 +39,13 @@ def try_simulator(robot: str, scenario: str, engine: str) -> Simulator | str:
     Raises:
         AccordError: if an engine refuses a robot that leaves it all to its description.
     """
-    version = available().get(engine, "")
-    if " " in version:
-        return version
+    if engine != REFERENCE and isinstance(found := spec(engine).look(), Missing):
+        return found.reason
     setup = setup_of(robot, scenario)
     try:
         return make_simulator(setup, engine)
     except AccordError as error:
-        if engine == "reference" or type(setup.robot).engine is Robot.engine:
+        if engine == REFERENCE or type(setup.robot).engine is Robot.engine:
             raise
         return f"{scenario} in {engine}: {error}"
 

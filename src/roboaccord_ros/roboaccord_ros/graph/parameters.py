@@ -18,7 +18,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
     "robot": ("", "name of the robot; topics start with it"),
     "scenario": ("", "name of a scenario of the robot, or the path of a YAML file"),
     "set": ([""], "KEY=VALUE changes to the scenario"),
-    "engine": ("reference", "reference, dart, mujoco or drake"),
+    "engine": ("reference", "reference, or an engine of `accord doctor`"),
     "controller": ("", "package.module:Class instead of the scenario's controller"),
     "world": ("", "world for Gazebo: a name of worlds/, or a path that ends in .sdf"),
     "bag": ("", "folder of the bag to write; must not exist"),

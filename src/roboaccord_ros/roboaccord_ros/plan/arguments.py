@@ -10,7 +10,7 @@ from typing import Any
 ARGUMENTS: dict[str, tuple[Any, str]] = {
     "robot": (None, "name of the robot, or its URDF or xacro file"),
     "scenario": ("", "name of a scenario of the robot, or a YAML file; a robot's file needs none"),
-    "sim": ("auto", "auto, gz (Gazebo Sim), dart, mujoco, drake or reference"),
+    "sim": ("auto", "auto, gz (Gazebo Sim), reference, or an engine of `accord doctor`"),
     "set": ("", "changes to the scenario: KEY=VALUE KEY=VALUE"),
     "fault": ("", "joints that fail: JOINT=KIND[@S] JOINT=KIND[@S], in place of the scenario's"),
     "controller": ("", "package.module:Class; empty: the scenario's; none: your own node"),
@@ -30,7 +30,6 @@ ARGUMENTS: dict[str, tuple[Any, str]] = {
     "log_level": ("warning", "debug, info, warning or error"),
 }
 CHOICES: dict[str, tuple[str, ...]] = {
-    "sim": ("auto", "gz", "dart", "mujoco", "drake", "reference"),
     "pace": ("auto", "real", "fast"),
     "log_level": ("debug", "info", "warning", "error"),
     **dict.fromkeys(("lockstep", "foxglove", "headless"), ("true", "false")),

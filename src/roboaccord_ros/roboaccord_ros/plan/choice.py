@@ -9,7 +9,7 @@ from typing import Literal
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.timing import count_steps
-from roboaccord.engines import DEFAULTS
+from roboaccord.engines import REFERENCE, default_names
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import is_file
 
@@ -41,7 +41,7 @@ def choose(request: Request) -> Choice:
     if asked != "auto":
         return Choice(asked, "as asked", _check(request, asked))
     reasons: list[str] = []
-    for sim in (GAZEBO, *DEFAULTS):
+    for sim in (GAZEBO, *default_names()):
         try:
             world = _check(request, sim)
             if world is not None:
@@ -49,8 +49,8 @@ def choose(request: Request) -> Choice:
             return Choice(sim, "; ".join(reasons), world)
         except AccordError as error:
             reasons.append(f"not {sim}: {error}".removesuffix("; try sim:=dart"))
-    _check(request, "reference")
-    return Choice("reference", "; ".join(reasons))
+    _check(request, REFERENCE)
+    return Choice(REFERENCE, "; ".join(reasons))
 
 
 def _check(request: Request, sim: str) -> World | None:

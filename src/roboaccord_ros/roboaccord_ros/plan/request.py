@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.engines import REFERENCE, engine_names
 from roboaccord.run.repeat import RecordedInputs
 from roboaccord.scenario.setup import RELEASED, Setup, is_file
 
 from roboaccord_ros.graph.parameters import setup_of
 from roboaccord_ros.plan.arguments import ARGUMENTS, CHOICES
 
+SIMULATORS = ("auto", "gz", *engine_names(), REFERENCE)
 NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
 
 
@@ -42,8 +44,9 @@ class Request:
                 raise AccordError(f"unknown argument {word}{did_you_mean(name, list(ARGUMENTS))}")
             if value in ("True", "False"):  # as Python writes them
                 value = value.lower()
-            if name in CHOICES and value not in CHOICES[name]:
-                raise AccordError(f"{name}:={value}: there is {', '.join(CHOICES[name])}")
+            choices = CHOICES.get(name, SIMULATORS if name == "sim" else (value,))
+            if value not in choices:
+                raise AccordError(f"{name}:={value}: there is {', '.join(choices)}")
             given[name] = value
         if given["namespace"] and not NAMESPACE.fullmatch(given["namespace"]):
             raise AccordError(f"namespace:={given['namespace']} is no name of ROS")

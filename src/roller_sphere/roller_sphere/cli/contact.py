@@ -13,10 +13,9 @@ from roboaccord.cli.console import make_table, progress
 from roboaccord.cli.gathering import numbers
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
+from roboaccord.engines import REFERENCE, engine_names, spec
 
 from roller_sphere.source.contact_check import ContactFinding, cases, check, data_of
-
-ENGINES = ("reference", "dart", "mujoco")
 
 
 @in_pieces()
@@ -39,9 +38,10 @@ def contact_command(
       accord roller-sphere contact --engines dart --alpha-deg "10 30" --json
     """
     names = [name.strip() for name in engines.split(",")]
+    known = [REFERENCE, *(n for n in engine_names() if "contact" not in spec(n).lacks)]
     for name in names:
-        if name not in ENGINES:
-            raise AccordError(f"unknown engine {name}; there is {', '.join(ENGINES)}")
+        if name not in known:
+            raise AccordError(f"unknown engine {name}; there is {', '.join(known)}")
     chosen = cases(names, numbers(alphas, "--alpha-deg"))
     with progress() as bar:
         task = bar.add_task("12 headings each", total=len(chosen))

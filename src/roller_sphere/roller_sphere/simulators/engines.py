@@ -6,6 +6,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.engines import preset
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
@@ -24,17 +25,16 @@ SOFT = 0.05  # s: time constant of MuJoCo's contacts; docs/roller_sphere.md has 
 def model_of(setup: Setup, perturbations: Perturbations) -> EngineModel:
     """Return the model of a setup; rollers are pressed on the ball where the engine does contact.
 
-    Unless the scenario says otherwise DART's z axis is laid along the normal e of both contacts,
-    so that its box of friction has sides along and across the slip; and MuJoCo's contacts are soft
-    enough not to hop as they slide.
+    Unless the scenario says otherwise an engine's own z axis (DART) is laid along the normal e of
+    both contacts, so that its box of friction has sides along and across the slip; and contacts
+    that can be softened (MuJoCo) are soft enough not to hop as they slide.
     """
     p: RollerSphereParameters = setup.parameters
-    contact, scenario = setup.contact, setup.scenario
-    options = {name: dict(values) for name, values in scenario.engine_options.items()}
+    contact, scenario, defaults = setup.contact, setup.scenario, dict[str, object]()
     if contact:
-        options["mujoco"] = {"contact_time": SOFT, **options.get("mujoco", {})}
+        defaults["contact_time"] = SOFT
         if scenario.base == "ball":
-            options["dart"] = {"z_axis": p.rig.pole.tolist(), **options.get("dart", {})}
+            defaults["z_axis"] = p.rig.pole.tolist()
     return EngineModel(
         urdf=setup.urdf(more={"press": "slide" if contact else "fixed"}),
         base=scenario.base,
@@ -46,7 +46,7 @@ def model_of(setup: Setup, perturbations: Perturbations) -> EngineModel:
         force_law=setup.force_law,
         preload=dict.fromkeys(PRESSES, p.press_force) if contact else {},
         contact=contact,
-        options=options,
+        options=preset(scenario.engine_options, **defaults),
         perturbations=perturbations,
     )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from roboaccord.contract.contact import HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
+from roboaccord.engines import spec
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.perturbation import Perturbations
@@ -42,20 +42,18 @@ def mesh_fixture(scene: Scene) -> MeshFixture:
     return MeshFixture(name=GROUND, vertices=mesh.vertices * scene.voxel, faces=mesh.faces)
 
 
-def height_fixture(scene: Scene) -> HeightField:
-    """Return the ground as a height field [m].
+def height_fixture(scene: Scene, why: str) -> HeightField:
+    """Return the ground as a height field [m], for the reason given.
 
     Raises:
         AccordError: where there are walls, or it is no graph.
     """
     if scene.terrain.walls is not None:
-        raise AccordError(
-            f"MuJoCo takes terrain as a height field, and {scene.terrain.name} has walls; try dart"
-        )
+        raise AccordError(f"{why}, and {scene.terrain.name} has walls; try dart")
     try:
         field = height_field(scene.terrain)
     except AccordError as error:
-        raise AccordError(f"MuJoCo takes terrain as a height field: {error}; try dart") from None
+        raise AccordError(f"{why}: {error}; try dart") from None
     corner = 0.5 * field.spacing  # the first column's middle
     return HeightField(
         name=GROUND,
@@ -65,10 +63,14 @@ def height_fixture(scene: Scene) -> HeightField:
     )
 
 
-FIXTURES: dict[str, Callable[[Scene], MeshFixture | HeightField]] = {
-    "dart": mesh_fixture,
-    "mujoco": height_fixture,
-}
+def fixture_for(engine: str, scene: Scene) -> MeshFixture | HeightField:
+    """Return ground and walls as an engine takes them: as a mesh, or as a height field.
+
+    Raises:
+        AccordError: where it takes a height field, and the terrain is none.
+    """
+    lacks = spec(engine).lacks.get("terrain_mesh")
+    return mesh_fixture(scene) if lacks is None else height_fixture(scene, lacks)
 
 
 def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
@@ -85,6 +87,6 @@ def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbation
     model = EngineModel.of(setup, perturbations)
     if model.contact is not None:
         model = replace(
-            model, contact=replace(model.contact, fixtures=(FIXTURES[engine](setup.terrain),))
+            model, contact=replace(model.contact, fixtures=(fixture_for(engine, setup.terrain),))
         )
     return simulate_model(model, engine)

@@ -16,10 +16,10 @@ from roboaccord.crosscheck.parity.compare import (
     lumps,
     relative_poses,
 )
-from roboaccord.crosscheck.parity.reading import Reading
 from roboaccord.crosscheck.parity.traps import Trap, mended
 from roboaccord.description.tree import Tree
 from roboaccord.engines.properties import LinkProperties
+from roboaccord.engines.reading import Reading
 
 DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.parity.reading import Base
 from roboaccord.crosscheck.parity.robot import (
     Bench,
     examine,
@@ -22,6 +21,7 @@ from roboaccord.crosscheck.parity.robot import (
 )
 from roboaccord.crosscheck.parity.traps import MIMIC, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.engines.reading import Base
 from roboaccord.numerics.isolation import Crash
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.run.pieces import run_isolated

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.crosscheck.parity.reading import (
+from roboaccord.description.tree import MOVING, Tree
+from roboaccord.engines.properties import LinkProperties
+from roboaccord.engines.reading import (
     STATICS,
     Question,
     Reading,
     TreeReading,
     steiner,
 )
-from roboaccord.description.tree import MOVING, Tree
-from roboaccord.engines.properties import LinkProperties
 from roboaccord.numerics.rotations import rpy_matrix
 
 SAME = 1e-8  # relative

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -12,17 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.crosscheck.parity.causes import Cause, Outcome, ablate, by_property
 from roboaccord.crosscheck.parity.compare import SAME, Difference, Reference, accelerations, compare
-from roboaccord.crosscheck.parity.reading import (
-    Base,
-    Question,
-    Reading,
-    base_of,
-    draw_question,
-    read_tree,
-)
 from roboaccord.crosscheck.parity.traps import (
     MIMIC,
     Trap,
@@ -34,17 +25,18 @@ from roboaccord.crosscheck.parity.traps import (
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, keep_prefixes, strip
-from roboaccord.engines.factory import unavailable
+from roboaccord.engines import specs
+from roboaccord.engines.reading import (
+    Base,
+    Question,
+    Reading,
+    base_of,
+    draw_question,
+    read_tree,
+)
+from roboaccord.engines.spec import EngineSpec
 
-READERS = {
-    "dart": ("DartReading", "dartpy"),
-    "mujoco": ("MujocoReading", "mujoco"),
-    "drake": ("DrakeReading", "drake"),
-    "sdformat": ("SdfReading", "sdformat"),
-}
-"""By name: the class in the module of that name, and the library that it needs."""
 SETTINGS = ("default", "accord")
-WITH_SETTINGS = ("dart", "mujoco")  # the others read alike with all of them
 APART = {
     "damping": ("dynamics", "damping"),
     "friction": ("dynamics", "friction"),
@@ -56,26 +48,35 @@ APART = {
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
 
 
-def reader(engine: str) -> Any:
-    """Return the module of an engine's reader.
+def reader_names() -> tuple[str, ...]:
+    """Return the names of the engines that read descriptions."""
+    return tuple(each.name for each in specs().values() if each.reader)
+
+
+def reader(engine: str) -> type[Reading]:
+    """Return an engine's reader.
 
     Raises:
-        AccordError: if the engine is not installed.
+        AccordError: if the engine is unknown or not installed.
     """
-    try:
-        return importlib.import_module(f"{__package__}.{engine}")
-    except ImportError as error:
-        raise AccordError(unavailable(engine, READERS[engine][1], error)) from None
+    found = _spec(engine)
+    assert found.reader
+    return found.load(found.reader)
 
 
 def version_of(engine: str) -> str:
     """Return the version of an engine's reader.
 
     Raises:
-        AccordError: if the engine is not installed.
+        AccordError: if the engine is unknown or not installed.
     """
-    module = reader(engine)
-    return str(module.tool_version() if engine == "sdformat" else module.VERSION)
+    return _spec(engine).load(_spec(engine).version)
+
+
+def _spec(engine: str) -> EngineSpec:
+    if engine not in reader_names():
+        raise AccordError(f"unknown engine {engine}{did_you_mean(engine, reader_names())}")
+    return specs()[engine]
 
 
 @dataclass
@@ -123,15 +124,16 @@ class Bench:
             self._references[key] = Reference(tree, question, rounded)
         return self._references[key]
 
-    def read(self, engine: str, settings: str, urdf: str, question: Question | None = None) -> Any:
+    def read(
+        self, engine: str, settings: str, urdf: str, question: Question | None = None
+    ) -> Reading:
         """Return an engine's reading of a text.
 
         Raises:
             AccordError: if the engine is missing, or refuses it.
         """
-        kind = getattr(reader(engine), READERS[engine][0])
         packages = self.packages if "<mesh" in urdf else {}
-        return kind(urdf, question or self.question, settings, packages)
+        return reader(engine)(urdf, question or self.question, settings, packages)
 
     @cached_property
     def packages(self) -> dict[str, Path]:
@@ -157,7 +159,7 @@ class Bench:
         """
         against = self.text if engine in self.planted else urdf
         try:
-            reference = self.reference(against, engine == "sdformat")
+            reference = self.reference(against, reader(engine).rounds)
         except AccordError as error:
             reference, unknown = None, str(error)
         question = reference.question if reference else self.question
@@ -209,10 +211,10 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, A
         if all(cause.cause == MIMIC for cause in causes):
             causes.append(_unexplained(outcome))
     names = {cause.cause for cause in causes}
-    remarks = [*_remarks(bench, outcome, engine), *_of_the_file(bench, traps)]
+    remarks = [*_remarks(bench, outcome), *_of_the_file(bench, traps)]
     causes += [cause for cause in remarks if cause.cause not in names]
     reading = outcome.reading
-    ours = outcome if engine not in WITH_SETTINGS else bench.ask(engine, "accord", urdf)
+    ours = outcome if not reader(engine).has_settings else bench.ask(engine, "accord", urdf)
     return {
         "status": outcome.status,
         "settings": settings,
@@ -247,7 +249,7 @@ def _unexplained(outcome: Outcome) -> Cause:
     return Cause("not explained", where, outcome.error, None, said)
 
 
-def _remarks(bench: Bench, outcome: Outcome, engine: str) -> Iterator[Cause]:
+def _remarks(bench: Bench, outcome: Outcome) -> Iterator[Cause]:
     """Yield what changes no dynamics and misleads all the same: joint order, a welded root."""
     reading = outcome.reading
     if reading is None:
@@ -259,7 +261,7 @@ def _remarks(bench: Bench, outcome: Outcome, engine: str) -> Iterator[Cause]:
         yield Cause("joint order", (first,), None, None, "map joints by name, never by index")
     root, total = bench.tree.links[0], sum(link.mass for link in bench.tree.links)
     lost = root.name not in reading.links and reading.mass < total * (1.0 - SAME)
-    if lost and bench.question.base == "fixed" and engine != "sdformat":
+    if lost and bench.question.base == "fixed" and not reading.keeps_root:
         fix = "compare total masses with a free base: what is welded to the world is left out"
         yield Cause("welded root", (root.name,), None, None, fix)
 

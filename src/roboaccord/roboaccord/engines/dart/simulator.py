@@ -9,7 +9,6 @@ import dartpy
 import numpy as np
 
 from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
@@ -22,11 +21,12 @@ from roboaccord.engines.dart.model import (
     remove_shapes,
     turn_joint,
 )
+from roboaccord.engines.dart.settings import DartSettings
 from roboaccord.engines.dart.units import lengths
 from roboaccord.engines.meter import Losses, mean_velocities
 from roboaccord.engines.model import BASE_LINK, EngineModel
-from roboaccord.engines.options import read_options
 from roboaccord.engines.properties import JointProperties, LinkProperties, Properties, braking
+from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import turn_between
 
 STOPS = dartpy.constraint.JointConstraint
@@ -36,11 +36,7 @@ UP = (0.0, 0.0, 1.0)
 
 
 class DartSimulator(EngineSimulator):
-    """Simulate any model with DART (Simulator).
-
-    The model's `options: {dart: {z_axis: [x, y, z]}}` gives the direction in the world along which
-    DART's z axis lies; up where it says nothing. DART's friction is a box along its own axes.
-    """
+    """Simulate any model with DART, by its `DartSettings` (Simulator)."""
 
     name = "dart"
     version = str(dartpy.__version__)
@@ -48,12 +44,7 @@ class DartSimulator(EngineSimulator):
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
-        if model.armature is not None and np.any(model.armature):
-            raise AccordError(
-                "DART has no reflected inertia: it adds to a joint and to no body; "
-                "use the reference or mujoco"
-            )
-        z_axis = read_options(model.options, "dart", {"z_axis": UP})["z_axis"]
+        z_axis = read_settings(model.options, self.name, DartSettings).z_axis
         self._turn = turn_between(np.array(z_axis, dtype=float), np.array(UP))
         self._scale = contact_scale(model.urdf, model.contact)
         self._skeleton = load_skeleton(model, self.tree, self._scale)

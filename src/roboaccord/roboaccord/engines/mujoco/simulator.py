@@ -10,7 +10,6 @@ import mujoco
 import numpy as np
 
 from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
@@ -19,7 +18,7 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.contact import MujocoContact
 from roboaccord.engines.mujoco.meter import ConstraintMeter
 from roboaccord.engines.mujoco.model import base_slices, compile_model
-from roboaccord.engines.options import read_options
+from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
 from roboaccord.engines.properties import (
     WORLD,
     JointProperties,
@@ -27,6 +26,7 @@ from roboaccord.engines.properties import (
     Properties,
     braking,
 )
+from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.joint_faults import LOCK_INERTIA
 
@@ -44,37 +44,19 @@ STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # 1 is rigid, and MuJoCo's l
 
 
 class MujocoSimulator(EngineSimulator):
-    """Simulate any model with MuJoCo (Simulator).
-
-    The model's `options: {mujoco: {integrator: euler | rk4 | implicitfast}}` chooses the
-    integrator. Where it says nothing, that is rk4, and implicitfast with contacts, through which no
-    integrator is of a high order. `contact_time` is the time constant of contacts [s], of which 0,
-    the default, stands for the shortest: softer contacts hop less under sliding friction.
-    `contact_damping` is their damping ratio; at 1, the default, they rebound with e^-2 = 0.135 of
-    the speed, at 5 with 0.010 (`contact.rebound`).
-    """
+    """Simulate any model with MuJoCo, by its `MujocoSettings` (Simulator)."""
 
     name = "mujoco"
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
-        default = "implicitfast" if model.contact else "rk4"
-        defaults = {"integrator": default, "contact_time": 0.0, "contact_damping": 1.0}
-        options = read_options(model.options, "mujoco", defaults)
-        integrator = str(options["integrator"]).lower()
-        if integrator not in INTEGRATORS:
-            raise AccordError(
-                f"unknown integrator {integrator}{did_you_mean(integrator, INTEGRATORS)}"
-            )
-        self.order = 4 if integrator == "rk4" else 1
+        settings = read_settings(model.options, self.name, MujocoSettings)
+        integrator = settings.integrator_of(contact=model.contact is not None)
+        self.order = ORDERS[integrator]
         self.version = f"{mujoco.__version__} ({integrator})"
         shortest = STOP_STEPS * self.physics_step
-        damping = float(options["contact_damping"])
-        if not damping >= 1.0:
-            raise AccordError(
-                f"engine_options.mujoco.contact_damping is {damping:g}, and must be 1 at least"
-            )
-        contact_time = max(float(options["contact_time"]), shortest)
+        contact_time = max(float(settings.contact_time), shortest)
+        damping = float(settings.contact_damping)
         self._model = compile_model(model, self.tree, contact_time, damping)
         self._model.opt.timestep = self.physics_step
         self._model.opt.integrator = INTEGRATORS[integrator]

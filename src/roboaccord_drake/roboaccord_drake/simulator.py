@@ -7,16 +7,13 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-
 from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.drake.model import CONTINUOUS, base_slices, make_plant, refuse_model
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.options import read_options
 from roboaccord.engines.properties import (
     WORLD,
     JointProperties,
@@ -24,6 +21,7 @@ from roboaccord.engines.properties import (
     Properties,
     braking,
 )
+from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import (
     quaternion_matrix,
     turn_twist,
@@ -31,8 +29,10 @@ from roboaccord.numerics.rotations import (
 )
 from roboaccord.simulators.joint_faults import LOCK_INERTIA
 
+from roboaccord_drake.model import CONTINUOUS, base_slices, make_plant
+from roboaccord_drake.settings import ORDERS, DrakeSettings
+
 REPLACED = 1e-6  # relative: a mass or an inertia that is no rounding of the description's
-ORDERS = {"discrete": 1, "rk4": 4}
 AXES = {"fixed": [], "planar": [0, 1, 5], "free": [3, 4, 5, 0, 1, 2]}
 """By base: which of a twist or wrench in the world, linear first, Drake's coordinates are."""
 
@@ -40,24 +40,22 @@ AXES = {"fixed": [], "planar": [0, 1, 5], "free": [3, 4, 5, 0, 1, 2]}
 class DrakeSimulator(EngineSimulator):
     """Simulate a model without contact with Drake (Simulator).
 
-    The model's `options: {drake: {integrator: discrete | rk4}}` chooses between Drake's discrete
-    plant, the default, which has joint stops, and the Runge-Kutta method of order 4 on its
-    continuous plant, which has neither stops nor mimic joints. The force law acts in every stage.
+    By its `DrakeSettings`; the force law acts in every stage.
     """
 
     name = "drake"
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
-        integrator = str(
-            read_options(model.options, "drake", {"integrator": "discrete"})["integrator"]
-        ).lower()
-        if integrator not in ORDERS:
-            raise AccordError(f"unknown integrator {integrator}{did_you_mean(integrator, ORDERS)}")
+        integrator = read_settings(model.options, self.name, DrakeSettings).integrator.lower()
         self.order = ORDERS[integrator]
         self.version = f"{version('drake')} ({integrator})"
         self._continuous = integrator == "rk4"
-        refuse_model(model, self.tree, continuous=self._continuous)
+        if self._continuous and "<mimic" in model.urdf:
+            raise AccordError(
+                "drake: no mimic joint in continuous time, where it has no constraints; "
+                "use engine_options.drake.integrator=discrete"
+            )
         self._plant = make_plant(
             model, self.tree, CONTINUOUS if self._continuous else self.physics_step
         )

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
-
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.tree import Tree
 from roboaccord.engines.model import BASE_LINK, EngineModel
@@ -19,26 +18,6 @@ CONTINUOUS = 0.0  # time step of a plant whose equations are integrated outside
 
 # It warns of what it replaces, an inertia say, which we refuse.
 logging.getLogger("drake").setLevel(logging.ERROR)
-
-
-def refuse_model(model: EngineModel, tree: Tree, *, continuous: bool) -> None:
-    """Refuse what Drake cannot simulate, or would simulate otherwise than described.
-
-    Raises:
-        AccordError: with what it is and why.
-    """
-    if tree.frame or model.base == "ball":
-        raise AccordError(
-            "drake: no ball in a bearing: its ball joint has roll, pitch and yaw, which are "
-            "singular; use dart or mujoco"
-        )
-    if model.stop_softness != 1.0:
-        raise AccordError("drake: its joint stops have no softness to change")
-    if continuous and "<mimic" in model.urdf:
-        raise AccordError(
-            "drake: no mimic joint in continuous time, where it has no constraints; "
-            "use engine_options.drake.integrator=discrete"
-        )
 
 
 def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:

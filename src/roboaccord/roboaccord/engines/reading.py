@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -60,7 +61,16 @@ def steiner(r: Array) -> Array:
 class Reading(ABC):
     """A robot as one reader has it.
 
+    Args:
+        urdf: its text.
+        question: base and joints.
+        settings: `default`, or `accord` for ours.
+        packages: folders of ROS packages by name.
+
     Attributes:
+        has_settings: whether settings change what it reads.
+        rounds: whether it prints the numbers, rounded, before it reads them.
+        keeps_root: whether a root that is fixed to the world stays among its links.
         joints: that move, in the reader's order.
         mass: of the whole robot [kg].
         links: properties of the links that it keeps, by name.
@@ -70,12 +80,20 @@ class Reading(ABC):
         shapes: how many collision shapes there are of each kind, as URDF names them.
     """
 
+    has_settings: ClassVar[bool] = False
+    rounds: ClassVar[bool] = False
+    keeps_root: ClassVar[bool] = False
     joints: tuple[str, ...]
     mass: float
     links: Mapping[str, LinkProperties]
     hinges: Mapping[str, Hinge]
     apart: Mapping[str, Mapping[str, float]]
     shapes: Counter[str]
+
+    @abstractmethod
+    def __init__(
+        self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]
+    ) -> None: ...
 
     @abstractmethod
     def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:

@@ -11,12 +11,11 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.crosscheck.parity.reading import GRAVITY, Hinge, Question, Reading
 from roboaccord.engines.dart.base import BASES
 from roboaccord.engines.dart.said import listen, pass_on, reason
 from roboaccord.engines.properties import LinkProperties
+from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
-VERSION = str(dartpy.__version__)
 KINDS = {
     "BoxShape": "box", "SphereShape": "sphere", "CylinderShape": "cylinder", "MeshShape": "mesh",
     "CapsuleShape": "capsule",
@@ -36,6 +35,8 @@ class DartReading(Reading):
     Raises:
         AccordError: if DART refuses it.
     """
+
+    has_settings = True
 
     def __init__(
         self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]

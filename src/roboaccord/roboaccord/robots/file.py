@@ -15,9 +15,9 @@ from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_description
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile, read_urdf, robot_name, strip
-from roboaccord.engines.any_robot.controllers import Posture, Random, Sine
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
+from roboaccord.robots.controllers import Posture, Random, Sine
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator

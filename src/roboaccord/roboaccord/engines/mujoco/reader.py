@@ -13,13 +13,12 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.crosscheck.parity.reading import GRAVITY, Hinge, Question, Reading
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.properties import LinkProperties
+from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 from roboaccord.numerics.rotations import quaternion_matrix
 
 _log = logging.getLogger(__name__)
-VERSION = str(mujoco.__version__)
 PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'
 FREE = mujoco.mjtJoint.mjJNT_FREE
 
@@ -36,6 +35,8 @@ class MujocoReading(Reading):
     Raises:
         AccordError: if MuJoCo refuses it.
     """
+
+    has_settings = True
 
     def __init__(
         self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]

@@ -14,8 +14,8 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.parity.reading import Question, TreeReading
 from roboaccord.description.tree import Joint, Link, Tree
+from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.numerics.rotations import rpy_matrix
 
@@ -50,6 +50,9 @@ class SdfReading(TreeReading):
     Raises:
         AccordError: if SDFormat refuses it.
     """
+
+    rounds = True
+    keeps_root = True
 
     def __init__(
         self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +13,12 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant
 from pydrake.multibody.tree import BodyIndex, RigidBody
 from pydrake.systems.framework import DiagramBuilder
-
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.crosscheck.parity.reading import (
-    GRAVITY,
-    Hinge,
-    Question,
-    Reading,
-    steiner,
-)
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.properties import LinkProperties
+from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading, steiner
 from roboaccord.numerics.rotations import quaternion_matrix
-
-VERSION = version("drake")
 
 
 class DrakeReading(Reading):

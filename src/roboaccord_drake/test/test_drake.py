@@ -1,4 +1,4 @@
-"""Drake as an engine: its two integrators, what it refuses and why, faults, silent repairs."""
+"""Drake as an engine, beside what every engine keeps: refusals, faults, silent repairs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from roboaccord.cli.crosscheck import choose_engines
-from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.engines import DEFAULTS, ENGINES
+from roboaccord.engines import default_names, engine_names, spec
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.factory import available, simulate_model
+from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
+from roboaccord.engines.spec import Missing
 from roboaccord.numerics.rotations import quaternion_matrix, rpy_quaternion
 
 INERTIAL = (
@@ -60,19 +60,6 @@ def swing(simulator: EngineSimulator, start: RobotState, duration: float = 0.5) 
     return simulator.step(Command(np.zeros(2)), duration)
 
 
-@pytest.mark.parametrize(("integrator", "order"), [("discrete", 1), ("rk4", 4)])
-def test_the_integrators_converge_by_their_orders(integrator: str, order: int) -> None:
-    """Against Runge-Kutta at a quarter of the smallest step: its own error is 1/256 of theirs."""
-    ends = {
-        (name, step): swing(drake(arm(physics_step=step), name), at(HANGING)).q
-        for name, step in [(integrator, 4e-3), (integrator, 2e-3), ("rk4", 5e-4)]
-    }
-    errors = [np.abs(ends[integrator, h] - ends["rk4", 5e-4]).max() for h in (4e-3, 2e-3)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.05)
-    assert drake(arm(), integrator).order == order
-    assert drake(arm(), integrator).version.endswith(f"({integrator})")
-
-
 def test_the_second_referee_moves_as_mujocos_does() -> None:
     """Both are the classical Runge-Kutta method: they differ by round-off."""
     pytest.importorskip("mujoco")
@@ -103,11 +90,8 @@ def test_a_tumbling_base_keeps_its_momentum(integrator: str) -> None:
 
 
 def test_what_it_cannot_do_is_refused_in_one_line() -> None:
-    touch = Contact(pairs=(("upper_link", "lower_link"),), friction={"upper_link": 1.0})
     mimic = ARM.replace(LIMIT, '<mimic joint="shoulder"/>').replace("KIND", "continuous")
     cases = [
-        (arm(contact=touch), "discrete", "drake: no contact"),
-        (arm(stop_softness=2.0), "discrete", "no softness"),
         (arm(urdf=mimic), "rk4", "no mimic joint in continuous time"),
         (arm(), "euler", "unknown integrator euler"),
         (arm(urdf=ARM.replace("KIND", "universal")), "discrete", "joint elbow is missing"),
@@ -116,17 +100,10 @@ def test_what_it_cannot_do_is_refused_in_one_line() -> None:
         with pytest.raises(AccordError, match=why) as refused:
             drake(model, integrator)
         assert "\n" not in str(refused.value)
-    with pytest.raises(AccordError, match=r"unknown key engine_options\.drake\.step"):
-        simulate_model(arm(options={"drake": {"step": 1}}), "drake")
 
 
-def test_a_stop_holds_a_joint_in_discrete_time_and_ends_a_run_in_continuous_time() -> None:
+def test_a_stop_ends_a_run_in_continuous_time() -> None:
     pushed = Command(np.array([0.0, 20.0]))
-    discrete = drake(arm("revolute"))
-    discrete.reset(at(HANGING))
-    end = discrete.step(pushed, 0.5)
-    assert end.q[1] == pytest.approx(0.5, abs=1e-3)
-    assert [event.kind for event in discrete.take_events()] == ["joint_stop"]
     continuous = drake(arm("revolute"), "rk4")
     continuous.reset(at(HANGING))
     with pytest.raises(AccordError, match=r"elbow comes to its stop.*integrator=discrete"):
@@ -156,14 +133,6 @@ def test_a_frozen_joint_stays_and_the_rest_moves_as_with_a_fixed_joint(integrato
     assert frozen.acceleration(at(HANGING), np.zeros(2)).joints[1] == 0.0
 
 
-def test_armature_turns_with_the_joint_alone() -> None:
-    """It adds to the joint's entry of the mass matrix, and to no other."""
-    bare, geared = (drake(arm(armature=a)) for a in (None, np.array([0.2, 0.1])))
-    more = geared.mass_matrix(at(HANGING)) - bare.mass_matrix(at(HANGING))
-    np.testing.assert_allclose(more, np.diag([0.2, 0.1]), atol=1e-15)
-    assert geared.properties().joints["elbow"].armature == 0.1
-
-
 @pytest.mark.parametrize(
     ("was", "wrong"), [('izz="0.03"', 'izz="0.3"'), ('<mass value="1.5"/>', '<mass value="0"/>')]
 )
@@ -175,19 +144,19 @@ def test_inertias_that_drake_would_replace_are_refused(was: str, wrong: str) -> 
 
 
 def test_it_takes_part_where_it_is_named_alone() -> None:
-    assert "drake" not in DEFAULTS
-    assert "drake" in ENGINES
+    assert "drake" not in default_names()
+    assert "drake" in engine_names()
     assert "drake" not in choose_engines("")
     assert choose_engines("reference,drake") == ["reference", "drake"]
 
 
 def test_without_it_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pydrake", None)
-    monkeypatch.delitem(sys.modules, "roboaccord.engines.drake.simulator", raising=False)
-    monkeypatch.delitem(sys.modules, "roboaccord.engines.drake.model", raising=False)
+    monkeypatch.delitem(sys.modules, "roboaccord_drake.simulator", raising=False)
+    monkeypatch.delitem(sys.modules, "roboaccord_drake.model", raising=False)
     for name in [name for name in sys.modules if name.startswith("pydrake.")]:
         monkeypatch.setitem(sys.modules, name, None)
     why = "engine drake needs drake: pip install drake"
-    assert available()["drake"] == why
+    assert spec("drake").look() == Missing(why)
     with pytest.raises(AccordError, match=f"^{why}$"):
         simulate_model(arm(), "drake")

@@ -1,1 +1,0 @@
-"""Drake behind the Simulator interface, for models without contact."""

@@ -1,0 +1,140 @@
+"""Specification of an engine: all that the rest of the workspace knows of it.
+
+Importing a specification imports no physics library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from roboaccord.contract.errors import AccordError, did_you_mean
+
+if TYPE_CHECKING:
+    from roboaccord.engines.base import EngineSimulator
+    from roboaccord.engines.model import EngineModel
+    from roboaccord.engines.reading import Reading
+
+T = TypeVar("T")
+
+Feature = Literal["armature", "bearing", "contact", "soft_stops", "terrain_mesh"]
+"""Of a model: rotors, a ball in a bearing, contacts, softened stops, a mesh that is not convex."""
+
+
+@dataclass(frozen=True)
+class Available:
+    """Hold the version of an engine that can be used here."""
+
+    version: str
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Hold the line that names what to install for an engine."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """Hold nothing: the settings of an engine that has none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineSpec:
+    """Specify an engine, by entry point group `roboaccord.engines`.
+
+    Args:
+        name: in commands, scenarios and results; that of the entry point.
+        package: to install with pip.
+        version: returns the version of the library, which it imports.
+        simulator: imports the class that simulates; None for what reads descriptions alone.
+        reader: imports the class that reads descriptions for `accord parity`; None without one.
+        settings: dataclass of the keys below `engine_options.NAME`, which checks their values.
+        lacks: features of a model that the engine refuses, each with the reason.
+        default: whether it takes part where no engines are named.
+    """
+
+    name: str
+    package: str
+    version: Callable[[], str]
+    simulator: Callable[[], type[EngineSimulator]] | None = None
+    reader: Callable[[], type[Reading]] | None = None
+    settings: type = NoSettings
+    lacks: Mapping[Feature, str] = field(default_factory=dict)
+    default: bool = False
+
+    def has_setting(self, key: str) -> bool:
+        """Return whether there is a key `engine_options.NAME.KEY`."""
+        return key in _keys(self.settings)
+
+    def look(self) -> Available | Missing:
+        """Return whether the engine can be used here."""
+        try:
+            return Available(self.load(self.version))
+        except AccordError as error:
+            return Missing(str(error))
+
+    def load(self, part: Callable[[], T]) -> T:
+        """Return what one of the functions above returns.
+
+        Raises:
+            AccordError: naming what to install, where the engine's library cannot be imported.
+        """
+        try:
+            return part()
+        except ImportError as error:
+            if "libGL" in str(error):
+                needs = "libGL.so.1: apt-get install libgl1"
+            else:
+                needs = f"{self.package}: pip install {self.package}"
+            raise AccordError(f"engine {self.name} needs {needs}") from None
+
+    def refuse(self, feature: Feature) -> None:
+        """Refuse a feature that the engine lacks.
+
+        Raises:
+            AccordError: with the reason.
+        """
+        if feature in self.lacks:
+            raise AccordError(f"{self.name}: {self.lacks[feature]}")
+
+    def check(self, model: EngineModel) -> None:
+        """Refuse a model with a feature that the engine lacks.
+
+        Raises:
+            AccordError: with the reason.
+        """
+        for feature, has in FEATURES.items():
+            if has(model):
+                self.refuse(feature)
+
+
+FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {
+    "contact": lambda model: model.contact is not None,
+    "bearing": lambda model: model.base == "ball",
+    "armature": lambda model: model.armature is not None and bool(model.armature.any()),
+    "soft_stops": lambda model: model.stop_softness != 1.0,
+}
+"""How a model shows a feature that the engine would have to have."""
+
+
+def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, kind: type[T]) -> T:
+    """Return the settings below `engine_options.ENGINE`.
+
+    Raises:
+        AccordError: for a key that the settings do not have.
+    """
+    given = options.get(engine, {})
+    known = _keys(kind)
+    for key in given:
+        if key not in known:
+            raise AccordError(
+                f"unknown key engine_options.{engine}.{key}{did_you_mean(key, known)}"
+            )
+    return kind(**given)
+
+
+def _keys(kind: type) -> list[str]:
+    return [each.name for each in fields(kind)]

@@ -1,0 +1,309 @@
+"""What every engine keeps, on three small descriptions: dynamics, order, limits, states, refusals.
+
+An engine's package inherits it in a test module of its own:
+
+    class TestEngine(EngineConformance):
+        engine = "dart"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from roboaccord.contract.contact import Contact
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import STATE_ARRAYS, Array, Command, RobotState
+from roboaccord.crosscheck.acceleration import relative
+from roboaccord.crosscheck.extrapolation import observed_order
+from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.description.tree import Tree
+from roboaccord.engines import spec
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.factory import simulate_model
+from roboaccord.engines.model import EngineModel
+from roboaccord.engines.reading import TreeReading, draw_question, read_tree
+from roboaccord.engines.spec import Available, Feature, Missing
+from roboaccord.numerics.rotations import (
+    matrix_quaternion,
+    quaternion_matrix,
+    rpy_matrix,
+    turn_twist,
+)
+
+GRAVITY = 9.81  # m/s^2
+STATES = 20  # drawn at random
+SEED = 3
+STEPS = (4e-3, 2e-3)  # s: at which the error is measured
+FINE = 2.5e-4  # s: of the reference, of order 4
+DURATION = 0.4  # s
+SAME = 1e-8  # relative, of accelerations
+ROUND_OFF = 1e-13  # of coordinates
+WITHIN = 0.15  # of the order
+END, BEYOND = 1.0, 2e-3  # m: the stop of the cart, and how far it may go past it
+PUSH = 40.0  # N
+
+_INERTIAL = (
+    '<inertial><origin xyz="0.02 -0.1 -0.3" rpy="0.1 0.2 0.3"/><mass value="{}"/>'
+    '<inertia ixx="0.05" iyy="0.06" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial>'
+)
+_TIED = (
+    '<link name="world"/><joint name="tie" type="fixed"><parent link="world"/>'
+    '<child link="base_link"/></joint>'
+)
+_ARM = f"""<link name="upper_link">{_INERTIAL.format(1.5)}</link>
+  <link name="lower_link">{_INERTIAL.format(0.8)}</link>
+  <joint name="shoulder" type="continuous"><parent link="base_link"/><child link="upper_link"/>
+    <origin xyz="0.1 0 0.2" rpy="0.4 0 0"/><axis xyz="1 0 0"/>
+    <dynamics damping="0.5" friction="0.3"/></joint>
+  <joint name="elbow" type="continuous"><parent link="upper_link"/><child link="lower_link"/>
+    <origin xyz="0 0 -0.6"/><axis xyz="0.6 0.8 0"/></joint>"""
+_CART = f"""<link name="upper_link">{_INERTIAL.format(1.5)}</link>
+  <link name="lower_link">{_INERTIAL.format(0.8)}</link>
+  <joint name="shoulder" type="prismatic"><parent link="base_link"/><child link="upper_link"/>
+    <axis xyz="0 1 0"/><limit lower="{-END}" upper="{END}" effort="50" velocity="9"/></joint>
+  <joint name="elbow" type="revolute"><parent link="upper_link"/><child link="lower_link"/>
+    <axis xyz="1 0 0"/><limit lower="-1.5" upper="1.5" effort="50" velocity="9"/></joint>"""
+DESCRIPTIONS = {
+    "pendulums": f'<robot name="p">{_TIED}<link name="base_link"/>{_ARM}</robot>',
+    "floating arm": f'<robot name="f"><link name="base_link">{_INERTIAL.format(3.0)}</link>'
+    f"{_ARM}</robot>",
+    "cart": f'<robot name="c">{_TIED}<link name="base_link"/>{_CART}</robot>',
+}
+"""By name: two skew pendulums, an arm that floats, and a cart with stops and a pendulum on it."""
+JOINTS = ("shoulder", "elbow")
+EFFORTS = np.full(2, 50.0)
+REST = np.zeros(2)
+DRIVE = np.array([2.0, -1.0])  # N m, N: held while the order is measured
+FEATURES: Mapping[Feature, Mapping[str, Any]] = {
+    "armature": {"armature": np.array([0.2, 0.1])},
+    "bearing": {"base": "ball"},
+    "contact": {"contact": Contact(pairs=(("base_link", "lower_link"),), friction={})},
+    "soft_stops": {"stop_softness": 2.0},
+}
+
+
+class EngineConformance:
+    """Tests of one engine; they are skipped, with the reason, where it is not installed.
+
+    Attributes:
+        engine: its name, as its entry point has it.
+        settings: by which it is tested beside its defaults, the keys of `engine_options.NAME`.
+    """
+
+    engine: str
+    settings: tuple[Mapping[str, Any], ...] = ()
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Run a test with every description and all settings that it asks for."""
+        if "robot" in metafunc.fixturenames:
+            metafunc.parametrize("robot", DESCRIPTIONS)
+        if "setting" in metafunc.fixturenames:
+            every = ({}, *self.settings)
+            names = [", ".join(map(str, each.values())) or "default" for each in every]
+            metafunc.parametrize("setting", every, ids=names)
+
+    def _simulator(self, robot: str, **changes: Any) -> EngineSimulator:
+        if isinstance(found := spec(self.engine).look(), Missing):
+            pytest.skip(found.reason)
+        return simulate_model(replace(model_of(robot), **changes), self.engine)
+
+    def test_it_is_what_its_entry_point_names(self) -> None:
+        """The simulator has the engine's name, and the version of the library."""
+        simulator, found = self._simulator("pendulums"), spec(self.engine).look()
+        assert isinstance(found, Available)
+        assert simulator.name == self.engine
+        assert simulator.version.startswith(found.version)
+
+    def test_accelerations_are_those_of_the_tree(self, robot: str, setting: Any) -> None:
+        """Within 1e-8, in states drawn at random: by articulated bodies, without the engine."""
+        simulator = self._simulator(robot, options={self.engine: setting})
+        for state, effort in drawn(robot):
+            found, expected = (
+                simulator.acceleration(state, effort),
+                accelerate(robot, state, effort),
+            )
+            assert found
+            assert relative(np.append(found.base, found.joints), expected) < SAME
+
+    def test_masses_and_gravity_are_those_of_the_tree(self, robot: str) -> None:
+        """The mass matrix and gravity forces, whatever the engine's own coordinates are."""
+        simulator, tree = self._simulator(robot), dynamics(robot)
+        for state, _ in drawn(robot):
+            place = state.position, quaternion_matrix(state.orientation)
+            mass, gravity = tree.mass_matrix(state.q, *place), tree.gravity_forces(state.q, *place)
+            np.testing.assert_allclose(simulator.mass_matrix(state), mass, atol=1e-10)
+            np.testing.assert_allclose(simulator.gravity_forces(state), gravity, atol=1e-10)
+
+    def test_the_order_is_the_one_stated(self, robot: str, setting: Any) -> None:
+        """The error against a reference of order 4 falls by 2^order as the step is halved."""
+        errors, options = [], {self.engine: setting}
+        for step in STEPS:
+            simulator = self._simulator(robot, options=options, physics_step=step)
+            simulator.reset(start(robot))
+            end = simulator.step(Command(DRIVE), DURATION)
+            errors.append(float(np.abs(end.q - truth(robot)).max()))
+        order = observed_order(STEPS, errors, ROUND_OFF)
+        assert order == pytest.approx(simulator.order, abs=WITHIN)
+
+    def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Any) -> None:
+        """After a reset, and after questions about other states."""
+        simulator = self._simulator(robot, options={self.engine: setting})
+        for state, effort in drawn(robot):
+            read = simulator.reset(state)
+            for name in STATE_ARRAYS:
+                found = getattr(read, name)
+                np.testing.assert_allclose(found, getattr(state, name), atol=1e-12, err_msg=name)
+            simulator.mass_matrix(start(robot))
+            simulator.acceleration(start(robot), effort)
+            for name in STATE_ARRAYS:
+                now = getattr(simulator.state(), name)
+                np.testing.assert_allclose(now, getattr(read, name), atol=1e-12, err_msg=name)
+
+    def test_a_reset_leaves_nothing_behind(self, robot: str, setting: Any) -> None:
+        """The same motion again, bit for bit."""
+        simulator = self._simulator(robot, options={self.engine: setting})
+        simulator.reset(start(robot))
+        first = simulator.step(Command(0.1 * EFFORTS), 0.02)
+        simulator.reset(start(robot))
+        again = simulator.step(Command(0.1 * EFFORTS), 0.02)
+        for name in STATE_ARRAYS:
+            np.testing.assert_array_equal(getattr(again, name), getattr(first, name), err_msg=name)
+
+    def test_efforts_are_clipped_to_their_limits(self, robot: str) -> None:
+        """And reported as they act."""
+        simulator, ends = self._simulator(robot, effort_limits=np.array([2.0, 3.0])), []
+        for factor in (1.0, 5.0):
+            simulator.reset(start(robot))
+            ends.append(simulator.step(Command(factor * np.array([-2.0, 3.0])), 0.01))
+            np.testing.assert_array_equal(ends[-1].effort, [-2.0, 3.0])
+        np.testing.assert_array_equal(ends[0].qd, ends[1].qd)
+
+    def test_a_stop_holds_what_pushes_against_it(self) -> None:
+        """The cart comes to rest there, an event names it, and it leaves when it is pulled."""
+        simulator = self._simulator("cart")
+        simulator.reset(start("cart"))
+        end = simulator.step(Command(np.array([PUSH, 0.0])), 1.0)
+        assert END - BEYOND < end.q[0] < END + BEYOND
+        assert {(event.kind, event.subject) for event in simulator.take_events()} == {
+            ("joint_stop", "shoulder")
+        }
+        assert simulator.step(Command(np.array([-PUSH, 0.0])), 0.2).q[0] < END - 0.05
+
+    def test_rotors_turn_with_their_joints_alone(self) -> None:
+        """Reflected inertia adds to the diagonal of the mass matrix, where the engine has it."""
+        if "armature" in spec(self.engine).lacks:
+            pytest.skip(spec(self.engine).lacks["armature"])
+        rotors = np.array([0.2, 0.1])
+        with_rotors = self._simulator("pendulums", armature=rotors)
+        more = with_rotors.mass_matrix(start("pendulums"))
+        more = more - self._simulator("pendulums").mass_matrix(start("pendulums"))
+        np.testing.assert_allclose(more, np.diag(rotors), atol=1e-13)
+
+    def test_a_feature_it_lacks_is_refused(self) -> None:
+        """In one line with the reason; what is no feature of a model has no test here."""
+        self._simulator("pendulums")
+        for feature, reason in spec(self.engine).lacks.items():
+            if feature in FEATURES:
+                refused = self._refusal(**FEATURES[feature])
+                assert refused == f"{self.engine}: {reason}"
+
+    def test_what_cannot_be_done_is_refused(self) -> None:
+        """Unknown settings and joints, a twist, a wrench on what is fixed: one line each."""
+        options = {self.engine: {"no_such_key": 1}}
+        assert f"engine_options.{self.engine}.no_such_key" in self._refusal(options=options)
+        assert "joint wrist is missing" in self._refusal(joints=("shoulder", "wrist"))
+        simulator = self._simulator("pendulums")
+        for command in (Command(REST, twist=np.ones(6)), Command(REST, wrench=np.ones(6))):
+            with pytest.raises(AccordError, match=f"^{self.engine}.*") as refused:
+                simulator.step(command, STEPS[0])
+            assert "\n" not in str(refused.value)
+
+    def _refusal(self, **changes: Any) -> str:
+        """Return the line by which the pendulums are refused."""
+        with pytest.raises(AccordError) as refused:
+            self._simulator("pendulums", **changes)
+        assert "\n" not in str(refused.value)
+        return str(refused.value)
+
+    def test_its_reader_reads_the_same_tree(self, robot: str) -> None:
+        """Joints, mass and accelerations; skipped for an engine that reads no descriptions."""
+        self._simulator(robot)
+        found, urdf = spec(self.engine), DESCRIPTIONS[robot]
+        if found.reader is None:
+            pytest.skip(f"{self.engine} reads no descriptions")
+        tree = read_tree(urdf)
+        question = draw_question(tree, "fixed" if base_of(robot) == "fixed" else "free", SEED)
+        reading = found.load(found.reader)(urdf, question, "default", {})
+        expected = TreeReading(tree, question)
+        assert {*reading.joints} == {*JOINTS}
+        for state in question.states[:STATES]:
+            have = reading.acceleration(state, JOINTS)
+            assert relative(have, expected.acceleration(state, JOINTS)) < SAME
+
+
+def base_of(robot: str) -> Any:
+    """Return how the base of a description moves."""
+    return "fixed" if "world" in DESCRIPTIONS[robot] else "free"
+
+
+def model_of(robot: str) -> EngineModel:
+    """Return the model of a description."""
+    return EngineModel(
+        urdf=DESCRIPTIONS[robot], base=base_of(robot), joints=JOINTS, effort_limits=EFFORTS,
+        physics_step=1e-3, gravity=GRAVITY,
+    )  # fmt: skip
+
+
+@cache
+def dynamics(robot: str) -> TreeDynamics:
+    """Return the equations of motion of a description."""
+    return TreeDynamics(Tree.parse(DESCRIPTIONS[robot]), JOINTS, base_of(robot), GRAVITY)
+
+
+def accelerate(robot: str, state: RobotState, effort: Array) -> Array:
+    """Return the accelerations of base and joints (8,)."""
+    place = state.position, quaternion_matrix(state.orientation)
+    twist = turn_twist(place[1], state.twist)
+    found = dynamics(robot).acceleration(state.q, state.qd, effort, *place, twist)
+    return np.append(found.base, found.joints)
+
+
+@cache
+def start(robot: str) -> RobotState:
+    """Return the state from which the motions start; a base is at rest."""
+    q, qd = np.array([0.1, 0.3]), np.array([0.2, -0.4])
+    if base_of(robot) == "fixed":
+        return RobotState(0.0, q, qd, REST)
+    turned = matrix_quaternion(rpy_matrix(0.3, -0.5, 0.8))
+    return RobotState(0.0, q, qd, REST, np.array([1.0, -2.0, 0.5]), turned)
+
+
+@cache
+def truth(robot: str) -> Array:
+    """Return where the joints of a description are at the end (2,), by Runge-Kutta of order 4."""
+    state, tree = start(robot), dynamics(robot)
+    y = tree.state(state.q, state.qd, state.position, state.orientation, state.twist)
+    tree.advance(y, DRIVE, FINE, round(DURATION / FINE), None)
+    return np.array(y[7:9])
+
+
+def drawn(robot: str) -> list[tuple[RobotState, Array]]:
+    """Return states and efforts drawn at random, joints within their limits."""
+    rng, found = np.random.default_rng(SEED), list[tuple[RobotState, Array]]()
+    for _ in range(STATES):
+        state = RobotState(0.0, rng.uniform(-END, END, 2), rng.normal(size=2), REST)
+        if base_of(robot) == "free":
+            state = replace(
+                state,
+                position=rng.normal(size=3),
+                orientation=matrix_quaternion(rpy_matrix(*rng.uniform(-1.4, 1.4, 3))),
+                twist=rng.normal(size=6),
+            )
+        found.append((state, rng.normal(size=2)))
+    return found

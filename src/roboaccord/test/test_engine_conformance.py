@@ -1,0 +1,21 @@
+"""DART and MuJoCo keep what every engine keeps."""
+
+from __future__ import annotations
+
+import pytest
+from roboaccord.testing import EngineConformance
+
+pytestmark = pytest.mark.thorough
+
+
+class TestDart(EngineConformance):
+    """By its one integrator."""
+
+    engine = "dart"
+
+
+class TestMujoco(EngineConformance):
+    """By its three integrators."""
+
+    engine = "mujoco"
+    settings = ({"integrator": "euler"}, {"integrator": "implicitfast"})

@@ -1,0 +1,100 @@
+"""Engines by entry point: installed, missing, and broken ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+
+import pytest
+from roboaccord import engines
+from roboaccord.contract.errors import AccordError
+from roboaccord.engines.factory import simulate_model
+from roboaccord.engines.spec import Available, EngineSpec, Missing
+from roboaccord.testing.engines import model_of
+
+LIBRARIES = ("dartpy", "mujoco", "pydrake", "numpy")
+SOUND = EngineSpec(name="sound", package="sound-engine", version=lambda: "1.0")
+
+
+def missing() -> str:
+    raise ImportError("No module named 'sound'")
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
+    """Let a test say what is installed."""
+    found = list[EntryPoint]()
+    monkeypatch.setattr(engines, "entry_points", lambda group: found)
+    engines.specs.cache_clear()
+    yield found
+    engines.specs.cache_clear()
+
+
+def test_names_of_engines_load_no_library() -> None:
+    """Completion and help need them, in a process that starts in a fifth of a second."""
+    script = (
+        "import sys; from roboaccord import engines; names = engines.simulator_names();"
+        f"print(*names, *({{*sys.modules}} & {{*{LIBRARIES}}}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == list(engines.simulator_names())
+
+
+def test_those_of_the_core_take_part_by_default() -> None:
+    assert engines.default_names() == ("dart", "mujoco")
+    assert engines.simulator_names()[:3] == ("reference", "dart", "mujoco")
+    assert "sdformat" in engines.specs()
+    assert "sdformat" not in engines.engine_names()
+
+
+def test_an_engine_is_here_or_missing() -> None:
+    """With its version, or the line that says what to install."""
+    assert SOUND.look() == Available("1.0")
+    assert replace(SOUND, version=missing).look() == Missing(
+        "engine sound needs sound-engine: pip install sound-engine"
+    )
+
+    def without_gl() -> str:
+        raise ImportError("libGL.so.1: cannot open shared object file")
+
+    assert replace(SOUND, version=without_gl).look() == Missing(
+        "engine sound needs libGL.so.1: apt-get install libgl1"
+    )
+
+
+def test_a_broken_package_hides_no_other(installed: list[EntryPoint]) -> None:
+    """It is listed, and refused in one line where it is used."""
+    installed += [EntryPoint("lost", "no_such_package:SPEC", engines.GROUP)]
+    installed += [EntryPoint("other", "roboaccord.engines.dart:SPEC", engines.GROUP)]
+    installed += [EntryPoint("dart", "roboaccord.engines.dart:SPEC", engines.GROUP)]
+    assert engines.engine_names() == ("dart", "lost", "other")
+    reasons = {
+        "lost": "engine lost cannot be loaded: ModuleNotFoundError: No module named "
+        "'no_such_package'",
+        "other": "entry point roboaccord.engines:other gives no EngineSpec of that name",
+    }
+    for name, reason in reasons.items():
+        assert engines.spec(name).look() == Missing(reason)
+        with pytest.raises(AccordError) as refused:
+            simulate_model(model_of("pendulums"), name)
+        assert str(refused.value) == reason
+
+
+def test_an_unknown_engine_is_refused_with_a_hint() -> None:
+    with pytest.raises(AccordError, match=r"^unknown engine mujco; did you mean mujoco\?$"):
+        engines.spec("mujco")
+    with pytest.raises(AccordError, match=r"^unknown engine sdformat"):
+        engines.check_engine("sdformat")
+    engines.check_engine("reference")
+
+
+def test_a_preset_goes_to_engines_that_know_it_and_gives_way_to_the_scenario() -> None:
+    found = engines.preset({"mujoco": {"contact_time": 0.1}}, contact_time=0.5, z_axis=[1, 0, 0])
+    assert found["mujoco"] == {"contact_time": 0.1}
+    assert found["dart"] == {"z_axis": [1, 0, 0]}
+    assert "contact_time" not in found["dart"]

@@ -1,0 +1,49 @@
+"""Drake behind the Simulator interface, for models without contact."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from roboaccord.engines.spec import EngineSpec
+
+from roboaccord_drake.settings import DrakeSettings
+
+if TYPE_CHECKING:
+    from roboaccord_drake.reader import DrakeReading
+    from roboaccord_drake.simulator import DrakeSimulator
+
+
+def _version() -> str:
+    import pydrake  # noqa: F401
+
+    return version("drake")
+
+
+def _simulator() -> type[DrakeSimulator]:
+    from roboaccord_drake.simulator import DrakeSimulator
+
+    return DrakeSimulator
+
+
+def _reader() -> type[DrakeReading]:
+    from roboaccord_drake.reader import DrakeReading
+
+    return DrakeReading
+
+
+SPEC = EngineSpec(
+    name="drake",
+    package="drake",
+    version=_version,
+    simulator=_simulator,
+    reader=_reader,
+    settings=DrakeSettings,
+    lacks={
+        "contact": "no contact: its distances between convex hulls are wrong in places, and balls "
+        "fall through its meshes; use dart or mujoco",
+        "bearing": "no ball in a bearing: its ball joint has roll, pitch and yaw, which are "
+        "singular; use dart or mujoco",
+        "soft_stops": "its joint stops have no softness to change",
+    },
+)

@@ -1,0 +1,30 @@
+"""Settings of Drake: the keys below `engine_options.drake`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roboaccord.contract.errors import AccordError, did_you_mean
+
+ORDERS = {"discrete": 1, "rk4": 4}
+
+
+@dataclass(frozen=True)
+class DrakeSettings:
+    """Hold the integrator.
+
+    Args:
+        integrator: `discrete` is Drake's discrete plant, which has joint stops; `rk4` the
+            Runge-Kutta method of order 4 on its continuous plant, which has neither stops nor mimic
+            joints.
+
+    Raises:
+        AccordError: for another one.
+    """
+
+    integrator: str = "discrete"
+
+    def __post_init__(self) -> None:
+        name = str(self.integrator).lower()
+        if name not in ORDERS:
+            raise AccordError(f"unknown integrator {name}{did_you_mean(name, ORDERS)}")
