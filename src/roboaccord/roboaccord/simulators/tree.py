@@ -13,13 +13,13 @@ from roboaccord.contract.version import VERSION
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joint_faults import LOCK_INERTIA
 from roboaccord.simulators.joint_friction import JointFriction
 from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.reference import Reference
 
 
-class TreeReference(Simulator):
+class TreeReference(Reference):
     """Simulate a tree of links by its description alone, without contact.
 
     A joint that comes to a stop is an error.
@@ -32,15 +32,12 @@ class TreeReference(Simulator):
         AccordError: for a link that moves and has no inertia.
     """
 
-    name = "reference"
     version = f"roboaccord {VERSION}"
     order = 4
+    bases = ("fixed", "planar", "free")
 
     def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
-        super().__init__(
-            setup.joints, setup.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
+        super().__init__(setup)
         self._base, law = setup.base, friction
         braking = (law.viscous, law.constant, law.speed) if law else ()
         gravity = setup.parameters.gravity
@@ -63,9 +60,6 @@ class TreeReference(Simulator):
         if not self._base.moves:
             state = RobotState(state.time, state.q, state.qd, state.effort)
         self._now = state
-
-    def _read(self) -> RobotState:
-        return self._now
 
     def _advance(self, command: Command, duration: float) -> None:
         if command.twist is not None or (command.wrench is not None and not self._base.moves):

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joint_stops import StopWatch
 from roboaccord.simulators.losses import DAMPING, IMPACTS, STOPS
+from roboaccord.simulators.reference import Reference
 
 from snake.model import dynamics, tracking
 from snake.model.coordinates import PlanarSnake, friction_of
@@ -22,21 +21,16 @@ from snake.model.stops import FROZEN, hold
 from snake.simulators import integrator, sticking
 
 
-class SnakeReference(Simulator):
+class SnakeReference(Reference):
     """Simulate the snake analytically."""
 
-    name = "reference"
     version = f"roboaccord-snake {roboaccord.__version__}"
+    bases = ("planar",)
+    parameters: SnakeParameters
     channels = (DAMPING, STOPS, IMPACTS)  # of which it has stops alone
 
     def __init__(self, setup: Setup) -> None:
-        if setup.scenario.base != "planar":
-            raise AccordError("the snake's reference is planar: base must be planar")
-        super().__init__(
-            setup.joints, setup.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
-        self.parameters: SnakeParameters = setup.parameters
+        super().__init__(setup)
         self._chain = PlanarSnake(self.parameters)
         self._friction, self._points = friction_of(setup)
         sticks = self._points.size > 0 and self._friction[3] == 0.0
