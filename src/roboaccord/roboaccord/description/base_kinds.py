@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -21,20 +21,11 @@ Base = Literal["fixed", "planar", "free", "ball"]
 TILT = 1.5  # rad: largest angle of a turned base that is drawn
 
 
-class Motion(NamedTuple):
-    """Position (3,), orientation x y z w (4,), and twist in the base's own axes (6,)."""
-
-    position: Array
-    orientation: Array
-    twist: Array
-
-
-class Placed(NamedTuple):
-    """Rotation (3, 3), position (3,), and twist in the world (6,)."""
-
-    rotation: Array
-    position: Array
-    twist: Array
+# Plain tuples, for they are made at every tick.
+Motion = tuple[Array, Array, Array]
+"""Position (3,), orientation x y z w (4,), and twist in the base's own axes (6,)."""
+Placed = tuple[Array, Array, Array]
+"""Rotation (3, 3), position (3,), and twist in the world (6,)."""
 
 
 class FixedBase:
@@ -76,15 +67,15 @@ class FixedBase:
 
     def read(self, pose: Array, rates: Array, height: float) -> Motion:
         """Return the motion of a pose and rates; `height` [m] is of a base in the plane."""
-        return Motion(np.zeros(3), yaw_quaternion(0.0), np.zeros(6))
+        return np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
 
     def placed(self, pose: Array, rates: Array) -> Placed:
         """Return the motion in the world."""
-        return Placed(np.eye(3), np.zeros(3), np.zeros(6))
+        return np.eye(3), np.zeros(3), np.zeros(6)
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
         """Draw a motion near the origin; what does not move is as at the start."""
-        return Motion(np.array(start.position), start.orientation, np.zeros(6))
+        return np.array(start.position), start.orientation, np.zeros(6)
 
 
 class PlanarBase(FixedBase):
@@ -102,20 +93,20 @@ class PlanarBase(FixedBase):
         vx, vy, rate = rates.tolist()
         c, s = math.cos(yaw), math.sin(yaw)
         twist = np.array([c * vx + s * vy, c * vy - s * vx, 0.0, 0.0, 0.0, rate])
-        return Motion(np.array([x, y, height]), yaw_quaternion(yaw), twist)
+        return np.array([x, y, height]), yaw_quaternion(yaw), twist
 
     def placed(self, pose: Array, rates: Array) -> Placed:
         x, y, yaw = pose
         twist = np.zeros(6)
         twist[[0, 1, 5]] = rates
-        return Placed(yaw_matrix(yaw), np.array([x, y, 0.0]), twist)
+        return yaw_matrix(yaw), np.array([x, y, 0.0]), twist
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
         position, twist = np.array(start.position), np.zeros(6)
         position[:2] = rng.normal(size=2)
         orientation = yaw_quaternion(rng.uniform(-np.pi, np.pi))
         twist[[0, 1, 5]] = rng.normal(size=3)
-        return Motion(position, orientation, twist)
+        return position, orientation, twist
 
 
 class FreeBase(FixedBase):
@@ -132,16 +123,16 @@ class FreeBase(FixedBase):
     def read(self, pose: Array, rates: Array, height: float) -> Motion:
         orientation = np.roll(pose[3:], -1)
         linear = quaternion_matrix(orientation).T @ rates[:3]
-        return Motion(np.array(pose[:3]), orientation, np.concatenate([linear, rates[3:]]))
+        return np.array(pose[:3]), orientation, np.concatenate([linear, rates[3:]])
 
     def placed(self, pose: Array, rates: Array) -> Placed:
         rotation = quaternion_matrix(np.roll(pose[3:], -1))
-        return Placed(rotation, pose[:3], np.concatenate([rates[:3], rotation @ rates[3:]]))
+        return rotation, pose[:3], np.concatenate([rates[:3], rotation @ rates[3:]])
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
         position = rng.normal(size=3)
         orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-TILT, TILT, 3)))
-        return Motion(position, orientation, rng.normal(size=6))
+        return position, orientation, rng.normal(size=6)
 
 
 class BallBase(FixedBase):
@@ -156,16 +147,16 @@ class BallBase(FixedBase):
         return np.roll(state.orientation, 1)
 
     def read(self, pose: Array, rates: Array, height: float) -> Motion:
-        return Motion(np.zeros(3), np.roll(pose, -1), np.concatenate([np.zeros(3), rates]))
+        return np.zeros(3), np.roll(pose, -1), np.concatenate([np.zeros(3), rates])
 
     def placed(self, pose: Array, rates: Array) -> Placed:
         rotation = quaternion_matrix(np.roll(pose, -1))
-        return Placed(rotation, np.zeros(3), np.concatenate([np.zeros(3), rotation @ rates]))
+        return rotation, np.zeros(3), np.concatenate([np.zeros(3), rotation @ rates])
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
         orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-TILT, TILT, 3)))
         twist = np.concatenate([np.zeros(3), rng.normal(size=3)])
-        return Motion(np.array(start.position), orientation, twist)
+        return np.array(start.position), orientation, twist
 
 
 KINDS: dict[str, FixedBase] = {

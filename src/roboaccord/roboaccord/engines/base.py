@@ -126,8 +126,8 @@ class EngineSimulator(Simulator):
         else:
             self._substeps(self._acting, self._steps)
 
-    def _note(self, state: RobotState) -> None:
-        for joint in self._stops.see(state.q):
+    def _note(self, before: RobotState, after: RobotState) -> None:
+        for joint in self._stops.see(after.q):
             self._events.append(self._stops.event(joint, self._time))
 
     def _single_substeps(self) -> None:

@@ -62,12 +62,12 @@ class JointSpaceReference(Reference):
         for _ in range(self._steps):
             self._y = self._rk4(self._y, self._effort)
 
-    def _note(self, state: RobotState) -> None:
+    def _note(self, before: RobotState, after: RobotState) -> None:
         """Refuse a joint beyond its stop."""
-        stopped = self._stops.beyond(state.q)
+        stopped = self._stops.beyond(after.q)
         if stopped:
             raise AccordError(
-                f"{stopped} comes to its stop at t = {state.time:.6f} s, and the reference of "
+                f"{stopped} comes to its stop at t = {after.time:.6f} s, and the reference of "
                 "the robot has none: widen its limits, or make it continuous"
             )
 

@@ -74,12 +74,12 @@ class TreeReference(Reference):
         own = np.concatenate([twist[:3] @ back, twist[3:] @ back])
         self._now = RobotState(self._time, q, qd, self._effort, position, orientation, own)
 
-    def _note(self, state: RobotState) -> None:
+    def _note(self, before: RobotState, after: RobotState) -> None:
         """Refuse a joint beyond its stop."""
-        stopped = self._stops.beyond(state.q)
+        stopped = self._stops.beyond(after.q)
         if stopped:
             raise AccordError(
-                f"{stopped} comes to its stop at t = {state.time:.6f} s, and the reference "
+                f"{stopped} comes to its stop at t = {after.time:.6f} s, and the reference "
                 "of a file has none: a shorter run, or --set parameters.stops=0 for all simulators"
             )
 

@@ -63,25 +63,24 @@ class SnakeReference(Reference):
             self._largest, lost = sticking.advance(*arguments, self._side)
         else:
             self._largest, lost = integrator.advance(*arguments, self._side, self._log)
-        self._begin = self.state().time
         self._losses.add(STOPS, lost)
 
-    def _note(self, state: RobotState) -> None:
+    def _note(self, before: RobotState, after: RobotState) -> None:
         if self._largest >= self._stops.nearest or self._stops.any:  # else it is not worth a look
-            for joint in self._stops.see(state.q):
-                self._events.append(self._stop(joint))
+            for joint in self._stops.see(after.q):
+                self._events.append(self._stop(joint, before.time))
 
     def lock(self, joint: int, locked: bool) -> None:
         self._side[joint] = FROZEN if locked else 0
 
-    def _stop(self, joint: int) -> Event:
-        """Return the event of a joint that came to its stop in the last period.
+    def _stop(self, joint: int, begin: float) -> Event:
+        """Return the event of a joint that came to its stop in the period from `begin` [s].
 
         Its time is that of the joint's first impact in the period, its impulse the sum of all; a
         joint that came to rest just there had none.
         """
         offset, impulse = self._log[joint].tolist()
-        time = self._begin + offset if impulse else self._time
+        time = begin + offset if impulse else self._time
         return self._stops.event(joint, time, impulse)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
