@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.engines.ball import Ball, split_ball
@@ -18,11 +19,11 @@ from roboaccord.numerics.rotations import matrix_quaternion
 PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files lose their folders
 
 
-def base_slices(model: mujoco.MjModel, base: str) -> tuple[slice, slice]:
+def base_slices(model: mujoco.MjModel, base: FixedBase) -> tuple[slice, slice]:
     """Return the slices of the coordinates and the rates of `base_link`."""
-    counts = {"fixed": (0, 0), "planar": (3, 3), "free": (7, 6), "ball": (4, 3)}[base]
-    if base == "fixed":
+    if not base.moves:
         return slice(0), slice(0)
+    counts = base.size, len(base.axes)
     joint = model.body(BASE_LINK).jntadr[0]
     starts = (int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]))
     positions, rates = (slice(i, i + n) for i, n in zip(starts, counts, strict=True))
@@ -47,7 +48,7 @@ def compile_model(
         spec.compiler.balanceinertia = False
         if ball:
             _add_ball(spec, ball, model.base)
-        elif model.base == "free":
+        elif not KINDS[model.base].tied:
             # MuJoCo welds the root of a URDF to the world.
             spec.body(BASE_LINK).add_freejoint()
         for geom in spec.geoms:
