@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from roboaccord import engines
 from roboaccord.contract.errors import AccordError
 from roboaccord.engines.factory import simulate_model
-from roboaccord.engines.spec import Available, EngineSpec, Missing
+from roboaccord.engines.spec import Available, EngineSpec, Missing, read_settings
 from roboaccord.testing.engines import model_of
 
 LIBRARIES = ("dartpy", "mujoco", "pydrake", "numpy")
+PAGE = Path(__file__).parents[3] / "docs/new_engine.md"
+BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 SOUND = EngineSpec(name="sound", package="sound-engine", version=lambda: "1.0")
 
 
@@ -98,3 +104,17 @@ def test_a_preset_goes_to_engines_that_know_it_and_gives_way_to_the_scenario() -
     assert found["mujoco"] == {"contact_time": 0.1}
     assert found["dart"] == {"z_axis": [1, 0, 0]}
     assert "contact_time" not in found["dart"]
+
+
+def test_the_specification_of_the_page() -> None:
+    """docs/new_engine.md has one that is whole, of a library that is not here."""
+    (text,) = (block for block in BLOCK.findall(PAGE.read_text("utf-8")) if "EngineSpec(" in block)
+    made = dict[str, Any]()
+    exec(text, made)
+    found: EngineSpec = made["SPEC"]
+    assert found.look() == Missing("engine bullet needs pybullet: pip install pybullet")
+    with pytest.raises(AccordError, match=r"^engine_options\.bullet\.iterations must be 1 at"):
+        read_settings({"bullet": {"iterations": 0}}, "bullet", found.settings)
+    with pytest.raises(AccordError, match="^bullet: no reflected inertia"):
+        found.check(replace(model_of("pendulums"), armature=np.ones(2)))
+    assert found.check(replace(model_of("pendulums"), armature=np.zeros(2))) is None
