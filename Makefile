@@ -86,6 +86,10 @@ speed: $(VENV)/.speed ## measure speed beside peers on one core: SPEED="--only g
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 taskset -c $(CORE) \
 	    $(VENV)/bin/python -m benchmarks.speed $(SPEED)
 
+.PHONY: hashes
+hashes: $(VENV)/.dev ## what all scenarios and commands come to, compared with a file: HASHES="--out FILE --against FILE"
+	$(VENV)/bin/python -m benchmarks.campaigns.hashes $(HASHES)
+
 .PHONY: kills
 kills: $(VENV)/.dev ## kill long commands at random moments, and look at what is left: SEED=0 COUNT=100 ONLY
 	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100) \

@@ -14,59 +14,44 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 from roboaccord_ros.nodes.simulator import main as simulate
 from roboaccord_ros.run.processes import NODES, run_commands
 from roboaccord_ros.run.runner import run_nodes
 
 
-class Still:
+class Still(Simulator):
     """Simulate a robot that does not move."""
 
-    name, version = "still", "0"
+    name, version, order = "still", "0", 1
 
     def __init__(self, setup: Setup) -> None:
-        self.joints = setup.joints
-        self.effort_limits = setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
-        self._state = setup.initial
-
-    def reset(self, state: RobotState) -> RobotState:
-        """Keep the state."""
-        self._state = state
-        return state
-
-    def state(self) -> RobotState:
-        """Return the state."""
-        return self._state
-
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Let time go on."""
-        state = self._state
-        time = round(state.time + duration, 9)
-        self._state = RobotState(time, state.q, state.qd, command.effort)
-        return self._state
-
-    def take_events(self) -> Sequence[Event]:
-        """Return nothing."""
-        return ()
-
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
-        """Return nothing."""
-        return None
+        super().__init__(setup.joints, setup.effort_limits, setup.scenario.physics_step)
+        self._now = setup.initial
 
     def masses(self) -> Mapping[str, float]:
         """Return nothing."""
         return {}
+
+    def _place(self, state: RobotState) -> None:
+        self._now = state
+
+    def _advance(self, command: Command, duration: float) -> None:
+        """Let time go on."""
+
+    def _read(self) -> RobotState:
+        return RobotState(self._time, self._now.q, self._now.qd, self._effort)
+
+    def _accelerate(self, state: RobotState, effort: Array) -> None:
+        return None
 
 
 def main() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator, Tally
+from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.solids import Faces, box
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.simulators.base import Simulator
 
 from monkeybot.controllers import (
     LevelController,

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator, Tally
+from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.solids import Faces
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.simulators.base import Simulator
 
 from packbot.contact.contact_points import contact_points
 from packbot.contact.law import ClampContact, joint_clamp, normal

@@ -16,7 +16,6 @@ from packbot.model.kinematics import Kinematics
 from packbot.model.parameters import JOINTS
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
-from roboaccord.contract.state import Command
 from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.engines import default_names
 from roboaccord.run.factory import make_simulator
@@ -132,7 +131,7 @@ def test_a_freeze_takes_what_the_projection_takes(engine):
             simulator.reset(state)
             for j in frozen:
                 simulator.fail(Fault(JOINTS[j], "frozen"))
-            simulator._begin(Command(np.zeros(N)))
+            simulator._act()
             after, events = simulator.state(), simulator.take_events()
             rows, mass = np.eye(N)[frozen], arm.mass_matrix(state.q)
             delassus = rows @ np.linalg.solve(mass, rows.T)
@@ -154,7 +153,7 @@ def test_a_single_impulse_is_in_its_event():
     (state, _), *_ = draw_states(setup, 1, 4)
     simulator.reset(state)
     simulator.fail(Fault("shoulder", "frozen"))
-    simulator._begin(Command(np.zeros(N)))
+    simulator._act()
     (event,) = simulator.take_events()
     inverse = np.linalg.inv(arm.mass_matrix(state.q))
     assert event.kind == "joint_frozen"

@@ -18,7 +18,7 @@ from packbot.simulators.reference import PackbotReference
 from packbot.simulators.stiff import take_stiff_step
 from packbot.source import collapse
 from packbot.source.collapse import collapse_setup
-from roboaccord.contract.contact import ContactPoint, Touching
+from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -224,7 +224,6 @@ def push_of(arm: Arm, point: ContactPoint, q: Array) -> Array:
 def test_at_rest_contacts_carry_the_arm(arm: Arm) -> None:
     """The turret, which else rocks on for twelve seconds, is braked."""
     simulator, trajectory = run(2.5, ["parameters.viscous_turret=200"])
-    assert isinstance(simulator, Touching)
     points = simulator.contacts()
     q, v = trajectory.q[-1], trajectory.qd[-1]
     assert min(point.force for point in points) >= 0.0

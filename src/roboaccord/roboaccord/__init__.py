@@ -21,13 +21,11 @@ if TYPE_CHECKING:
         LinkMotion,
         Observer,
         Odometry,
-        Simulator,
     )
     from roboaccord.contract.state import Array, Command, RobotState, Target
     from roboaccord.contract.trajectory import Event, Trajectory
     from roboaccord.description.parameters import Parameters, load_parameters
     from roboaccord.description.resources import share
-    from roboaccord.engines.joint_space import JointSpaceReference
     from roboaccord.run.factory import make_simulator
     from roboaccord.run.inputs import Hold
     from roboaccord.run.loop import simulate
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
     from roboaccord.scenario.files import load_scenario
     from roboaccord.scenario.scenario import Scenario
     from roboaccord.scenario.setup import Robot, Setup, find_robot, robot_names
+    from roboaccord.simulators.base import Simulator
+    from roboaccord.simulators.joint_space import JointSpaceReference
 
 __version__ = VERSION
 
@@ -44,13 +44,11 @@ __getattr__, __dir__ = lazy_names(__name__, {
     "contract.errors": ("AccordError",),
     "contract.interfaces": (
         "Acceleration", "Controller", "ForceLaw", "Inputs", "LinkMotion", "Observer", "Odometry",
-        "Simulator",
     ),
     "contract.state": ("Array", "Command", "RobotState", "Target"),
     "contract.trajectory": ("Event", "Trajectory"),
     "description.parameters": ("Parameters", "load_parameters"),
     "description.resources": ("share",),
-    "engines.joint_space": ("JointSpaceReference",),
     "run.factory": ("make_simulator",),
     "run.inputs": ("Hold",),
     "run.loop": ("simulate",),
@@ -58,6 +56,8 @@ __getattr__, __dir__ = lazy_names(__name__, {
     "scenario.files": ("load_scenario",),
     "scenario.scenario": ("Scenario",),
     "scenario.setup": ("Robot", "Setup", "find_robot", "robot_names"),
+    "simulators.base": ("Simulator",),
+    "simulators.joint_space": ("JointSpaceReference",),
 })  # fmt: skip
 
 __all__ = [

@@ -16,13 +16,14 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.factory import simulate_model
-from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
     quaternion_matrix,
     rpy_matrix,
     yaw_quaternion,
 )
+from roboaccord.simulators.joint_friction import JointFriction
 
 pytestmark = pytest.mark.thorough
 

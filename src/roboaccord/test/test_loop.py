@@ -9,49 +9,47 @@ import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
 from roboaccord.contract.errors import AccordError, DivergedError, LockstepError
-from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.contract.timing import count_steps, tick_time
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.watch import SIGNAL
+from roboaccord.simulators.base import Simulator
 
 JOINTS = ("a", "b", "c")
 
 
-class Drift:
-    """Integrate q' = effort exactly: no physics, but a simulator by its interface."""
+class Drift(Simulator):
+    """Integrate q' = effort exactly: no physics, but a simulator."""
 
-    name, version, order, physics_step = "drift", "1", 1, 0.01
-    joints, effort_limits = JOINTS, np.ones(3)
+    name, version, order = "drift", "1", 1
 
     def __init__(self, burst: float = np.inf) -> None:
+        super().__init__(JOINTS, np.full(3, 9.0), 0.01)
         self.burst = burst
 
-    def reset(self, state: RobotState) -> RobotState:
-        self._state = state
-        return state
+    def masses(self) -> dict[str, float]:
+        return {}
 
-    def state(self) -> RobotState:
-        return self._state
+    def _place(self, state: RobotState) -> None:
+        self._q = state.q
 
-    def step(self, command: Command, duration: float) -> RobotState:
-        q = self._state.q + duration * command.effort
-        if self._state.time >= self.burst:
-            q = q * np.array([1, np.nan, 1])
-        self._state = replace(
-            self._state, q=q, effort=command.effort, time=self._state.time + duration
-        )
-        return self._state
+    def _read(self) -> RobotState:
+        return RobotState(self._time, self._q, np.zeros(3), self._effort)
 
-    def take_events(self) -> tuple[()]:
-        return ()
+    def _advance(self, command: Command, duration: float) -> None:
+        self._q = self._q + duration * self._effort
+        if self.state().time >= self.burst:
+            self._q = self._q * np.array([1, np.nan, 1])
+
+    def _accelerate(self, state: RobotState, effort: Array) -> None:
+        return None
 
 
 class Push:

@@ -12,7 +12,6 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.joint_faults import LOCK_INERTIA
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.properties import (
@@ -29,6 +28,7 @@ from roboaccord.numerics.rotations import (
     turn_twist,
     yaw_quaternion,
 )
+from roboaccord.simulators.joint_faults import LOCK_INERTIA
 
 from roboaccord_drake.model import CONTINUOUS, base_slices, make_plant
 from roboaccord_drake.settings import ORDERS, DrakeSettings

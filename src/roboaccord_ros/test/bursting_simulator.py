@@ -7,51 +7,39 @@ step an event tells how many states the bag in `BURSTING_BAG` could be read to h
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from roboaccord.bag.reader import read_run
-from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Event
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.proxy import Proxy
 
 BURST, BURST_AT = 5478, 20
 ON_DISK = "states_on_disk"
 
 
-class Bursting:
+class Bursting(Proxy):
     """Simulate as the engine does, and add events."""
 
-    def __init__(self, simulator: Any) -> None:
-        self._simulator = simulator
-        self._events: list[Event] = []
-        self._steps = 0
+    _count = 0
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._simulator, name)
-
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Step, and see something happen again and again."""
-        start = self._simulator.state().time
-        if not self._steps and os.environ.get("BURSTING_BAG"):
+    def _advance(self, command: Command, duration: float) -> None:
+        """Move on, and see something happen again and again."""
+        start = self.state().time
+        if not self._count and os.environ.get("BURSTING_BAG"):
             found = read_run(Path(os.environ["BURSTING_BAG"])).trajectory
             self._events.append(Event(start, ON_DISK, "bag", float(len(found))))
-        self._steps += 1
-        count = BURST if self._steps == BURST_AT else 1
+        self._count += 1
+        count = BURST if self._count == BURST_AT else 1
         for i in range(count):
             when = round(start + duration * i / count, 9)
             self._events.append(Event(when, "tick", f"number_{i}", 0.5 * i))
-        return self._simulator.step(command, duration)  # type: ignore[no-any-return]
-
-    def take_events(self) -> Sequence[Event]:
-        """Return the engine's and ours."""
-        events, self._events = self._events, []
-        return [*self._simulator.take_events(), *events]
+        super()._advance(command, duration)
 
 
-def make(setup: Setup, engine: str = "reference") -> Any:
+def make(setup: Setup, engine: str = "reference") -> Bursting:
     """Make the simulator of an engine, with a burst."""
     return Bursting(make_simulator(setup, engine))
 

@@ -17,6 +17,7 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
+from roboaccord.simulators.proxy import Proxy
 from roboaccord_ros.graph import names
 from roboaccord_ros.nodes.simulation import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell
@@ -30,18 +31,14 @@ def at(time):
     return [ContactPoint(("a", "b"), np.zeros(3), np.array([0.0, 0.0, 1.0]), time, 0.0)]
 
 
-class Touched:
-    """Let a simulator tell of contacts, and count how often it is asked."""
+class Touched(Proxy):
+    """Let a simulator report contacts, and count how often it is asked."""
 
-    def __init__(self, simulator):
-        self._simulator, self.asked = simulator, 0
-
-    def __getattr__(self, name):
-        return getattr(self._simulator, name)
+    asked = 0
 
     def contacts(self):
         self.asked += 1
-        return at(100.0 * self._simulator.state().time)
+        return at(100.0 * self.state().time)
 
 
 def setup_of(*changes):

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator, Tally
+from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.simulators.base import Simulator
 
 from roller_sphere.controllers.drive import (
     DriveController,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from roboaccord.contract.interfaces import Simulator, Tally
+from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.simulators.base import Simulator
 
 from snake.controllers.serpenoid import SerpenoidController
 from snake.model.friction import ellipse, pyramid

@@ -21,6 +21,7 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.perturbation import parse_perturbation
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 
 def motion(setup, engine, *perturbed):
@@ -47,26 +48,28 @@ def scenario(*changes):
     return Setup.of(load_scenario("snake", "snake", "serpenoid", ["duration=0.5", *changes]))
 
 
-class Decay:
+class Decay(Simulator):
     """A reference without joints that matter: every rate falls as exp(-k t), in closed form."""
 
+    name, version, order = "decay", "1", 1
+
     def __init__(self, setup, rate=20.0):
-        self.joints, self.effort_limits = setup.joints, setup.effort_limits
-        self.rate, self.physics_step, self.order = rate, setup.scenario.physics_step, 1
+        super().__init__(setup.joints, setup.effort_limits, setup.scenario.physics_step)
+        self.rate = rate
 
-    def reset(self, state):
+    def masses(self):
+        return {}
+
+    def _place(self, state):
         self.now = state
-        return state
 
-    def step(self, command, duration):
-        factor = np.exp(-self.rate * duration)
-        self.now = replace(self.now, time=self.now.time + duration, qd=factor * self.now.qd)
-        return self.now
+    def _read(self):
+        return replace(self.now, time=self._time)
 
-    def take_events(self):
-        return ()
+    def _advance(self, command, duration):
+        self.now = replace(self.now, qd=np.exp(-self.rate * duration) * self.now.qd)
 
-    def acceleration(self, state, effort):
+    def _accelerate(self, state, effort):
         return Acceleration(np.zeros(6), -self.rate * state.qd)
 
 

@@ -81,6 +81,7 @@ def test_a_stop_takes_the_kinetic_energy_that_is_missing(setup_with, part):
     p, rate, h = setup.parameters, 2.0, 1e-5
     simulator = make_simulator(setup, physics_step=h)
     angles = np.array([0.1, p.joint_limit - part * h * rate, -0.3])
+    simulator.meter()
     simulator.reset(replace(setup.initial, q=angles, qd=np.array([0.3, rate, 0.1])))
     before = oracle.momenta(p, PlanarSnake(p).pack(simulator.state()))[2]
     state = simulator.step(Command(np.zeros(3)), h)

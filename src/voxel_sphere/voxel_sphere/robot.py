@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator, Tally
+from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.solids import Faces
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.simulators.base import Simulator
 
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.model.contact import is_kinematic, rolling, touching

@@ -13,15 +13,16 @@ import numpy as np
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.factory import simulate_model
-from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
-from roboaccord.engines.losses import CHANNELS, IMPACTS, LossAccount
-from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.losses import CHANNELS, IMPACTS
 
 from monkeybot.model.arm import RATES, Arm
 from monkeybot.model.coordinates import MAGNETS, Mode, mode_of, pack, unpack
@@ -58,8 +59,8 @@ def model_of(setup: Setup, mode: Mode, perturbations: Perturbations) -> EngineMo
     )
 
 
-class EngineMonkeyBot(JointFaults):
-    """Simulate the MonkeyBot in an engine (Simulator).
+class EngineMonkeyBot(Simulator):
+    """Simulate the MonkeyBot in an engine.
 
     Args:
         setup: robot and scenario.
@@ -67,40 +68,35 @@ class EngineMonkeyBot(JointFaults):
         perturbations: deliberate errors; `impact` makes the impulses of grips larger by its part.
     """
 
+    channels = CHANNELS
+
     def __init__(self, setup: Setup, engine: str, perturbations: Perturbations = ()) -> None:
         self._models: dict[Mode, EngineSimulator] = {
             mode: simulate_model(model_of(setup, mode, perturbations), engine) for mode in MOVING
         }
         flight = self._models[Mode.FLIGHT]
         self.name, self.version, self.order = flight.name, flight.version, flight.order
-        self.joints, self.effort_limits = setup.joints, flight.effort_limits
+        super().__init__(
+            setup.joints, flight.effort_limits, setup.scenario.physics_step,
+            faults=setup.faults, hinges=setup.tree.hinges,
+        )  # fmt: skip
         self._restitution = sum(p.value for p in perturbations if p.kind == IMPACT)
-        self.physics_step = setup.scenario.physics_step
-        self.armature = np.zeros(len(self.joints))
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
-        self._events: list[Event] = []
         self._rotor = 0.0
-        self._schedule(setup.faults, setup.tree)
         self.reset(setup.initial)
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`; a hand that is held stands still."""
-        self._heal(state.time)
-        self._time = state.time
-        self._effort = np.array(state.effort)
-        self._events.clear()
-        self._losses = LossAccount(*CHANNELS)
+    def _start(self, state: RobotState) -> None:
+        """Begin at a state; a hand that is held stands still."""
         self._enter(mode_of(state.switches), pack(state))
-        return self.state()
 
-    def state(self) -> RobotState:
-        """Return the present state."""
+    def _place(self, state: RobotState) -> None:
+        self._enter(self._mode, pack(state))
+
+    def _read(self) -> RobotState:
         return unpack(self._u, time=self._time, effort=self._effort, mode=self._mode)
 
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Set the switches, then advance by `duration` [s] under the held effort, clipped."""
-        count_steps(duration, self.physics_step, "control period over physics step")
-        self._effort = self._begin(command)
+    def _advance(self, command: Command, duration: float) -> None:
+        """Set the switches, then move on."""
         self._switch(command.switches)
         if self._mode is not Mode.FIXED:
             model = self._models[self._mode]
@@ -109,44 +105,27 @@ class EngineMonkeyBot(JointFaults):
             self._u = self._seen(model.step(Command(effort), duration))
             for channel, energy in model.take_losses().items():
                 self._losses.add(channel, energy)
-        self._time = round(self._time + duration, 9)  # free of the sum's round-off
-        return self.state()
-
-    def take_events(self) -> Sequence[Event]:
-        """Return what the magnets did since the last call."""
-        if not self._events:
-            return ()
-        events, self._events = self._events, []
-        return events
 
     def meter(self) -> None:
-        """Begin to measure the losses in joint friction; those of grips are always known."""
+        super().meter()
         for model in self._models.values():
             model.meter()
-
-    def take_losses(self) -> Mapping[str, float]:
-        """Return the losses in joint friction and grips since the last call [J]."""
-        return self._losses.take()
 
     def lock(self, joint: int, locked: bool) -> None:
         self._rotor = LOCK_INERTIA if locked else 0.0
         for model in self._models.values():
             model.lock(len(model.joints) - 1, locked)  # behind the hinge, where there is one
 
-    def _continue_from(self, state: RobotState) -> None:
-        self._enter(self._mode, pack(state))
-
-    def _tell(self, events: Sequence[Event]) -> None:
-        self._events += events
-
-    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
         u, mode = pack(state), mode_of(state.switches)
         if mode is Mode.FIXED:
             return Acceleration(np.zeros(6), np.zeros(1))
         model = self._models[mode]
         if mode is Mode.FLIGHT:
             return model.acceleration(state, effort)
-        found = model.acceleration(_hinged(mode, u), np.array([0.0, *effort])).joints
+        moving = model.acceleration(_hinged(mode, u), np.array([0.0, *effort]))
+        assert moving  # an engine is dynamic
+        found = moving.joints
         base = np.zeros(6)
         if mode is Mode.SWING_A:
             base[3] = found[0]
@@ -217,7 +196,7 @@ class EngineMonkeyBot(JointFaults):
         for name in sorted(changed, key=lambda name: after[name]):  # releases first
             kind = "magnet_on" if after[name] else "magnet_off"
             impulse = impulses[name] if after[name] else 0.0
-            self._events.append(Event(self._time, kind, name, impulse))
+            self._events.append(Event(self.state().time, kind, name, impulse))
         self._enter(mode_of(after), u)
 
 

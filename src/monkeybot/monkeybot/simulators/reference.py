@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.timing import count_steps
-from roboaccord.contract.trajectory import Event
-from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
-from roboaccord.engines.losses import CHANNELS, DAMPING, IMPACTS, LossAccount
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.losses import CHANNELS, DAMPING, IMPACTS
 
 from monkeybot.model import dynamics, hybrid
 from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
@@ -21,8 +20,8 @@ from monkeybot.model.motion import Motion, frictionless
 from monkeybot.model.parameters import L1, L2, MonkeyBotParameters
 
 
-class MonkeyBotReference(JointFaults):
-    """Simulate the MonkeyBot analytically (Simulator).
+class MonkeyBotReference(Simulator):
+    """Simulate the MonkeyBot analytically.
 
     Its step follows from its tolerance alone; the scenario's physics step has no say.
     """
@@ -30,40 +29,34 @@ class MonkeyBotReference(JointFaults):
     name = "reference"
     version = f"roboaccord-monkeybot {roboaccord.__version__}"
     order = 5
+    channels = CHANNELS  # of which it has damping and impacts alone
 
     def __init__(self, setup: Setup) -> None:
+        super().__init__(
+            setup.joints, setup.effort_limits, setup.scenario.physics_step,
+            faults=setup.faults, hinges=setup.tree.hinges,
+        )  # fmt: skip
         self.parameters: MonkeyBotParameters = setup.parameters
-        self.joints = setup.joints
-        self.effort_limits = setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
-        self.armature, self._metered = np.zeros(len(self.joints)), False
-        self._schedule(setup.faults, setup.tree)
         self._rotor = 0.0
-        self.reset(setup.initial)
-        # Compile the kernels here, where nobody counts the time, and not in the first tick.
-        self.step(Command(np.zeros(1), Mode.SWING_B.switches), self.physics_step)
-        self.reset(setup.initial)
+        self._motion = Motion(self.parameters, pack(setup.initial))
+        self._warm_up(setup.initial, Command(np.zeros(1), Mode.SWING_B.switches))
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`; what would move a held hand is dropped."""
-        self._heal(state.time)
+    def _start(self, state: RobotState) -> None:
+        """Begin at a state; what would move a held hand is dropped."""
         self._motion = Motion(
             self.parameters, pack(state), mode_of(state.switches), time=state.time
         )
-        self._effort = np.array(state.effort)
-        self._losses = LossAccount(*CHANNELS)  # of which it has damping and impacts alone
-        return self.state()
 
-    def state(self) -> RobotState:
-        """Return the present state."""
-        motion = self._motion
-        return unpack(motion.u, time=motion.time, effort=self._effort, mode=motion.mode)
+    def _place(self, state: RobotState) -> None:
+        self._motion.jump(pack(state))
 
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Advance under a held command; its switches act at the start."""
-        count_steps(duration, self.physics_step, "control period over physics step")
+    def _read(self) -> RobotState:
         motion = self._motion
-        self._effort = self._begin(command)
+        return unpack(motion.u, time=self._time, effort=self._effort, mode=motion.mode)
+
+    def _advance(self, command: Command, duration: float) -> None:
+        """Move on; the switches of the command act at the start."""
+        motion = self._motion
         if command.switches:
             motion.hold(mode_of({**motion.mode.switches, **command.switches}))
         torque = float(self._effort[0])
@@ -72,34 +65,13 @@ class MonkeyBotReference(JointFaults):
         if self._metered:
             self._losses.add(DAMPING, 0.5 * duration * (power + motion.friction_power))
             self._losses.add(IMPACTS, motion.taken)
-        motion.taken = 0.0
-        motion.time = round(motion.time, 9)  # as a ROS stamp has it, without the sum's round-off
-        return self.state()
-
-    def take_events(self) -> Sequence[Event]:
-        """Return what the magnets did since the last call."""
-        if not self._motion.events:
-            return ()
-        events, self._motion.events = self._motion.events, []
-        return events
+        motion.taken, motion.time = 0.0, self._time
+        self._events += motion.events
+        motion.events.clear()
 
     def lock(self, joint: int, locked: bool) -> None:
         self._rotor = LOCK_INERTIA if locked else 0.0
         self._motion.lock_elbow(self._rotor)
-
-    def _continue_from(self, state: RobotState) -> None:
-        self._motion.jump(pack(state))
-
-    def _tell(self, events: Sequence[Event]) -> None:
-        self._motion.events += events
-
-    def meter(self) -> None:
-        """Begin to measure the losses in joint friction and grips."""
-        self._metered = True
-
-    def take_losses(self) -> Mapping[str, float]:
-        """Return the losses in joint friction and grips since the last call [J]."""
-        return self._losses.take()
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         mode, u = mode_of(state.switches), pack(state)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joint_faults import LOCK_INERTIA
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.law import normal
@@ -20,7 +20,7 @@ from packbot.simulators.energy import EnergyBook
 from packbot.simulators.engines import joint_friction
 
 
-class ArmSimulator(JointFaults):
+class ArmSimulator(Simulator):
     """Hold the arm's dynamics, hull distances, joint friction and energy balance.
 
     Args:
@@ -39,6 +39,10 @@ class ArmSimulator(JointFaults):
 
     def __init__(self, setup: Setup) -> None:
         urdf = setup.urdf(base="fixed")  # once: the xacro takes its time
+        super().__init__(
+            setup.joints, setup.effort_limits, setup.scenario.physics_step,
+            faults=setup.faults, hinges=setup.tree.hinges,
+        )  # fmt: skip
         p = setup.parameters
         self._base_mass: float = p.base_mass
         self._rotors = p.of_joints("reflected_inertia")
@@ -47,15 +51,11 @@ class ArmSimulator(JointFaults):
         shapes = read_collisions(urdf)
         self.clearance = Clearance(self.arm.model, shapes, setup.terrain, pairs)
         self.joint_friction = joint_friction(p)
-        self.energy = EnergyBook(self.arm)
-        self.joints, self.effort_limits = setup.joints, setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
-        self._state = setup.initial
-        self._schedule(setup.faults, setup.tree)
+        self.energy = EnergyBook(self.arm, self._losses)
+        self._now = setup.initial
 
-    def state(self) -> RobotState:
-        """Return the present state."""
-        return self._state
+    def _read(self) -> RobotState:
+        return self._now
 
     @property
     def energy_rise(self) -> float:
@@ -66,14 +66,6 @@ class ArmSimulator(JointFaults):
         armature = np.array(self.arm.model.armature)
         armature[joint] = LOCK_INERTIA if locked else self._rotors[joint]
         self.arm.model.armature = armature
-
-    @abstractmethod
-    def _start_from(self, q: Array, v: Array) -> None:
-        """Go on from a state with other velocities."""
-
-    def _continue_from(self, state: RobotState) -> None:
-        self._state = state
-        self._start_from(state.q, state.qd)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
-from roboaccord.engines.losses import CHANNELS, DAMPING, FRICTION, IMPACTS, STOPS, LossAccount
-from roboaccord.engines.model import JointFriction
 from roboaccord.numerics.dormand_prince import Step
+from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.losses import DAMPING, FRICTION, IMPACTS, STOPS, LossAccount
 
 from packbot.contact.features import LOWER
 from packbot.model.arm import Arm
@@ -26,25 +26,23 @@ class EnergyBook:
 
     Args:
         arm: whose energy it is.
+        losses: account of what took energy, which is kept where it is asked for.
 
     Attributes:
         rise: sum of all rises [J].
         largest: of them [J].
-        losses: what took energy, where it is asked for.
-        metered: whether it is.
+        metered: whether it is asked for.
     """
 
-    def __init__(self, arm: Arm) -> None:
-        self._arm = arm
+    def __init__(self, arm: Arm, losses: LossAccount) -> None:
+        self._arm, self.losses = arm, losses
         self.rise = self.largest = 0.0
         self._last, self.metered = 0.0, False
-        self.losses = LossAccount(*CHANNELS)
         self._q: Array = np.zeros(0)
 
     def start(self, q: Array, v: Array) -> None:
         """Begin anew at a state."""
         self.rise = self.largest = 0.0
-        self.losses = LossAccount(*CHANNELS)
         self._q, self._last = q, self._arm.energy(q, v)
 
     def note(self, q: Array, v: Array, efforts: Array) -> None:

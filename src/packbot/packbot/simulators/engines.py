@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.engines import preset
 from roboaccord.engines.factory import simulate_model
-from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joint_friction import JointFriction
 
 from packbot.contact.law import ClampContact
 from packbot.model.parameters import PackbotParameters

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.contract.errors import DivergedError
 from roboaccord.contract.state import Array
-from roboaccord.engines.model import JointFriction
 from roboaccord.numerics.complementarity import SOLVED
+from roboaccord.simulators.joint_friction import JointFriction
 
 from packbot.contact.gaps import ClosedGaps, GapFunctions
 from packbot.contact.impacts import GIVE, SOFT, accelerate

@@ -8,16 +8,17 @@ event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dy
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines.spec import read_settings
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.joint_faults import frozen
+from roboaccord.simulators.losses import CHANNELS
 
 from packbot.contact.gaps import GapFunctions
 from packbot.contact.law import LEAST_MARGIN, ArmContact
@@ -63,7 +64,7 @@ def read_reference_options(setup: Setup) -> dict[str, float]:
 
 
 class PackbotReference(ArmSimulator):
-    """Simulate the Packbot's arm (Simulator, Touching).
+    """Simulate the Packbot's arm.
 
     Without a contact law there is neither contact nor limits of joints.
 
@@ -71,6 +72,8 @@ class PackbotReference(ArmSimulator):
         energy: book of the energy.
         tolerance: of a step, by `engine_options.reference.tolerance`; the step follows from it.
     """
+
+    channels = CHANNELS
 
     def __init__(self, setup: Setup) -> None:
         options = read_reference_options(setup)
@@ -92,22 +95,22 @@ class PackbotReference(ArmSimulator):
             self.energy,
             options,
             restitution,
+            self._events,
         )
         if self._contact:
             check_start(setup, self.clearance)
         self.reset(setup.initial)
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`.
+    def _start(self, state: RobotState) -> None:
+        """Begin at a state.
 
         A pair that is closer than the margin has its distance as its margin from then on, and a
         joint outside of its limits its angle as its limit: another simulator's states can be so.
         Hulls that overlap, or are closer than `LEAST_MARGIN`, are first moved apart that far.
         """
-        self._heal(state.time)
         gap_functions = self._stepper.motion.gap_functions
         if self._contact:
-            with self._locks_at(state.time):
+            with self._holding(frozen(self._faults.at(state.time))):
                 q = part(self.arm, self.clearance, state.q, LEAST_MARGIN)
             state = replace(state, q=q)
             distances = self.clearance.distances(state.q)
@@ -120,9 +123,12 @@ class PackbotReference(ArmSimulator):
             distances = np.full(len(gap_functions.margins), np.inf)
             gap_functions.limits = np.outer([-1.0, 1.0], np.full(len(self.joints), np.inf))
         gap_functions.proximity.restart(distances)
-        self._state = state
+        self._now = state
         self._stepper.start(state.q, state.qd, state.time)
-        return state
+
+    def _place(self, state: RobotState) -> None:
+        self._now = state
+        self._stepper.jump(state.q, state.qd, state.time)
 
     @property
     def deepest(self) -> float:
@@ -134,36 +140,17 @@ class PackbotReference(ArmSimulator):
         """Steps of the integrator since the reset."""
         return self._stepper.steps
 
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Advance by `duration` [s] under a held command."""
-        effort = self._begin(command)
+    def _advance(self, command: Command, duration: float) -> None:
         stepper = self._stepper
-        stepper.time = self._state.time
-        stepper.motion.efforts = effort
-        end = round(self._state.time + duration, 9)
-        stepper.run(end)
+        stepper.time = self._now.time
+        stepper.motion.efforts = self._effort
+        stepper.run(self._time)
         q, v = stepper.x[: stepper.n], stepper.x[stepper.n :]
-        self._state = RobotState(end, q.copy(), v.copy(), effort)
-        return self._state
-
-    def _start_from(self, q: Array, v: Array) -> None:
-        self._stepper.jump(q, v, self._state.time)
-
-    def _tell(self, events: Sequence[Event]) -> None:
-        self._stepper.events += events
+        self._now = RobotState(self._time, q.copy(), v.copy(), self._effort)
 
     def meter(self) -> None:
-        """Begin to measure the losses in friction, stops and impacts."""
+        super().meter()
         self.energy.metered = True
-
-    def take_losses(self) -> Mapping[str, float]:
-        """Return the energy taken since the last call or reset, by channel [J]."""
-        return self.energy.losses.take()
-
-    def take_events(self) -> Sequence[Event]:
-        """Return the events since the last call."""
-        events, self._stepper.events = self._stepper.events, []
-        return events
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts in force at the present state."""

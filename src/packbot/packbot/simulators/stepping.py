@@ -36,11 +36,11 @@ class EventDrivenStepper:
         options: `tolerance` of a step, `max_step` [s], `gap_tolerance` [m, rad], `near` [m],
             `rest_speed` [m/s, rad/s].
         restitution: speed of parting over speed of approach.
+        events: list to which is added what begins to touch, and joints that come to their limits.
 
     Attributes:
         x: state (2n,).
         time: [s].
-        events: since the last reset: what began to touch, and joints that came to their limits.
         deepest: farthest that a gap was below 0 at the end of a step [m, rad].
         steps: that were taken.
     """
@@ -51,15 +51,16 @@ class EventDrivenStepper:
         energy: EnergyBook,
         options: Mapping[str, float],
         restitution: float,
+        events: list[Event],
     ) -> None:
-        self.motion, self.energy = motion, energy
+        self.motion, self.energy, self._events = motion, energy, events
         self._gap_functions = motion.gap_functions
         self._options, self._restitution = options, restitution
 
     def start(self, q: Array, v: Array, time: float) -> None:
         """Begin at a state."""
         self.n, self.time = len(q), time
-        self.events, self.deepest, self.steps = list[Event](), 0.0, 0
+        self.deepest, self.steps = 0.0, 0
         self._touched = dict[str, float]()  # when things touched last, by what is told of them [s]
         self.energy.start(q, v)
         self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
@@ -250,5 +251,5 @@ class EventDrivenStepper:
                 sums[key] = sums.get(key, 0.0) + float(impulse)
         for (kind, subject), impulse in sums.items():
             if self.time - self._touched.get(subject, -math.inf) > APART:
-                self.events.append(Event(float(self.time), kind, subject, impulse))
+                self._events.append(Event(float(self.time), kind, subject, impulse))
             self._touched[subject] = self.time

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Observer, Simulator
+from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.factory import make_simulator
@@ -16,6 +16,7 @@ from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm

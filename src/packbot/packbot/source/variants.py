@@ -43,7 +43,7 @@ class Collision:
 
 
 class JointClampReference(ArmSimulator):
-    """Simulate the Packbot's arm as the report does (Simulator).
+    """Simulate the Packbot's arm as the report does.
 
     Attributes:
         resets: how often the joints of a pair were stopped.
@@ -57,38 +57,29 @@ class JointClampReference(ArmSimulator):
         super().__init__(setup)
         self._proximity = contact.proximity
         self.relevant = relevant_joints(self.clearance)
-        self._effort = np.zeros(len(self.joints))
         check_start(setup, self.clearance)
         self.reset(setup.initial)
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`."""
-        self._heal(state.time)
-        self._state = state
+    def _start(self, state: RobotState) -> None:
+        self._now = state
         self._x = np.concatenate([state.q, state.qd])
-        self._time = self._progress = state.time
+        self._reached = self._progress = state.time
         self._active = dict[int, Collision]()
-        self._events = list[Event]()
         self.broken = set[int]()
         self.resets = self.secondary = self._idle = 0
         self._size = FIRST_STEP
         self.energy.start(state.q, state.qd)
-        return state
 
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Advance by `duration` [s] under a held command."""
-        self._effort = self._begin(command)
-        end = round(self._state.time + duration, 9)
-        self._time = self._state.time
-        while (left := end - self._time) > 1e-12:
-            self._advance(left)
+    def _advance(self, command: Command, duration: float) -> None:
+        self._reached = self._now.time
+        while (left := self._time - self._reached) > 1e-12:
+            self._take_step(left)
         n = len(self.joints)
-        self._state = RobotState(end, self._x[:n].copy(), self._x[n:].copy(), self._effort)
-        return self._state
+        self._now = RobotState(self._time, self._x[:n].copy(), self._x[n:].copy(), self._effort)
 
-    def _start_from(self, q: Array, v: Array) -> None:
-        self._x = np.concatenate([q, v])
-        self.energy.note(q, v, self._effort)
+    def _place(self, state: RobotState) -> None:
+        self._now, self._x = state, np.concatenate([state.q, state.qd])
+        self.energy.note(state.q, state.qd, self._effort)
 
     def _slope(self, x: Array) -> Array:
         """Return (v, a), where a has no entry that a collision does not allow (cdyn2)."""
@@ -100,7 +91,7 @@ class JointClampReference(ArmSimulator):
             a[held] = 0.0
         return np.concatenate([v, a])
 
-    def _advance(self, left: float) -> None:
+    def _take_step(self, left: float) -> None:
         """Take one step, and stop joints before it if hulls intersect after it."""
         step = self._try(min(self._size, left, self._options["max_step"]))
         n = len(self.joints)
@@ -113,7 +104,7 @@ class JointClampReference(ArmSimulator):
         for pair in [i for i in self._active if distances[i] > self._proximity]:
             del self._active[pair]
         self._x = step.end
-        self._time += step.size
+        self._reached += step.size
         self._size = step.next_size
         self.energy.note(self._x[:n], self._x[n:], self._effort)
 
@@ -142,8 +133,8 @@ class JointClampReference(ArmSimulator):
         self._x = x
         self._size = FIRST_STEP
         self.energy.note(x[:n], x[n:], self._effort)
-        if self._time - self._progress > PROGRESS:
-            self._progress, self._idle = self._time, 0
+        if self._reached - self._progress > PROGRESS:
+            self._progress, self._idle = self._reached, 0
         self._idle += 1
         if self._idle > STUCK:
             self._idle = 0
@@ -151,18 +142,10 @@ class JointClampReference(ArmSimulator):
             for pair in met.tolist():
                 self._tell_pair("broken", pair)
 
-    def _tell(self, events: Sequence[Event]) -> None:
-        self._events += events
-
     def _tell_pair(self, kind: str, pair: int) -> None:
         links, names = self.clearance.pair_links(pair), self.clearance.pair_names(pair)
         subject = " ".join(f"{link}/{name}" for link, name in zip(links, names, strict=True))
-        self._events.append(Event(float(self._time), kind, subject))
-
-    def take_events(self) -> Sequence[Event]:
-        """Return the events since the last call."""
-        events, self._events = self._events, []
-        return events
+        self._events.append(Event(float(self._reached), kind, subject))
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return where the pairs that are held are closest; forces there are unknown."""

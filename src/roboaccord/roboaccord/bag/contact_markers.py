@@ -11,11 +11,11 @@ from rosbags.typesys import Stores, get_typestore
 
 from roboaccord.cdr import encode_contacts
 from roboaccord.cdr.markers import ARROW
-from roboaccord.contract.contact import ContactPoint, Touching
-from roboaccord.contract.interfaces import Simulator
+from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 PERIOD = 1.0 / 30.0  # s of simulated time
 _ROUND_OFF = 1e-9  # s
@@ -39,9 +39,9 @@ def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
     """
     if setup.contact is None:
         return None
-    if isinstance(simulator, Touching):
-        return lambda _: simulator.contacts()
-    return setup.robot.contact_points(setup) if simulator is None else None
+    if simulator is None:
+        return setup.robot.contact_points(setup)
+    return None if simulator.contacts() is None else lambda _: simulator.contacts() or ()
 
 
 def read_arrows(messages: Sequence[bytes]) -> tuple[Array, list[Array]]:

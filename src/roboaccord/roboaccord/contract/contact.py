@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -106,11 +105,3 @@ class ContactPoint:
     normal: Array
     force: float
     depth: float
-
-
-@runtime_checkable
-class Touching(Protocol):
-    """A simulator that reports contact points."""
-
-    def contacts(self) -> Sequence[ContactPoint]:
-        """Return the contacts in force at the present state."""

@@ -1,4 +1,4 @@
-"""Interfaces of the workspace: controllers, simulators, force laws and observers."""
+"""Interfaces of the workspace: controllers, inputs, force laws and observers."""
 
 from __future__ import annotations
 
@@ -55,61 +55,14 @@ class Acceleration:
     joints: Array
 
 
-@runtime_checkable
-class Simulator(Protocol):
-    """Advance a robot in time with its own physics step.
-
-    `name` and `version` say which engine it is, `joints` gives the joint names in the order of
-    every array, `effort_limits` (n,) [N m] is what commands are clipped to; `order` is the
-    integrator's order of convergence in the physics step.
-    """
-
-    name: str
-    version: str
-    joints: tuple[str, ...]
-    effort_limits: Array
-    physics_step: float
-    order: int
+class AnySimulator(Protocol):
+    """What a robot makes: a `simulators.base.Simulator`, which stands above the room of robots."""
 
     def reset(self, state: RobotState) -> RobotState:
         """Put the robot in `state`, and return the state as the simulator has it."""
 
-    def state(self) -> RobotState:
-        """Return the present state."""
-
     def step(self, command: Command, duration: float) -> RobotState:
-        """Advance by `duration` [s], a whole number of physics steps, under a held command."""
-
-    def fail(self, fault: Fault) -> None:
-        """Let a joint fail at the next control tick."""
-
-    def take_events(self) -> Sequence[Event]:
-        """Return the events since the last call, in order of time."""
-
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
-        """Return the accelerations without contact, friction or stops; None if kinematic."""
-
-    def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link as the engine has it [kg]."""
-
-
-@runtime_checkable
-class Metered(Protocol):
-    """A simulator that can measure its energy losses by channel.
-
-    `armature` (n,) [kg m^2] is what rotors of the drives add to the inertia of the joints.
-    """
-
-    armature: Array
-
-    def meter(self) -> None:
-        """Begin to measure, which costs time and changes nothing in the motion."""
-
-    def take_losses(self) -> Mapping[str, float]:
-        """Return the energy taken since the last call or reset, by channel of `losses` [J].
-
-        A channel that the simulator does not measure is left out.
-        """
+        """Advance by `duration` [s] under a held command."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix, yaw_quaternion
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Metered, Simulator
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.engines.losses import CHANNELS, FRICTION, IMPACTS, LawPower, motion_of
 from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower, motion_of
 
 _ROUND_OFF = 1e-7  # s, far below any control period
 SAMPLES = 1000  # enough for a plot
@@ -54,7 +54,6 @@ def energy_of(
     simulator = make_simulator(setup, engine, perturbations=perturbations)
     if simulator.acceleration(setup.initial, np.zeros(len(setup.joints))) is None:
         return {"reason": KINEMATIC}
-    armature = simulator.armature if isinstance(simulator, Metered) else np.zeros(len(run.joints))
     measured = repeat(setup, simulator, run)
     taken = measured or {}
     how = dict.fromkeys(taken, f"measured by {engine}")
@@ -64,7 +63,7 @@ def energy_of(
     for event in run.events if measured else ():
         taken[IMPACTS] = taken[IMPACTS] + event.energy * (run.time > event.time + _ROUND_OFF)
     at = np.unique(np.append(np.arange(0, len(run), max(1, len(run) // SAMPLES)), len(run) - 1))
-    kinetic = np.array([kinetic_energy(tree, run, int(i), armature) for i in at])
+    kinetic = np.array([kinetic_energy(tree, run, int(i), simulator.armature) for i in at])
     height = np.array([potential_energy(tree, run, int(i), setup.parameters.gravity) for i in at])
     book = {
         "time": run.time[at],
@@ -89,7 +88,7 @@ def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
         nothing by no channel where the simulator does not measure; None where the motion is not
         the same to the last bit.
     """
-    if not isinstance(simulator, Metered):
+    if not simulator.channels:
         return {}
     simulator.meter()
     if not _same(simulator.reset(setup.initial), run, 0):

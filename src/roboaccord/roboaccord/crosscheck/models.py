@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.acceleration import draw_states
-from roboaccord.engines.base import Modelled
+from roboaccord.engines.base import engine_parts
 from roboaccord.engines.properties import WORLD, Properties, intended_properties
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors
 READ_BACK = 10  # states that are set and read back
@@ -59,10 +59,8 @@ def check_model(
     expected.pop(WORLD, None)
     found.pop(WORLD, None)
     differences = [*_masses(expected, found, tolerance), *_effort_limits(reference, engine)]
-    if isinstance(engine, Modelled):
-        for part in engine.parts():
-            intended = intended_properties(part.intended)
-            differences += _properties(intended, part.properties())
+    for part in engine_parts(engine):
+        differences += _properties(intended_properties(part.intended), part.properties())
     differences += _read_back(setup, engine)
     unique = {(d.quantity, d.where): d for d in reversed(differences)}
     named = sorted(unique.values(), key=lambda d: (d.quantity != "mass", d.quantity, -d.size))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, Simulator
+from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import draw_states
@@ -20,6 +20,7 @@ from roboaccord.crosscheck.one_step import Index, predict
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 EXPLAINED = 0.9  # share of the squared error that one cause must explain to be named
 ALIKE = 4.0  # times what the best leaves unexplained: such causes cannot be told from it

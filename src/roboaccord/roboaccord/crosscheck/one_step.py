@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import STEPS, Remainder, remainder_of_samples
+from roboaccord.simulators.base import Simulator
 
 Index = NDArray[np.int64]
 SAMPLED = 200  # ticks at which the reference's own error is measured

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.chaotic import steps_of
 from roboaccord.crosscheck.convergence import Floor, Job, measure_floor, run_all
@@ -17,6 +16,7 @@ from roboaccord.numerics.parallel import cores
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.perturbation import Perturbations, of_engine
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 REFERENCE = "reference"
 NOISE = ("again", "bit", "nudged")  # runs that show what round-off makes of a motion

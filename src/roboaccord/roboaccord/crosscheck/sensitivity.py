@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from roboaccord.contract.errors import AccordError, DivergedError
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import check_acceleration
@@ -27,6 +26,7 @@ from roboaccord.crosscheck.verdict import (
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.perturbation import EVERY, KINDS, Perturbation
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 SMALLEST = 1e-12  # of a perturbation; nothing below is looked for
 DECADE = 10.0

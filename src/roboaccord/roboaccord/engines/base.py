@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import ForceLaw, LinkMotion
+from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
 from roboaccord.contract.state import NO_TWIST, Array, Command, RobotState
-from roboaccord.contract.timing import count_steps
-from roboaccord.contract.trajectory import Event
 from roboaccord.description.checks import check_world, warn_massless
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.engines.joint_faults import JointFaults
-from roboaccord.engines.joint_stops import StopWatch
 from roboaccord.engines.meter import Losses, StepMeter
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.properties import Properties
@@ -28,27 +23,29 @@ from roboaccord.engines.pushed_law import PushedLaw
 from roboaccord.engines.touch import TouchWatch
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.losses import CHANNELS
 
 if TYPE_CHECKING:
     from roboaccord.engines.compiled import CompiledForces
 
 
-class EngineSimulator(JointFaults):
+class EngineSimulator(Simulator):
     """Advance a model in an engine; subclasses hold the engine's own calls.
 
     Args:
         model: what is simulated.
     """
 
-    name: str
-    version: str
-    order: int
+    channels = CHANNELS
 
     def __init__(self, model: EngineModel) -> None:
         self.tree = Tree.parse(model.urdf, root=model.root)
-        self.joints = model.joints
-        self.effort_limits = model.effort_limits
-        self.physics_step = model.physics_step
+        super().__init__(
+            model.joints, model.effort_limits, model.physics_step,
+            faults=model.faults, hinges=self.tree.hinges,
+        )  # fmt: skip
         self.base = model.base
         self.intended = model
         self._gear = model.gear
@@ -56,7 +53,8 @@ class EngineSimulator(JointFaults):
         self._friction = model.friction
         self._watch = TouchWatch(model.physics_step) if model.contact_events else None
         self._meter: StepMeter | None = None
-        self.armature = np.zeros(len(model.joints)) if model.armature is None else model.armature
+        if model.armature is not None:
+            self.armature = model.armature
         self._kinematics = TreeKinematics(self.tree, self.joints)
         self._compiled: CompiledForces | None = None
         self._take_law(self._own_law)
@@ -67,26 +65,12 @@ class EngineSimulator(JointFaults):
         if model.root == BASE_LINK:
             check_world(model.urdf, model.base)
         warn_massless(model.urdf, self.tree, model.base)
-        self._stops = StopWatch(
-            self.joints,
-            np.array([described[n].lower for n in self.joints]),
-            np.array([described[n].upper for n in self.joints]),
-        )
-        self._time = 0.0
-        self._period, self._count = math.nan, 0  # of the last step
-        self._effort = np.zeros(len(self.joints))
+        self._stops = StopWatch.of(self.tree, self.joints)
         self._acting = self._effort
         self._wrench: Array | None = None
-        self._events: list[Event] = []
-        self._schedule(model.faults, self.tree)
 
     @abstractmethod
-    def _place(self, state: RobotState) -> None:
-        """Put the engine's model in a state."""
-
-    @abstractmethod
-    def _read(self) -> RobotState:
-        """Return the engine's state, with the time and effort kept here."""
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration: ...
 
     @abstractmethod
     def _substeps(self, effort: Array, count: int) -> None:
@@ -124,60 +108,35 @@ class EngineSimulator(JointFaults):
         """Return the mass of each link as the engine has it [kg]."""
         return {name: link.mass for name, link in self.properties().links.items()}
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`, and return the state as the engine has it."""
-        self._heal(state.time)
-        self._time = state.time
-        self._effort = np.array(state.effort)
+    def _start(self, state: RobotState) -> None:
         self._wrench = None
-        self._events.clear()
         if self._watch:
             self._watch.reset()
         self._stops.reset(state.q)
         if self._meter:
             self._meter.reset()
         self._place(state)
-        return self._read()
 
-    def state(self) -> RobotState:
-        """Return the present state."""
-        return self._read()
-
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Advance by `duration` [s] under a held command, clipped to the effort limits."""
-        if duration != self._period:
-            self._count = count_steps(
-                duration, self.physics_step, "control period over physics step"
-            )
-            self._period = duration
-        count = self._count
-        self._effort = self._begin(command)
+    def _advance(self, command: Command, duration: float) -> None:
         self._acting = self._geared(self._effort)
         self._wrench = self._checked(command)
         if self._watch or self._meter:
-            self._single_substeps(count)
+            self._single_substeps()
         else:
-            self._substeps(self._acting, count)
-        self._time = round(self._time + duration, 9)  # free of the sum's round-off
-        state = self._read()
+            self._substeps(self._acting, self._steps)
+
+    def _note(self, state: RobotState) -> None:
         for joint in self._stops.see(state.q):
             self._events.append(self._stops.event(joint, self._time))
-        return state
 
-    def _continue_from(self, state: RobotState) -> None:
-        self._place(state)
-
-    def _tell(self, events: Sequence[Event]) -> None:
-        self._events += events
-
-    def _single_substeps(self, count: int) -> None:
+    def _single_substeps(self) -> None:
         """Take physics steps one by one; record contacts and losses after each."""
-        watch, meter = self._watch, self._meter
-        for i in range(count):
+        watch, meter, start = self._watch, self._meter, self.state().time
+        for i in range(self._steps):
             before = self._read() if meter else None
             self._substeps(self._acting, 1)
             if watch:
-                watch.see(self._time + i * self.physics_step, self.contacts())
+                watch.see(start + i * self.physics_step, self.contacts())
             if meter and before:
                 after = self._read()
                 meter.see(before, after, self._constraint_losses(before, after))
@@ -185,21 +144,10 @@ class EngineSimulator(JointFaults):
             self._events += watch.take()
 
     def meter(self) -> None:
-        """Begin to measure losses of energy in every physics step."""
+        super().meter()
         self._meter = StepMeter(
-            self.tree, self.joints, self.physics_step, self._law, self._friction
+            self.tree, self.joints, self.physics_step, self._law, self._friction, self._losses
         )
-
-    def take_losses(self) -> Mapping[str, float]:
-        """Return the energy taken since the last call, by channel [J]; nothing where unmetered."""
-        return self._meter.take() if self._meter else {}
-
-    def take_events(self) -> Sequence[Event]:
-        """Return the events since the last call: pairs that touched, joints at their stops."""
-        if not self._events:
-            return ()
-        events, self._events = self._events, []
-        return events
 
     def mass_matrix(self, state: RobotState) -> Array:
         """Return the mass matrix (m, m) in a state.
@@ -216,7 +164,7 @@ class EngineSimulator(JointFaults):
         return np.asarray(turn.T @ gravity)
 
     def _statics_at(self, state: RobotState) -> tuple[Array, Array, Array]:
-        kept = self._read()
+        kept = self.state()
         self._place(replace(state, qd=np.zeros_like(state.qd), twist=NO_TWIST))
         found = self._statics(quaternion_matrix(state.orientation))
         self._place(kept)
@@ -298,9 +246,6 @@ class EngineSimulator(JointFaults):
         return command.wrench
 
 
-@runtime_checkable
-class Modelled(Protocol):
-    """A simulator made of models in an engine, one for each mode perhaps."""
-
-    def parts(self) -> Sequence[EngineSimulator]:
-        """Return the simulators of its models."""
+def engine_parts(simulator: Simulator) -> Sequence[EngineSimulator]:
+    """Return the simulators of a simulator's models in an engine; none of other equations."""
+    return [part for part in simulator.parts() if isinstance(part, EngineSimulator)]

@@ -15,7 +15,6 @@ from roboaccord.contract.friction import EllipseFriction, sliding_wrenches
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.description.kinematics import TreeKinematics, centres, inward, outward
-from roboaccord.engines.model import JointFriction
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.native import (
     address,
@@ -25,6 +24,7 @@ from roboaccord.numerics.native import (
     set_table,
     table_now,
 )
+from roboaccord.simulators.joint_friction import JointFriction
 
 SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q, ALL_V) = range(10)
 """Entries of a table: numbers of items, and flags."""

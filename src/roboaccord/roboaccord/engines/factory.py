@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.engines import spec
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
@@ -10,6 +9,7 @@ from roboaccord.engines.perturbed import perturb_model
 from roboaccord.engines.perturbed_signals import perturb_signals
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator, check_simulator
 
 
 def make_engine(setup: Setup, engine: str, perturbations: Perturbations = ()) -> Simulator:
@@ -30,7 +30,7 @@ def make_engine(setup: Setup, engine: str, perturbations: Perturbations = ()) ->
     made = setup.robot.engine(setup, engine, perturbations)
     if made is None:
         made = simulate_model(EngineModel.of(setup, perturbations), engine)
-    simulator = perturb_signals(made, perturbations)
+    simulator = perturb_signals(check_simulator(made, setup.robot.name), perturbations)
     simulator.reset(setup.initial)
     return simulator
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from roboaccord.contract.interfaces import ForceLaw
-from roboaccord.engines.losses import (
-    CHANNELS,
+from roboaccord.simulators.losses import (
     DAMPING,
     FRICTION,
     IMPACTS,
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from roboaccord.contract.state import Array, RobotState
     from roboaccord.description.kinematics import TreeKinematics
     from roboaccord.description.tree import Tree
-    from roboaccord.engines.model import JointFriction
+    from roboaccord.simulators.joint_friction import JointFriction
 
 
 class Losses(NamedTuple):
@@ -47,6 +45,7 @@ class StepMeter:
         step: physics step [s].
         law: that acts on the links, or None.
         friction: of the joints, or None.
+        account: that is kept.
     """
 
     def __init__(
@@ -56,14 +55,14 @@ class StepMeter:
         step: float,
         law: ForceLaw | None,
         friction: JointFriction | None,
+        account: LossAccount,
     ) -> None:
-        self._step, self._friction = step, friction
+        self._step, self._friction, self._account = step, friction, account
         self._law = LawPower(tree, joints, law) if law else None
         self.reset()
 
     def reset(self) -> None:
         """Begin anew."""
-        self._account = LossAccount(*CHANNELS)
         self._last: tuple[float, float] | None = None
 
     def see(self, before: RobotState, after: RobotState, constraints: Losses) -> None:
@@ -75,10 +74,6 @@ class StepMeter:
         self._account.add(FRICTION, constraints.friction)
         self._account.add(STOPS, constraints.stops)
         self._account.add(IMPACTS, constraints.impacts)
-
-    def take(self) -> Mapping[str, float]:
-        """Return the losses by channel since the last call [J]."""
-        return self._account.take()
 
     def _powers(self, state: RobotState) -> tuple[float, float]:
         """Return the power dissipated by the force law and by joint friction in a state [W]."""

@@ -11,9 +11,10 @@ import numpy as np
 from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
-from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.engines.model import EngineModel
 from roboaccord.engines.perturbed_text import INERTIAL, JOINT, perturb_text
 from roboaccord.scenario.perturbation import Perturbation
+from roboaccord.simulators.joint_friction import JointFriction
 
 
 def perturb_model(model: EngineModel) -> EngineModel:

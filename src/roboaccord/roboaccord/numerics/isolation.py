@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple
 
 from roboaccord.numerics.parallel import cores, end_with
+
+Ts = TypeVarTuple("Ts")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,12 @@ class _Worker:
 
 
 def isolated(
-    function: Callable[..., Any],
-    jobs: Sequence[Sequence[Any]],
+    function: Callable[[*Ts], R],
+    jobs: Sequence[tuple[*Ts]],
     *,
     timeout: float,
     workers: int | None = None,
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[tuple[int, R | Crash]]:
     """Yield the index and the result of each job, as they are done; a `Crash` where there is none.
 
     What the jobs print, also from C++, goes nowhere.
@@ -77,7 +80,7 @@ def isolated(
             _end(worker)
 
 
-def _start(function: Callable[..., Any]) -> _Worker:
+def _start(function: Callable[[*Ts], R]) -> _Worker:
     context = get_context("spawn")
     mine, other = context.Pipe()
     process = context.Process(target=_serve, args=(other, function, os.getpid()), daemon=True)
@@ -86,9 +89,7 @@ def _start(function: Callable[..., Any]) -> _Worker:
     return _Worker(process, mine)
 
 
-def _give(
-    worker: _Worker, waiting: deque[int], jobs: Sequence[Sequence[Any]], timeout: float
-) -> None:
+def _give(worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], timeout: float) -> None:
     worker.job, worker.until = waiting.popleft(), time.monotonic() + timeout
     worker.pipe.send(jobs[worker.job])
 
@@ -111,7 +112,7 @@ def _end(worker: _Worker) -> None:
     worker.process.join(5.0)
 
 
-def _serve(pipe: Connection, function: Callable[..., Any], parent: int) -> None:
+def _serve(pipe: Connection, function: Callable[[*Ts], R], parent: int) -> None:
     """Do jobs until the pipe is closed."""
     end_with(parent)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -125,7 +126,7 @@ def _serve(pipe: Connection, function: Callable[..., Any], parent: int) -> None:
         except EOFError:
             return
         try:
-            result = function(*job)
+            result: R | Crash = function(*job)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
             result = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
         pipe.send(result)

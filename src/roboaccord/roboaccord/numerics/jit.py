@@ -10,12 +10,19 @@ import functools
 import importlib.util
 import os
 import threading
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from roboaccord.numerics.parallel import check_address_space
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from numba.core.event import Event
+    from numba.core.types import Type
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 HAS_NUMBA = importlib.util.find_spec("numba") is not None
 # `lanes` have no meaning where kernels are interpreted.
@@ -23,37 +30,40 @@ COMPILES = HAS_NUMBA and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 # No fastmath: fresh from the compiler and from the cache, code would round differently, and one
 # run have two hashes.
-OPTIONS = {"error_model": "numpy", "nogil": True}
+OPTIONS: Mapping[str, str | bool] = {"error_model": "numpy", "nogil": True}
 
 _LOCK = threading.RLock()
 
 
-def kernel(function: F) -> F:
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` in nopython mode when called, cached on disk by its code.
 
     Without numba it is returned as it is.
     """
-    return cast(F, Kernel(function)) if HAS_NUMBA else function
+    return Kernel(function) if HAS_NUMBA else function
 
 
-class Kernel:
+class Kernel(Generic[P, R]):
     """A function that numba compiles when it is first called, from Python or another kernel."""
 
     is_kernel = True
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[P, R]) -> None:
+        if not isinstance(function, FunctionType):
+            raise TypeError(f"{function!r} is not a function of Python's own")
         self.function = function
-        self._dispatcher: Any = None
+        self._dispatcher: Callable[P, R] | None = None
         functools.update_wrapper(self, function)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return (self._dispatcher or self.dispatcher)(*args, **kwargs)
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        found: R = (self._dispatcher or self.dispatcher)(*args, **kwargs)
+        return found
 
     def __reduce__(self) -> str:
         return self.function.__qualname__  # pickled as functions are, by name
 
     @property
-    def dispatcher(self) -> Any:
+    def dispatcher(self) -> Callable[P, R]:
         """Numba's dispatcher of the function."""
         with _LOCK:
             if self._dispatcher is None:
@@ -64,9 +74,9 @@ class Kernel:
         return self._dispatcher
 
     @property
-    def _numba_type_(self) -> Any:
+    def _numba_type_(self) -> Type:
         """The type by which numba knows the kernel where another one calls it."""
-        return self.dispatcher._numba_type_
+        return self.dispatcher._numba_type_  # type: ignore[no-any-return,attr-defined]
 
 
 def is_compiling() -> bool:
@@ -74,20 +84,24 @@ def is_compiling() -> bool:
     return HAS_NUMBA and _depth().value > 0
 
 
+@dataclass
+class _Depth:
+    value: int = 0
+
+
 @functools.cache
-def _depth() -> Any:
+def _depth() -> _Depth:
     """Count how deep numba is in compiling, in any thread, from the first call on."""
     from numba.core import event
 
-    class Depth(event.Listener):  # type: ignore[misc]
-        value = 0
+    depth = _Depth()
 
-        def on_start(self, event: Any) -> None:
-            self.value += 1
+    class Count(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: Event) -> None:
+            depth.value += 1
 
-        def on_end(self, event: Any) -> None:
-            self.value = max(0, self.value - 1)  # it may have begun before the first call
+        def on_end(self, event: Event) -> None:
+            depth.value = max(0, depth.value - 1)  # it may have begun before the first call
 
-    depth = Depth()
-    event.register("numba:compiler_lock", depth)
+    event.register("numba:compiler_lock", Count())
     return depth

@@ -19,19 +19,26 @@ import inspect
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from multiprocessing import current_process
 from pathlib import Path
-from types import CodeType, ModuleType
-from typing import Any
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, TypeAlias
 
 import numba
 import numpy as np
 from numba import extending
 from numba.core import caching
+from numba.core.base import BaseContext
+from numba.core.codegen import Codegen
+from numba.core.compiler import CompileResult
+from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 
+from roboaccord.numerics.jit import Kernel
 from roboaccord.numerics.private import private_folder
+
+Options: TypeAlias = Mapping[str, str | bool]
 
 _log = logging.getLogger(__name__)
 
@@ -41,13 +48,13 @@ LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
-def make_dispatcher(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+def make_dispatcher(function: FunctionType, options: Options) -> Callable[..., Any]:
     """Return what compiles a function when called, and keeps the result by `digest`."""
     if numba.config.DISABLE_JIT:
         return function
-    dispatcher = numba.njit(**options)(function)
+    dispatcher: Callable[..., Any] = numba.njit(**options)(function)
     try:
-        dispatcher._cache = KernelCache(function, options)  # as its enable_caching() does
+        dispatcher._cache = KernelCache(function, options)  # type: ignore[attr-defined] # as its enable_caching() does
     except RuntimeError:  # no place can be written
         _warn_once()
     return dispatcher
@@ -59,13 +66,13 @@ def _warn_once() -> None:
         _log.warning("no folder to keep compiled kernels in can be written: set NUMBA_CACHE_DIR")
 
 
-def digest(function: Callable[..., Any]) -> str:
+def digest(function: FunctionType) -> str:
     """Return a hexadecimal key of a kernel's code and of all that is compiled into it.
 
     Raises:
         TypeError: for a global value of a kind of which the key would not tell a change.
     """
-    texts: dict[Any, str] = {}
+    texts: dict[FunctionType, str] = {}
     waiting = [function]
     while waiting:
         one = waiting.pop()
@@ -76,12 +83,13 @@ def digest(function: Callable[..., Any]) -> str:
 
 
 @functools.cache
-def _describe(function: Callable[..., Any]) -> tuple[str, list[Any]]:
+def _describe(function: FunctionType) -> tuple[str, list[FunctionType]]:
     """Return a text that changes with a kernel's own code, and the functions of those it calls."""
     name = f"{function.__module__}.{function.__qualname__}"
-    lines, called = [name, _code(function.__code__), repr(function.__defaults__)], []
+    lines = [name, _code(function.__code__), repr(function.__defaults__)]
+    called = list[FunctionType]()
     for key, value in _globals(function):
-        if getattr(value, "is_kernel", False):
+        if isinstance(value, Kernel):
             called.append(value.function)
         try:
             lines.append(f"{key} = {_value(value)}")
@@ -103,7 +111,7 @@ def _code(code: CodeType) -> str:
     return "\n".join(steps)
 
 
-def _globals(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+def _globals(function: FunctionType) -> Iterator[tuple[str, object]]:
     """Yield the global values that a function reads, `module.name` among them, by name."""
     yield from inspect.getclosurevars(function).nonlocals.items()
     for code in _codes(function.__code__):
@@ -126,7 +134,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     """Return a text that changes with a global value.
 
     Raises:
@@ -146,7 +154,7 @@ def _value(value: Any) -> str:
     if isinstance(value, type) and hasattr(value, "_fields"):
         return str(value._fields)
     place = str(getattr(value, "__module__", "numpy")).partition(".")[0]
-    named = isinstance(value, ModuleType) or getattr(value, "is_kernel", False)
+    named = isinstance(value, ModuleType | Kernel)
     if named or (callable(value) and place in LIBRARIES):
         return str(getattr(value, "__name__", ""))
     raise TypeError(f"the cache of kernels cannot tell a change of a {type(value).__name__}")
@@ -159,7 +167,7 @@ class _Place(caching._CacheLocator):  # type: ignore[misc]
         self._folder, self._digest = folder, key
 
     @classmethod
-    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _Place | None:
+    def from_function(cls, py_func: FunctionType, py_file: str) -> _Place | None:
         key = digest(py_func)
         for folder in _folders(Path(py_file)):
             with contextlib.suppress(OSError):
@@ -208,11 +216,11 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     _impl_class = _KernelCacheImpl
     _lock: int | None = None  # file descriptor
 
-    def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    def __init__(self, function: FunctionType, options: Options) -> None:
         super().__init__(function)
         self._options = tuple(options.items()), numba.config.BOUNDSCHECK  # of the environment
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Signature, target_context: BaseContext) -> CompileResult | None:
         """Return compiled code; or None, with the lock held, where this process is to compile."""
         found = super().load_overload(sig, target_context)
         if found is None and self._acquire():
@@ -250,10 +258,10 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     def _lock_file(self) -> Path:
         return Path(self.cache_path, f"{self._impl.filename_base}.lock")
 
-    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+    def _index_key(self, sig: Signature, codegen: Codegen) -> tuple[Hashable, ...]:
         return sig, codegen.magic_tuple(), self._options  # the file is the code's already
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Signature, data: CompileResult) -> None:
         """Save compiled code, remove older code, and let other processes go on."""
         try:
             super().save_overload(sig, data)

@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.base import BaseContext
+from numba.core.datamodel.manager import DataModelManager
+from numba.core.typing.templates import Signature
+from numba.extending import _Intrinsic as Intrinsic
 from numba.extending import intrinsic, models, overload, register_model
 
 from roboaccord.numerics.jit import kernel
@@ -26,6 +30,10 @@ HALF_TURN, REST = 3.141592653589793, 1.2246467991473532e-16  # their sum is pi t
 SINE = tuple((-1.0) ** i / math.factorial(2 * i + 1) for i in range(11))
 COSINE = tuple((-1.0) ** i / math.factorial(2 * i) for i in range(12))
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
+Emit: TypeAlias = Callable[..., ir.Value]
+Generate: TypeAlias = Callable[[BaseContext, ir.IRBuilder, Signature, Sequence[ir.Value]], ir.Value]
+Typed: TypeAlias = tuple[Signature, Generate]
+Operation: TypeAlias = Callable[[Intrinsic, Intrinsic], Intrinsic]
 
 
 class Lanes(types.Type):  # type: ignore[misc]
@@ -40,11 +48,13 @@ lanes = Lanes()
 
 @register_model(Lanes)
 class _Model(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: Lanes) -> None:
+    def __init__(self, manager: DataModelManager, kind: Lanes) -> None:
         super().__init__(manager, kind, VECTOR)
 
 
-def _spread(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def _spread(
+    context: BaseContext, builder: ir.IRBuilder, kind: types.Type, value: ir.Value
+) -> ir.Value:
     """Return a value in all lanes, where it is one number."""
     if isinstance(kind, Lanes):
         return value
@@ -54,36 +64,43 @@ def _spread(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), mask)
 
 
-def _elementwise(name: str, count: int, emit: Callable[..., Any]) -> Any:
+def _elementwise(name: str, count: int, emit: Emit) -> Intrinsic:
     """Return an intrinsic that does something in each lane."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: BaseContext,
+        builder: ir.IRBuilder,
+        signature: Signature,
+        arguments: Sequence[ir.Value],
+    ) -> ir.Value:
         pairs = zip(signature.args, arguments, strict=True)
         return emit(builder, *(_spread(context, builder, *pair) for pair in pairs))
 
     if count == 1:
 
-        def define(_: Any, x: Any) -> Any:
+        def define(_: BaseContext, x: types.Type) -> Typed:
             return lanes(x), generate
 
     elif count == 2:
 
-        def define(_: Any, x: Any, y: Any) -> Any:  # type: ignore[misc]
+        def define(_: BaseContext, x: types.Type, y: types.Type) -> Typed:  # type: ignore[misc]
             return lanes(x, y), generate
 
     else:
 
-        def define(_: Any, x: Any, y: Any, z: Any) -> Any:  # type: ignore[misc]
+        def define(  # type: ignore[misc]
+            _: BaseContext, x: types.Type, y: types.Type, z: types.Type
+        ) -> Typed:
             return lanes(x, y, z), generate
 
     define.__name__ = define.__qualname__ = name
     return intrinsic(define)
 
 
-def _llvm(name: str) -> Callable[..., Any]:
+def _llvm(name: str) -> Emit:
     """Return what emits a call of one of LLVM's own functions."""
 
-    def emit(builder: Any, *values: Any) -> Any:
+    def emit(builder: ir.IRBuilder, *values: ir.Value) -> ir.Value:
         kind = ir.FunctionType(VECTOR, [VECTOR] * len(values))
         full = f"llvm.{name}.v{WIDTH}f64"
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, full), values)
@@ -91,11 +108,11 @@ def _llvm(name: str) -> Callable[..., Any]:
     return emit
 
 
-def _larger(builder: Any, x: Any, y: Any) -> Any:
+def _larger(builder: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
     return builder.select(builder.fcmp_ordered(">", x, y), x, y)
 
 
-def _smaller(builder: Any, x: Any, y: Any) -> Any:
+def _smaller(builder: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
     return builder.select(builder.fcmp_ordered("<", x, y), x, y)
 
 
@@ -112,7 +129,9 @@ _divide = _elementwise("divide", 2, lambda builder, x, y: builder.fdiv(x, y))
 _negate = _elementwise("negate", 1, lambda builder, x: builder.fneg(x))
 
 
-def _place(context: Any, builder: Any, signature: Any, rows: Any, i: Any) -> Any:
+def _place(
+    context: BaseContext, builder: ir.IRBuilder, signature: Signature, rows: ir.Value, i: ir.Value
+) -> ir.Value:
     array = context.make_array(signature.args[0])(context, builder, rows)
     index = context.cast(builder, i, signature.args[1], types.intp)
     if context.enable_boundscheck:
@@ -122,20 +141,30 @@ def _place(context: Any, builder: Any, signature: Any, rows: Any, i: Any) -> Any
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def load(_: Any, rows: Any, i: Any) -> Any:
+def load(_: BaseContext, rows: types.Type, i: types.Type) -> Typed:
     """Return row i of an array (k, 8)."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: BaseContext,
+        builder: ir.IRBuilder,
+        signature: Signature,
+        arguments: Sequence[ir.Value],
+    ) -> ir.Value:
         return builder.load(_place(context, builder, signature, *arguments), align=8)
 
     return lanes(rows, i), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def store(_: Any, rows: Any, i: Any, x: Any) -> Any:
+def store(_: BaseContext, rows: types.Type, i: types.Type, x: types.Type) -> Typed:
     """Fill row i of an array (k, 8)."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: BaseContext,
+        builder: ir.IRBuilder,
+        signature: Signature,
+        arguments: Sequence[ir.Value],
+    ) -> ir.Value:
         rows, i, x = arguments
         x = _spread(context, builder, signature.args[2], x)
         builder.store(x, _place(context, builder, signature, rows, i), align=8)
@@ -144,9 +173,9 @@ def store(_: Any, rows: Any, i: Any, x: Any) -> Any:
     return types.void(rows, i, x), generate
 
 
-def _on_lanes(operation: Any, run: Any) -> None:
+def _on_lanes(operation: Operation, run: Intrinsic) -> None:
     @overload(operation, strict=False)  # type: ignore[untyped-decorator]
-    def of_two(x: Any, y: Any) -> Any:
+    def of_two(x: types.Type, y: types.Type) -> Operation | None:
         if Lanes in (type(x), type(y)):
             return lambda x, y: run(x, y)
         return None
@@ -160,7 +189,7 @@ for _operation, _run in (
 
 
 @overload(operator.neg, strict=False)  # type: ignore[untyped-decorator]
-def _negative(x: Any) -> Any:
+def _negative(x: types.Type) -> Callable[[Intrinsic], Intrinsic] | None:
     return (lambda x: _negate(x)) if isinstance(x, Lanes) else None
 
 

@@ -9,20 +9,28 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import TypeAlias
 
 import llvmlite.binding
 import numpy as np
 from llvmlite import ir
 from numba.core import types
+from numba.core.base import BaseContext
 from numba.core.ccallback import CFunc
+from numba.core.typing.templates import Signature
+from numba.extending import _Intrinsic as Intrinsic
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
+from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import OPTIONS
 from roboaccord.numerics.jit_cache import KernelCache
 
 SYMBOL = "roboaccord_table"
+Typed: TypeAlias = tuple[Signature, Callable[..., ir.Value]]
+"""The types of an intrinsic, and what generates its code."""
 _TABLE = ctypes.c_void_p()
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
 
@@ -32,7 +40,7 @@ def set_table(address: int) -> None:
     _TABLE.value = address
 
 
-def address(array: np.ndarray[Any, Any]) -> int:
+def address(array: Array | NDArray[np.int64]) -> int:
     """Return the address of the first item of an array; whoever uses it keeps the array alive.
 
     Raises:
@@ -44,23 +52,28 @@ def address(array: np.ndarray[Any, Any]) -> int:
 
 
 @functools.cache
-def c_function(function: Callable[..., Any], arguments: int) -> Any:
+def c_function(function: FunctionType, arguments: int) -> CFunc[Callable[..., None]]:
     """Compile a Python function of `arguments` pointers that returns nothing, cached by its code.
 
     Returns:
         numba's C function, whose `ctypes` a library takes, and which must live as long as that.
     """
-    made: Any = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, OPTIONS)
-    made._cache = KernelCache(function, OPTIONS)
+    made = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, dict(OPTIONS))
+    made._cache = KernelCache(function, OPTIONS)  # type: ignore[attr-defined]
     made.compile()
     return made
 
 
-def _as_pointer(kind: Any) -> Any:
+def _as_pointer(kind: types.Type) -> Intrinsic:
     """Return an intrinsic that takes an address for a pointer to numbers of a kind."""
 
-    def pointer(_: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def pointer(_: BaseContext, address: types.Type) -> Typed:
+        def generate(
+            context: BaseContext,
+            builder: ir.IRBuilder,
+            signature: Signature,
+            args: Sequence[ir.Value],
+        ) -> ir.Value:
             return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
 
         return types.CPointer(kind)(address), generate  # type: ignore[attr-defined]
@@ -73,10 +86,12 @@ ints_at = _as_pointer(types.int64)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def table_now(_: Any) -> Any:
+def table_now(_: BaseContext) -> Typed:
     """Return a pointer to the table of the call in progress."""
 
-    def generate(context: Any, builder: Any, signature: Any, _: Any) -> Any:
+    def generate(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, _: Sequence[ir.Value]
+    ) -> ir.Value:
         kind = context.get_value_type(signature.return_type)
         if SYMBOL not in builder.module.globals:
             ir.GlobalVariable(builder.module, kind, SYMBOL)

@@ -10,17 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.checks import check_description
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile, read_urdf, robot_name, strip
-from roboaccord.engines.any_robot.reference import TreeReference
 from roboaccord.engines.factory import simulate_model
-from roboaccord.engines.model import EngineModel, JointFriction
+from roboaccord.engines.model import EngineModel
 from roboaccord.robots.controllers import Posture, Random, Sine
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.tree import TreeReference
 
 FAR = 1e9  # m; the stops of a slide that has none
 TIED = ("fixed", "planar")  # bases that a joint ties to the link world

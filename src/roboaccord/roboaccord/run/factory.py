@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.scenario.perturbation import Perturbations, of_engine
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator, check_simulator
 
 
 def make_simulator(
@@ -29,7 +29,7 @@ def make_simulator(
     if physics_step is not None:
         setup = setup.at_step(physics_step)
     if engine == "reference":
-        reference = setup.robot.reference(setup)
+        reference = check_simulator(setup.robot.reference(setup), setup.robot.name)
         reference.reset(setup.initial)
         return reference
     from roboaccord.engines.factory import make_engine

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from roboaccord.contract.checks import check_command, check_state, check_switches
 from roboaccord.contract.errors import AccordError, LockstepError
-from roboaccord.contract.interfaces import Controller, Inputs, Observer, Simulator
+from roboaccord.contract.interfaces import Controller, Inputs, Observer
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.timing import NANOSECONDS, count_steps, tick_time
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.inputs import Hold
 from roboaccord.run.motion import KeptMotion
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Silence, Watch, line_of, starting
+from roboaccord.simulators.base import Simulator
 
 UNWATCHED = Watch(math.inf)
 NO_INPUTS = Hold()

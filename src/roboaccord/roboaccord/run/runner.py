@@ -15,7 +15,7 @@ from pathlib import Path
 from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.interfaces import Inputs, Observer, Simulator
+from roboaccord.contract.interfaces import Inputs, Observer
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.parallel import check_address_space
 from roboaccord.run.factory import make_simulator
@@ -26,6 +26,7 @@ from roboaccord.run.motion import Motion
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
+from roboaccord.simulators.base import Simulator
 
 GROUP = "roboaccord.runners"
 SHARED_MEMORY = "/dev/shm"

@@ -6,8 +6,8 @@ import platform
 from collections.abc import Iterable
 
 from roboaccord.bag.topics import distribution_version
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 
 def versions(setup: Setup, simulators: Iterable[Simulator] = ()) -> dict[str, str]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Concatenate, TypeVar
 
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Json
+
+R = TypeVar("R")
+S = TypeVar("S")
 
 
-def check_keys(factory: Callable[..., Any], spec: Mapping[str, Any], key: str) -> None:
+def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) -> None:
     """Check keys and numbers against the signature of a factory, before anything is made.
 
     Raises:
@@ -24,13 +28,16 @@ def check_keys(factory: Callable[..., Any], spec: Mapping[str, Any], key: str) -
             raise AccordError(f"unknown key {key}.{name}{hint}")
         default = inspect.signature(factory).parameters[name].default
         number = isinstance(default, (int, float)) and not isinstance(default, bool)
-        if number and (isinstance(spec[name], bool) or not isinstance(spec[name], (int, float))):
-            raise AccordError(f"{key}.{name}: {spec[name]!r} is no number")
-        if number and not math.isfinite(spec[name]):
-            raise AccordError(f"{key}.{name}: {spec[name]} is no number")
+        value = spec[name]
+        if number and (isinstance(value, bool) or not isinstance(value, (int, float))):
+            raise AccordError(f"{key}.{name}: {value!r} is no number")
+        if isinstance(value, float) and number and not math.isfinite(value):
+            raise AccordError(f"{key}.{name}: {value} is no number")
 
 
-def build(factory: Callable[..., Any], setup: Any, spec: Mapping[str, Any], key: str) -> Any:
+def build(
+    factory: Callable[Concatenate[S, ...], R], setup: S, spec: Mapping[str, Json], key: str
+) -> R:
     """Call `factory(setup, **spec)` with keys and numbers checked against its signature.
 
     Raises:

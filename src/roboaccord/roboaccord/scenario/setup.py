@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from roboaccord.contract.contact import ContactPoint
-    from roboaccord.contract.interfaces import Controller, ForceLaw, Odometry, Simulator, Tally
+    from roboaccord.contract.interfaces import AnySimulator, Controller, ForceLaw, Odometry, Tally
     from roboaccord.contract.trajectory import Trajectory
     from roboaccord.description.solids import Faces
     from roboaccord.scenario.perturbation import Perturbations
@@ -110,11 +110,13 @@ class Robot:
         """Return what the efforts are clipped to (n,) [N m or N]."""
         raise NotImplementedError
 
-    def reference(self, setup: Setup) -> Simulator:
-        """Make the analytical simulator."""
+    def reference(self, setup: Setup) -> AnySimulator:
+        """Make the analytical simulator, which derives from `simulators.base.Simulator`."""
         raise NotImplementedError
 
-    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator | None:
+    def engine(
+        self, setup: Setup, engine: str, perturbations: Perturbations
+    ) -> AnySimulator | None:
         """Make the simulator of an engine, for a robot that is more than one model.
 
         None, the default, takes the description for all there is.
@@ -365,11 +367,13 @@ class Setup:
         law = spec.pop("law", "none")
         if law == "none":
             return None
-        laws = {**self.robot.friction_laws, **self.robot.contacts}
+        laws: dict[str, Callable[..., ForceLaw | Contact]] = {
+            **self.robot.friction_laws,
+            **self.robot.contacts,
+        }
         if law not in laws:
             raise AccordError(f"unknown friction law {law}{did_you_mean(law, ['none', *laws])}")
-        made: ForceLaw | Contact = build(laws[law], self, spec, "friction")
-        return made
+        return build(laws[law], self, spec, "friction")
 
 
 def robot_names() -> list[str]:

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from roboaccord.cli.check import problems_of_robot
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import STATE_ARRAYS, Command
 from roboaccord.crosscheck.acceleration import draw_states, relative
 from roboaccord.crosscheck.models import check_model
@@ -28,6 +27,7 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import scenario_names
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import GROUP, Robot, Setup, find_robot
+from roboaccord.simulators.base import Simulator
 from roboaccord.testing.support import (
     SEED,
     TICKS,

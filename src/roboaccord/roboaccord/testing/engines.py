@@ -167,12 +167,13 @@ class EngineConformance:
 
     def test_a_reset_leaves_nothing_behind(self, robot: str, setting: Any) -> None:
         """The same motion again, bit for bit."""
-        simulator, ends = self._simulator(robot, options={self.engine: setting}), []
-        for _ in range(2):
-            simulator.reset(start(robot))
-            ends.append(simulator.step(Command(0.1 * EFFORTS), 0.02))
+        simulator = self._simulator(robot, options={self.engine: setting})
+        simulator.reset(start(robot))
+        first = simulator.step(Command(0.1 * EFFORTS), 0.02)
+        simulator.reset(start(robot))
+        again = simulator.step(Command(0.1 * EFFORTS), 0.02)
         for name in STATE_ARRAYS:
-            np.testing.assert_array_equal(*(getattr(end, name) for end in ends), err_msg=name)
+            np.testing.assert_array_equal(getattr(again, name), getattr(first, name), err_msg=name)
 
     def test_efforts_are_clipped_to_their_limits(self, robot: str) -> None:
         """And reported as they act."""

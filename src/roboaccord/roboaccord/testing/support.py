@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, Simulator
+from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines import REFERENCE, spec
@@ -19,6 +19,7 @@ from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Robot, Setup, find_robot
+from roboaccord.simulators.base import Simulator
 
 TICKS = 5  # of a run
 SEED = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.surface import Surface
 from roboaccord.numerics.rotations import matrix_quaternion
 from roboaccord.view.scene import Scene
+
+if TYPE_CHECKING:
+    from viser import FrameHandle, MeshHandle, SceneApi
 
 Ghost = tuple[tuple[int, int, int], float]  # colour and opacity
 
@@ -34,12 +37,12 @@ class Figure:
         AccordError: if the description is broken, or has nothing that can be drawn.
     """
 
-    def __init__(self, scene: Any, path: str, urdf: str, ghost: Ghost | None = None) -> None:
+    def __init__(self, scene: SceneApi, path: str, urdf: str, ghost: Ghost | None = None) -> None:
         parsed = Scene.parse(urdf, convex=False)
         self.tree = parsed.tree
         self.meshes: list[tuple[int, Array, Index]] = []
         self._joints = tuple(joint.name for joint in self.tree.moving)
-        self.frames = dict[int, Any]()
+        self.frames: dict[int, FrameHandle] = {}
         for number, shape in enumerate(parsed.shapes):
             name = f"{path}/{self.tree.links[shape.link].name}"
             if shape.link not in self.frames:
@@ -68,7 +71,9 @@ class Figure:
         return np.concatenate([v @ rotations[i].T + origins[i] for i, v, _ in self.meshes])
 
 
-def add_surface(scene: Any, path: str, surface: Surface, ghost: Ghost | None = None) -> Any:
+def add_surface(
+    scene: SceneApi, path: str, surface: Surface, ghost: Ghost | None = None
+) -> MeshHandle:
     """Add a surface to viser's scene, and return its node."""
     colour, opacity = ghost or (tuple(round(255 * part) for part in surface.colour), None)
     return scene.add_mesh_simple(

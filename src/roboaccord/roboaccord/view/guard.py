@@ -6,6 +6,7 @@ each handshake and each frame passes here first.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import ipaddress
@@ -14,10 +15,9 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from websockets.asyncio import server as websocket_server
 from websockets.asyncio.server import ServerConnection
@@ -25,7 +25,13 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.view.inputs import clean
+from roboaccord.view.inputs import Controls, clean
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
+Answer: TypeAlias = Callable[[ServerConnection, Request], Response | None]
 
 LARGEST = 1 << 14  # bytes of a frame; the page's have less than 500
 MOST = 64  # connections at a time, with those that have not yet said who they are
@@ -35,14 +41,15 @@ REPLACED = threading.Lock()
 _log = logging.getLogger(__name__)
 
 
-def open_server(host: str, port: int) -> Any:
+def open_server(host: str, port: int) -> ViserServer:
     """Return a server of viser on an address, guarded.
 
     Raises:
         AccordError: if this viser does not let itself be guarded.
         ImportError: if it is not installed.
     """
-    viser: Any = import_module("viser")
+    import viser
+
     guard = Guard(host, f"viser-v{viser.__version__}")
     with REPLACED, contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
         serve = websocket_server.serve
@@ -75,18 +82,18 @@ class Guard:
         first = machine.partition(".")[0]
         self._names = {"localhost", host.lower(), machine, first, f"{first}.local"}
         self._protocol = protocol
-        self.controls: Mapping[str, Any] = {}
+        self.controls: Controls = {}
         self.is_used = False  # whether viser serves through it
         self._silent_until, self._untold = 0.0, 0
 
     def serve(
         self,
-        serve: Callable[..., Any],
-        handler: Callable[..., Any],
+        serve: Callable[..., websocket_server.serve],
+        handler: Handler,
         *where: Any,
-        process_request: Callable[..., Response | None] = lambda *_: None,
+        process_request: Answer = lambda *_: None,
         **options: Any,
-    ) -> Any:
+    ) -> websocket_server.serve:
         """Serve as websockets does, with checks before viser's functions."""
         self.is_used = True
         options |= {
@@ -122,7 +129,7 @@ class Guard:
         self._silent_until, self._untold = time.monotonic() + QUIET, 0
 
     def _answer(
-        self, answer: Callable[..., Response | None], connection: ServerConnection, request: Request
+        self, answer: Answer, connection: ServerConnection, request: Request
     ) -> Response | None:
         response = answer(connection, request)
         if reason := self.refusal(request.headers, is_socket=response is None):
@@ -132,7 +139,7 @@ class Guard:
             response.headers["Content-Security-Policy"] = "frame-ancestors 'self'"
         return response
 
-    async def _handle(self, handler: Callable[..., Any], connection: ServerConnection) -> None:
+    async def _handle(self, handler: Handler, connection: ServerConnection) -> None:
         if connection.subprotocol != self._protocol:  # viser would print a line for each
             self.tell("a page of another version of viser; load it anew")
             await connection.close(1002, f"this is {self._protocol}: load the page anew")
@@ -151,13 +158,13 @@ class _Connection(ServerConnection):
         super().__init__(*args, **options)
         self._guard = guard
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         if len(self.server.handlers) > MOST:
-            transport.abort()
+            self.transport.abort()
 
-    async def recv(self, decode: bool | None = None) -> Any:
-        while (frame := clean(await super().recv(decode), self._guard.controls)) is None:
+    async def recv(self, decode: bool | None = None) -> bytes:  # type: ignore[override]
+        while (frame := clean(await super().recv(decode=False), self._guard.controls)) is None:
             pass
         return frame
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 import numpy as np
 
+if TYPE_CHECKING:
+    from viser import GuiInputHandle
+
+Value: TypeAlias = bool | float | str | tuple[float, ...]
+Controls: TypeAlias = "Mapping[str, GuiInputHandle[Value]]"
+"""Viser's handles by identifier."""
+
 
 class _Value(msgspec.Struct):
-    value: bool | float | str | tuple[float, ...]
+    value: Value
 
 
 class GuiUpdateMessage(msgspec.Struct, tag=True):
@@ -37,7 +44,7 @@ class ViewerCameraMessage(msgspec.Struct, tag=True):
 _DECODER = msgspec.msgpack.Decoder(GuiUpdateMessage | ViewerCameraMessage)
 
 
-def clean(frame: Any, controls: Mapping[str, Any]) -> bytes | None:
+def clean(frame: bytes, controls: Controls) -> bytes | None:
     """Return a frame with its value within the limits of its control; None to leave it out.
 
     Args:
@@ -59,7 +66,7 @@ def clean(frame: Any, controls: Mapping[str, Any]) -> bytes | None:
     return msgspec.msgpack.encode(message)
 
 
-def allowed(control: Any, value: Any) -> Any:
+def allowed(control: GuiInputHandle[Value] | None, value: Value) -> Value | None:
     """Return a value within the limits of its control; None if the control takes none such."""
     if control is None or control.disabled:
         return None
@@ -72,4 +79,5 @@ def allowed(control: Any, value: Any) -> Any:
         return None
     if np.shape(value) != np.shape(control.value) or not np.isfinite(value).all():
         return None
-    return np.clip(value, low, high).tolist()
+    found: Value = np.clip(value, low, high).tolist()
+    return found

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roboaccord.bag.contact_markers import PERIOD, contact_finder
+from roboaccord.bag.contact_markers import PERIOD, Find, contact_finder
 from roboaccord.cdr.markers import contact_arrow
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.push import PushedSimulator
 from roboaccord.run.pace import Pace
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
+from roboaccord.simulators.base import Simulator
 from roboaccord.view.player import RATE, Player, add_controls, told
 from roboaccord.view.stage import HOST, PORT, Stage
+
+if TYPE_CHECKING:
+    from viser import GuiTextHandle
 
 PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
 PATH_MOST = 4000  # points of it; then every second one is left out
@@ -50,7 +53,7 @@ class StateDisplay:
         clock: the text of the page that has the time.
     """
 
-    def __init__(self, setup: Setup, stage: Stage, clock: Any) -> None:
+    def __init__(self, setup: Setup, stage: Stage, clock: GuiTextHandle) -> None:
         self._setup, self._stage, self._clock = setup, stage, clock
         self._path = list[Array]()
         self._time, self._drawn = 0.0, time.monotonic()
@@ -90,7 +93,7 @@ class LiveView:
     def __init__(self, setup: Setup, stage: Stage, speed: float = 1.0) -> None:
         self.stage, self._setup = stage, setup
         self._latest = setup.initial
-        self._find: Any = None
+        self._find: Find | None = None
         self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
         self._pace, self._until = Pace(setup.scenario.control_period, speed), 0.0
         self._folder = stage.server.gui.add_folder("simulation")

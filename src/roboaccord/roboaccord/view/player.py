@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.view.figure import Figure, Ghost
 from roboaccord.view.scene import Scene
 from roboaccord.view.stage import Stage
+
+if TYPE_CHECKING:
+    from viser import GuiApi, GuiCheckboxHandle, GuiSliderHandle, GuiTextHandle
 
 RATE = 30.0  # pictures a second
 SLOWEST, FASTEST = 0.05, 20.0  # of real time
@@ -164,8 +167,8 @@ class Player:
 
 
 def add_controls(
-    gui: Any, steps: Mapping[str, float], move: Callable[[float], None], speed: float
-) -> tuple[Any, Any, Any]:
+    gui: GuiApi, steps: Mapping[str, float], move: Callable[[float], None], speed: float
+) -> tuple[GuiCheckboxHandle, GuiSliderHandle[float], GuiTextHandle]:
     """Add play, step, speed and time to a page; return play, speed and the text of the time.
 
     Args:

@@ -11,7 +11,7 @@ import math
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from roboaccord.view.figure import Figure, Ghost, add_surface
 from roboaccord.view.ground import GROUND as GROUND_COLOUR
 from roboaccord.view.ground import LINE, TRACE
 from roboaccord.view.stance import ASIDE, AZIMUTH, ELEVATION, STEEP, VIEW
+
+if TYPE_CHECKING:
+    from viser import SceneNodeHandle
 
 PORT = 8080
 HOST = "127.0.0.1"  # this machine alone: who sees a view can also steer it
@@ -58,7 +61,7 @@ class Stage:
         try:
             from roboaccord.view.guard import open_server
 
-            self.server: Any = open_server(host, port)
+            self.server = open_server(host, port)
         except ImportError:
             raise AccordError(INSTALL) from None
         self._host = host
@@ -66,7 +69,7 @@ class Stage:
         scene.set_up_direction("+z")
         scene.configure_environment_map("warehouse", environment_intensity=DIM)
         self._world = scene.add_frame("/world", show_axes=False)
-        self.nodes: dict[str, Any] = {}
+        self.nodes: dict[str, SceneNodeHandle] = {}
         self._surfaces = {surface.name: surface for surface in surfaces}
         if not {WALL, TERRAIN} & self._surfaces.keys():
             self._add_grid("xy", ORIGIN)
@@ -168,16 +171,17 @@ class Stage:
         if name != GROUND:  # that is the grid's plane
             self.nodes[name] = add_surface(self.server.scene, f"/world/{name}", surface)
 
-    def _add_grid(self, plane: str, position: Array) -> None:
+    def _add_grid(self, plane: Literal["xy", "yz"], position: Array) -> None:
         self.nodes["grid"] = self.server.scene.add_grid(
             "/world/grid", plane=plane, position=position, cell_size=0.25, section_size=1.0,
-            cell_color=_darker(GROUND_COLOUR), section_color=tuple(LINE.astype(int).tolist()),
+            cell_color=_rgb(0.97 * GROUND_COLOUR), section_color=_rgb(LINE),
             infinite_grid=plane == "xy", width=12.0, height=4.0,
         )  # fmt: skip
 
 
-def _darker(colour: Array) -> tuple[int, ...]:
-    return tuple((0.97 * colour).astype(int).tolist())
+def _rgb(colour: Array) -> tuple[int, int, int]:
+    red, green, blue = colour.astype(int).tolist()
+    return red, green, blue
 
 
 def _check_host(host: str) -> None:

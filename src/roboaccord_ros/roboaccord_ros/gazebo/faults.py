@@ -16,11 +16,11 @@ import numpy as np
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, check_joint
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 POLE = 0.5
 K_P = (1.0 - POLE) ** 2

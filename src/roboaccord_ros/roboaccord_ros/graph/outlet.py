@@ -19,12 +19,12 @@ from roboaccord.cdr import (
     encode_surfaces,
 )
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.contract.shown import visible
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
+from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.transforms import TransformOutlet

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rclpy.node import Node
-from roboaccord.contract.interfaces import Observer, Simulator, Tally
+from roboaccord.contract.interfaces import Observer, Tally
 from roboaccord.contract.state import Command
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
+from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import Outlet, contact_markers

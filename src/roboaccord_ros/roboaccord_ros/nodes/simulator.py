@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rclpy.node import Node
-from roboaccord.contract.interfaces import Observer, Simulator
+from roboaccord.contract.interfaces import Observer
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph.faults import FaultInlet, declare_faults
 from roboaccord_ros.graph.parameters import declare, setup_of

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 
 from roboaccord.contract.checks import check_command
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.interfaces import Observer, Simulator, Tally
+from roboaccord.contract.interfaces import Observer, Tally
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.run.loop import advance
 from roboaccord.run.motion import Motion
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 
 class Stepper:

@@ -7,10 +7,10 @@ from functools import partial
 
 from rclpy.context import Context
 from rclpy.node import Node
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import Figures
 from roboaccord.run.runner import RunRequest, RunResult
+from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
 from roboaccord_ros.nodes.controller import ControllerShell

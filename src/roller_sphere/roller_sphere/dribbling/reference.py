@@ -15,16 +15,14 @@ as they go, and it rolls on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import roboaccord
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
-from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
 from roboaccord.numerics.rotations import (
     quaternion_matrix,
     quaternion_product,
@@ -32,6 +30,8 @@ from roboaccord.numerics.rotations import (
     yaw_matrix,
 )
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joint_faults import LOCK_INERTIA
 
 from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix
 from roller_sphere.dribbling.place import STROKE, holds, offsets
@@ -43,8 +43,8 @@ HOLDER_INERTIA = 1e-5  # kg m^2: likewise
 UP = np.array([0.0, 0.0, 1.0])
 
 
-class DribbleReference(JointFaults):
-    """Simulate the ball on the ground and the carrier that dribbles it (Simulator).
+class DribbleReference(Simulator):
+    """Simulate the ball on the ground and the carrier that dribbles it.
 
     Args:
         setup: robot and scenario.
@@ -56,9 +56,11 @@ class DribbleReference(JointFaults):
     order = 2
 
     def __init__(self, setup: Setup, friction: Friction) -> None:
+        super().__init__(
+            setup.joints, setup.effort_limits, setup.scenario.physics_step,
+            faults=setup.faults, hinges=setup.tree.hinges,
+        )  # fmt: skip
         p: RollerSphereParameters = setup.parameters
-        self.joints, self.effort_limits = setup.joints, setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
         self._parameters = p
         self._row = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
         self._along = np.stack([p.rig.normals, -p.rig.axes])
@@ -66,90 +68,69 @@ class DribbleReference(JointFaults):
         self._fixed = fixed_masses(p)
         self._friction = (friction.viscous, friction.dry / p.press_force, friction.slip_speed)
         self._turns = np.zeros((1, 5))
-        self._schedule(setup.faults, setup.tree)
-        self.reset(setup.initial)
-        self.step(Command(np.zeros(len(self.joints))), self.physics_step)  # compiles the kernels
-        self.reset(setup.initial)
+        self._warm_up(setup.initial)
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`; the ball's speed is that with which it rolls."""
-        self._heal(state.time)
+    def _start(self, state: RobotState) -> None:
+        """Begin at a state; the ball's speed is that with which it rolls."""
         p = self._parameters
         self._rates = rates_of(state)
         middle = state.q[2:4] - np.array([p.ball_ahead, 0.0])
-        self._place = np.array([*state.position[:2], *middle, state.q[4]])
+        self._places = np.array([*state.position[:2], *middle, state.q[4]])
         self._held = bool(holds(p, offsets(p, state.q, state.position)))
-        self._events: list[Event] = []
-        self._state = self._complete(state.time, state, state.orientation, state.q[:2])
-        return self._state
+        self._now = self._complete(state, state.orientation, state.q[:2])
 
-    def state(self) -> RobotState:
-        """Return the present state."""
-        return self._state
+    def _place(self, state: RobotState) -> None:
+        self._now, self._rates = state, rates_of(state)
 
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Advance by `duration` [s] under held efforts, clipped."""
-        count = count_steps(duration, self.physics_step, "control period over physics step")
-        effort = self._begin(command)
-        if len(self._turns) != count:
-            self._turns = np.zeros((count, 5))
+    def _read(self) -> RobotState:
+        return self._now
+
+    def _advance(self, command: Command, duration: float) -> None:
+        if len(self._turns) != self._steps:
+            self._turns = np.zeros((self._steps, 5))
         lost = advance(
             self._row, self._along, self._forces, self._fixed, self._friction,
-            np.concatenate([np.zeros(3), effort]), self._place, self._rates, self._held,
+            np.concatenate([np.zeros(3), self._effort]), self._places, self._rates, self._held,
             self.physics_step, self._turns,
         )  # fmt: skip
-        before, orientation = self._state, self._state.orientation
+        before, orientation = self._now, self._now.orientation
         if lost >= 0:
             self._held = False
             time = round(before.time + lost * self.physics_step, 9)
             self._events.append(Event(time, "ball_lost", "base_link"))
         for turn in self._turns:
             orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
-        time = round(before.time + duration, 9)  # free of the sum's round-off
         rollers = before.q[:2] + self._turns[:, 3:].sum(axis=0)
-        self._state = self._complete(time, replace(before, effort=effort), orientation, rollers)
-        return self._state
+        moved = replace(before, effort=self._effort)
+        self._now = self._complete(moved, orientation, rollers)
 
     def lock(self, joint: int, locked: bool) -> None:
         place = 3 + joint, 3 + joint
         self._fixed[place] = LOCK_INERTIA if locked else fixed_masses(self._parameters)[place]
 
-    def _continue_from(self, state: RobotState) -> None:
-        self._state, self._rates = state, rates_of(state)
-
-    def _tell(self, events: Sequence[Event]) -> None:
-        self._events += events
-
     def _response(self, state: RobotState, joint: int) -> Acceleration:
         """Return the change of the velocities by an impulse on a joint, the ball rolling."""
         M = mass_matrix(
-            self._row, self._along, self._forces, self._fixed, self._place, self._rates, self._held
+            self._row, self._along, self._forces, self._fixed, self._places, self._rates, self._held
         )
         change = np.linalg.solve(M, np.eye(RATES)[3 + joint])
         rolling = self._parameters.radius * np.array([change[1], -change[0], 0.0])
         return Acceleration(np.concatenate([rolling, change[:3]]), change[3:])
 
-    def _complete(
-        self, time: float, state: RobotState, orientation: Array, rollers: Array
-    ) -> RobotState:
-        p, y, place = self._parameters, self._rates, self._place
+    def _complete(self, state: RobotState, orientation: Array, rollers: Array) -> RobotState:
+        p, y, place = self._parameters, self._rates, self._places
         rotation = quaternion_matrix(orientation)
         velocity = p.radius * np.array([y[1], -y[0], 0.0])
         middle = place[2:4] + np.array([p.ball_ahead, 0.0])
         return replace(
             state,
-            time=time,
+            time=self._time,
             q=np.array([*rollers, *middle, place[4]]),
             qd=y[3:].copy(),
             position=np.array([*place[:2], p.radius]),
             orientation=orientation,
             twist=np.concatenate([velocity @ rotation, y[:3] @ rotation]),
         )
-
-    def take_events(self) -> Sequence[Event]:
-        """Return the loss of the ball, and the joints that failed, since the last call."""
-        events, self._events = self._events, []
-        return events
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         base = np.concatenate([-self._parameters.gravity * UP, np.zeros(3)])

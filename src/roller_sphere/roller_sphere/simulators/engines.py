@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.interfaces import Acceleration, Simulator
+from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
 from roboaccord.engines import preset
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.proxy import Proxy
 
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -70,8 +68,8 @@ def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbation
     return InBearing(simulator, setup)
 
 
-class InBearing:
-    """Add odometry to the ball in an engine's bearing (Simulator).
+class InBearing(Proxy):
+    """Add odometry to the ball in an engine's bearing.
 
     Args:
         simulator: the engine's.
@@ -79,58 +77,26 @@ class InBearing:
     """
 
     def __init__(self, simulator: EngineSimulator, setup: Setup) -> None:
-        self._simulator = simulator
+        super().__init__(simulator)
         self._odometry = RollingOdometry(setup.parameters.radius)
-        self._state = self._odometry.reset(setup.initial)
-        self.name, self.version, self.order = simulator.name, simulator.version, simulator.order
-        self.joints, self.effort_limits = simulator.joints, simulator.effort_limits
-        self.physics_step, self.armature = simulator.physics_step, simulator.armature
+        self._now = self._odometry.reset(setup.initial)
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`."""
-        inside = self._simulator.reset(state)
+    def _start(self, state: RobotState) -> None:
+        super()._start(state)
         self._odometry.reset(state)
-        self._state = self._odometry.follow(inside)
-        return self._state
+        self._now = self._odometry.follow(self._inner.state())
 
-    def state(self) -> RobotState:
-        """Return the present state."""
-        return self._state
+    def _advance(self, command: Command, duration: float) -> None:
+        super()._advance(command, duration)
+        self._now = self._odometry.follow(self._inner.state())
 
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Advance by `duration` [s] under a held command."""
-        self._state = self._odometry.follow(self._simulator.step(command, duration))
-        return self._state
+    def _read(self) -> RobotState:
+        return self._now
 
-    def fail(self, fault: Fault) -> None:
-        """Let a joint fail at the next control tick."""
-        self._simulator.fail(fault)
-
-    def take_events(self) -> Sequence[Event]:
-        """Return the events since the last call."""
-        return self._simulator.take_events()
-
-    def meter(self) -> None:
-        """Begin to measure energy losses in every physics step."""
-        self._simulator.meter()
-
-    def take_losses(self) -> Mapping[str, float]:
-        """Return the energy taken since the last call, by channel [J]."""
-        return self._simulator.take_losses()
-
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return the accelerations without contact or friction; the bearing stands still."""
-        found = self._simulator.acceleration(state, effort)
-        return Acceleration(np.concatenate([np.zeros(3), found.base[3:]]), found.joints)
+        found = self._inner.acceleration(state, effort)
+        return found and Acceleration(np.append(np.zeros(3), found.base[3:]), found.joints)
 
-    def parts(self) -> Sequence[EngineSimulator]:
-        """Return the engine's simulator."""
-        return (self._simulator,)
-
-    def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link that moves [kg]."""
-        return self._simulator.masses()
-
-    def mass_matrix(self, state: RobotState) -> Array:
-        """Return the mass matrix of the ball's angular velocity and the rollers' rates (5, 5)."""
-        return self._simulator.mass_matrix(state)
+    def contacts(self) -> None:
+        """Return nothing: the engine has them where the bearing stands, and not the odometry."""

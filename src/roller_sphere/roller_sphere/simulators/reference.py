@@ -12,19 +12,18 @@ second order for dry friction, and stable however stiff either is.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.timing import count_steps
-from roboaccord.contract.trajectory import Event
-from roboaccord.engines.joint_faults import LOCK_INERTIA, JointFaults
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joint_faults import LOCK_INERTIA
 
 from roller_sphere.model.contact import Friction
 from roller_sphere.model.odometry import RollingOdometry
@@ -88,8 +87,8 @@ def advance(G, mass, row, x, drive, step, count, turn):
         x += step * (vectors @ (phi1 * along)) / root
 
 
-class RollerSphereReference(JointFaults):
-    """Simulate the ball in its bearing and the rollers on it (Simulator).
+class RollerSphereReference(Simulator):
+    """Simulate the ball in its bearing and the rollers on it.
 
     Args:
         setup: robot and scenario.
@@ -107,74 +106,56 @@ class RollerSphereReference(JointFaults):
             raise AccordError(
                 f"base {setup.scenario.base}: the reference has the ball in a bearing"
             )
+        super().__init__(
+            setup.joints, setup.effort_limits, setup.scenario.physics_step,
+            faults=setup.faults, hinges=setup.tree.hinges,
+        )  # fmt: skip
         p: RollerSphereParameters = setup.parameters
-        self.joints, self.effort_limits = setup.joints, setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
         self._parameters, self._row = p, friction.row
         self._matrix = slip_matrix(p)
         self._mass = np.array([p.ball_inertia] * 3 + [p.roller_inertia] * 2)
         self._odometry = RollingOdometry(p.radius)
         self._turns = np.zeros((1, 5))
-        self._events = list[Event]()
-        self._schedule(setup.faults, setup.tree)
-        self.reset(setup.initial)
-        self.step(Command(np.zeros(2)), self.physics_step)  # compiles the kernels
-        self.reset(setup.initial)
+        self._warm_up(setup.initial)
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put ball and rollers in `state`."""
-        self._heal(state.time)
-        self._events.clear()
-        self._continue_from(self._odometry.reset(state))
-        return self._state
+    def _start(self, state: RobotState) -> None:
+        self._place(self._odometry.reset(state))
 
     def lock(self, joint: int, locked: bool) -> None:
         self._mass[3 + joint] = LOCK_INERTIA if locked else self._parameters.roller_inertia
 
-    def _continue_from(self, state: RobotState) -> None:
-        self._state = state
+    def _place(self, state: RobotState) -> None:
+        self._now = state
         spin = quaternion_matrix(state.orientation) @ state.twist[3:]
         self._rates = np.concatenate([spin, state.qd])
 
-    def _tell(self, events: Sequence[Event]) -> None:
-        self._events += events
+    def _read(self) -> RobotState:
+        return self._now
 
-    def state(self) -> RobotState:
-        """Return the present state."""
-        return self._state
-
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Advance by `duration` [s] under held efforts, clipped."""
-        count = count_steps(duration, self.physics_step, "control period over physics step")
-        effort = self._begin(command)
+    def _advance(self, command: Command, duration: float) -> None:
+        count = self._steps
         if len(self._turns) != count:
             self._turns = np.zeros((count, 5))
-        drive = np.concatenate([np.zeros(3), effort])
+        drive = np.concatenate([np.zeros(3), self._effort])
         advance(
             self._matrix, self._mass, self._row, self._rates, drive, self.physics_step, count,
             self._turns,
         )  # fmt: skip
-        before, orientation = self._state, self._state.orientation
+        before, orientation = self._now, self._now.orientation
         for turn in self._turns:
             orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
         rotation = quaternion_matrix(orientation)
-        self._state = self._odometry.follow(
+        self._now = self._odometry.follow(
             RobotState(
-                time=round(before.time + duration, 9),  # free of the sum's round-off
+                time=self._time,
                 q=before.q + self._turns[:, 3:].sum(axis=0),
                 qd=self._rates[3:].copy(),
-                effort=effort,
+                effort=self._effort,
                 position=before.position,
                 orientation=orientation,
                 twist=np.concatenate([np.zeros(3), self._rates[:3] @ rotation]),
             )
         )
-        return self._state
-
-    def take_events(self) -> Sequence[Event]:
-        """Return the joints that failed since the last call: the motion is smooth."""
-        events, self._events = self._events, []
-        return events
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         return Acceleration(np.zeros(6), effort / self._mass[3:])

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 from roboaccord.contract.contact import HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Simulator
 from roboaccord.engines import spec
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 from voxel_sphere.model.contact import GROUND, is_kinematic
 from voxel_sphere.simulators.scene import Scene

@@ -5,17 +5,16 @@ Inside it counts in voxels, outside in metres.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, check_joint
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 from voxel_sphere.model.contact import BALL, GROUND
 from voxel_sphere.model.parameters import VoxelSphereParameters
@@ -25,8 +24,8 @@ from voxel_sphere.simulators.reference import NO_JOINTS, VERSION, ball_state
 from voxel_sphere.simulators.scene import Scene
 
 
-class HeavyReference:
-    """Roll the heavy ball over the field of its terrain; it may slip and lift off (Simulator).
+class HeavyReference(Simulator):
+    """Roll the heavy ball over the field of its terrain; it may slip and lift off.
 
     Where its run ends, at the edge of the workspace say, it stays, and an event says why. Walls
     take all of the speed towards them, as they do in the engines.
@@ -43,8 +42,7 @@ class HeavyReference:
         scene: Scene = setup.terrain
         p: VoxelSphereParameters = setup.parameters
         assert setup.contact is not None
-        self.joints, self.effort_limits = setup.joints, setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
+        super().__init__(setup.joints, setup.effort_limits, setup.scenario.physics_step)
         self._voxel, self._p = scene.voxel, p
         self._mu = setup.contact.mu((BALL, GROUND))
         self._ground, self._walls = scene.fields
@@ -52,12 +50,10 @@ class HeavyReference:
             mass=p.mass, inertia=p.inertia / scene.voxel**2, gravity=p.gravity / scene.voxel,
             friction=self._mu, restitution=0.0,
         )  # fmt: skip
-        self.reset(setup.initial)
-        self.step(Command(NO_JOINTS), self.physics_step)  # compiles the kernels
-        self.reset(setup.initial)
+        self._warm_up(setup.initial)
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the ball in `state`, on the ground; it rolls, or slides if it is as fast as that."""
+    def _place(self, state: RobotState) -> None:
+        """Put the ball on the ground; it rolls, or slides if it is as fast as that."""
         rotation = quaternion_matrix(state.orientation)
         centre, speed = state.position / self._voxel, rotation @ state.twist[:3] / self._voxel
         spin = rotation @ state.twist[3:]
@@ -66,8 +62,7 @@ class HeavyReference:
             velocity=speed if self._slides(centre, speed, spin) else None,
             walls=self._walls, parameters=self._heavy, step=self.physics_step,
         )  # fmt: skip
-        self._start, self._told = state.time, 0
-        return self.state()
+        self._began = state.time
 
     def _slides(self, centre: Array, speed: Array, spin: Array) -> bool:
         """Return whether the contact slips by more than friction ends within a step."""
@@ -76,40 +71,30 @@ class HeavyReference:
         ends = self._mu * self._heavy.gravity * n[2] * (1.0 + 1.0 / p.inertia_ratio)
         return bool(np.linalg.norm(slip) > ends * self.physics_step)
 
-    def state(self) -> RobotState:
-        """Return the present state."""
+    def _read(self) -> RobotState:
         roller, runs = self._roller, self._roller.status == DONE
         speed = roller.velocity * self._voxel if runs else np.zeros(3)
         spin = roller.omega if runs else np.zeros(3)
-        time, centre = self._start + roller.time, roller.centre * self._voxel
-        return ball_state(time, centre, roller.orientation, speed, spin)
+        centre = roller.centre * self._voxel
+        return ball_state(self._time, centre, roller.orientation, speed, spin)
 
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Move for `duration` [s] under a held torque.
+    def _advance(self, command: Command, duration: float) -> None:
+        """Move under a held torque.
 
         Raises:
             AccordError: for a twist, which a heavy ball cannot be told, or a force.
         """
-        count_steps(duration, self.physics_step, "control period over physics step")
         if command.twist is not None:
             raise AccordError("friction.law is contact: the heavy ball takes a wrench, no twist")
         wrench = np.zeros(6) if command.wrench is None else command.wrench
         if np.any(wrench[:3]):
             raise AccordError("the heavy ball's reference takes torques, and no force")
+        known = len(self._roller.events)
         self._roller.advance(wrench[3:] / self._voxel**2, duration)
-        return self.state()
+        new = self._roller.events[known:]
+        self._events += [Event(self._began + e.time, e.kind, e.detail) for e in new]
 
-    def fail(self, fault: Fault) -> None:
-        """Refuse a fault: there is no joint."""
-        check_joint(fault, (), ())
-
-    def take_events(self) -> Sequence[Event]:
-        """Return slips, lift-offs, walls and the end of the run, since the last call."""
-        events = self._roller.events[self._told :]
-        self._told += len(events)
-        return [Event(self._start + e.time, e.kind, e.detail) for e in events]
-
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration:
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the accelerations without contact: it falls."""
         return Acceleration(np.array([0.0, 0.0, -self._p.gravity, 0.0, 0.0, 0.0]), NO_JOINTS)
 

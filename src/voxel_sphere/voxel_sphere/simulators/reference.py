@@ -5,18 +5,16 @@ Inside it counts in voxels, outside in metres.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, check_joint
-from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 from voxel_sphere.rolling.motion import Roller
 from voxel_sphere.rolling.path import DONE
@@ -32,14 +30,14 @@ def ball_state(
     """Return the state of a ball without joints.
 
     Args:
-        time: [s], rounded to be free of the round-off of a sum.
+        time: [s].
         centre, orientation: in the world (3,) [m], x y z w (4,).
         speed, spin: velocity of the centre (3,) [m/s] and angular velocity (3,) [rad/s], in the
             world; the twist has them in the axes of the ball.
     """
     rotation = quaternion_matrix(orientation)
     return RobotState(
-        time=round(time, 9),
+        time=time,
         q=NO_JOINTS,
         qd=NO_JOINTS,
         effort=NO_JOINTS,
@@ -49,8 +47,8 @@ def ball_state(
     )
 
 
-class RollingReference:
-    """Roll the kinematic ball over the field of its terrain (Simulator).
+class RollingReference(Simulator):
+    """Roll the kinematic ball over the field of its terrain.
 
     A command without a twist leaves it at rest. Where its run ends, at the edge of the workspace
     say, it stays, and an event says why.
@@ -65,58 +63,43 @@ class RollingReference:
 
     def __init__(self, setup: Setup) -> None:
         scene: Scene = setup.terrain
-        self.joints, self.effort_limits = setup.joints, setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
+        super().__init__(setup.joints, setup.effort_limits, setup.scenario.physics_step)
         self._voxel, self._mass = scene.voxel, float(setup.parameters.mass)
         self._ground, self._walls = scene.fields
-        self.reset(setup.initial)
-        self.step(Command(NO_JOINTS, twist=np.ones(6)), self.physics_step)  # compiles the kernels
-        self.reset(setup.initial)
+        self._warm_up(setup.initial, Command(NO_JOINTS, twist=np.ones(6)))
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the ball in `state`, on the ground; it has no speed of its own."""
+    def _place(self, state: RobotState) -> None:
+        """Put the ball on the ground; it has no speed of its own."""
         self._roller = Roller(
             self._ground, centre=state.position / self._voxel, orientation=state.orientation,
             walls=self._walls, step=self.physics_step,
         )  # fmt: skip
-        self._start, self._told = state.time, 0
+        self._began = state.time
         self._roller.take(quaternion_matrix(state.orientation) @ state.twist[3:])
-        return self.state()
 
-    def state(self) -> RobotState:
-        """Return the present state."""
+    def _read(self) -> RobotState:
         roller = self._roller
         spin = roller.omega if roller.status == DONE else np.zeros(3)
         speed = roller.field.radius * self._voxel * np.cross(spin, roller.normal)
-        time, centre = self._start + roller.time, roller.centre * self._voxel
-        return ball_state(time, centre, roller.orientation, speed, spin)
+        centre = roller.centre * self._voxel
+        return ball_state(self._time, centre, roller.orientation, speed, spin)
 
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Roll for `duration` [s] with the angular velocity of a command.
+    def _advance(self, command: Command, duration: float) -> None:
+        """Roll with the angular velocity of a command.
 
         Raises:
             AccordError: for a wrench, which a kinematic ball does not feel.
         """
-        count_steps(duration, self.physics_step, "control period over physics step")
         if command.wrench is not None:
             raise AccordError("friction.law is rolling: the kinematic ball takes no wrench")
         spin = np.zeros(3) if command.twist is None else command.twist[3:]
+        known = len(self._roller.events)
         self._roller.advance(spin, duration)
-        return self.state()
+        new = self._roller.events[known:]
+        self._events += [Event(self._began + e.time, e.kind, e.detail) for e in new]
 
-    def fail(self, fault: Fault) -> None:
-        """Refuse a fault: there is no joint."""
-        check_joint(fault, (), ())
-
-    def take_events(self) -> Sequence[Event]:
-        """Return walls, corners and the end of the run, since the last call."""
-        events = self._roller.events[self._told :]
-        self._told += len(events)
-        return [Event(self._start + e.time, e.kind, e.detail) for e in events]
-
-    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
+    def _accelerate(self, state: RobotState, effort: Array) -> None:
         """Return None: the ball is kinematic."""
-        return None
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of the ball [kg]."""

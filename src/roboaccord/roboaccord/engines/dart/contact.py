@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import dartpy
 
@@ -61,12 +61,19 @@ class DartContact:
     """
 
     def __init__(
-        self, world: Any, skeleton: Any, contact: Contact, turn: Array, scale: float
+        self,
+        world: dartpy.simulation.World,
+        skeleton: dartpy.dynamics.Skeleton,
+        contact: Contact,
+        turn: Array,
+        scale: float,
     ) -> None:
         self._world, self._turn, self._scale = world, turn, scale
         self._solver = world.getConstraintSolver()
         self._pairs = Pairs(contact)
-        self._detector: Callable[[], Any] = dartpy.collision.OdeCollisionDetector
+        self._detector: Callable[[], dartpy.collision.CollisionDetector] = (
+            dartpy.collision.OdeCollisionDetector
+        )
         if scale != 1.0:
             self._detector = dartpy.collision.BulletCollisionDetector
             _need_hulls(contact)
@@ -102,7 +109,7 @@ class DartContact:
         touches = self._world.getLastCollisionResult().getContacts()
         return [self._push(touch) for touch in touches]
 
-    def _push(self, touch: Any) -> Push:
+    def _push(self, touch: dartpy.collision.Contact) -> Push:
         # DART's normal points into its first body, and its force is what acts on that.
         return Push(
             (_body_name(touch.collisionObject1), _body_name(touch.collisionObject2)),
@@ -111,7 +118,7 @@ class DartContact:
             self._turn.T @ touch.force * self._scale,
         )
 
-    def _filter(self, bodies: list[Any]) -> None:
+    def _filter(self, bodies: list[dartpy.dynamics.BodyNode]) -> None:
         # The solver's own filter: dartpy gives its options as a copy, which takes no other.
         never = self._solver.getCollisionOption().collisionFilter
         for i, one in enumerate(bodies):
@@ -128,12 +135,12 @@ def _need_hulls(contact: Contact) -> None:
             )
 
 
-def _bodies(world: Any) -> list[Any]:
+def _bodies(world: dartpy.simulation.World) -> list[dartpy.dynamics.BodyNode]:
     skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
     return [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]
 
 
-def _cover(body: Any, contact: Contact) -> None:
+def _cover(body: dartpy.dynamics.BodyNode, contact: Contact) -> None:
     """Give the shapes of a body their friction and restitution."""
     for node in body.getShapeNodes():
         aspect = node.getDynamicsAspect()
@@ -144,5 +151,5 @@ def _cover(body: Any, contact: Contact) -> None:
             aspect.setRestitutionCoeff(math.sqrt(contact.restitution))
 
 
-def _body_name(collided: Any) -> str:
+def _body_name(collided: dartpy.collision.CollisionObject) -> str:
     return str(collided.getShapeFrame().asShapeNode().getBodyNodePtr().getName())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import dartpy
 import numpy as np
@@ -21,7 +20,7 @@ TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribu
 
 def stand_still(
     fixture: Fixture | MeshFixture | HeightField, turn: Array, scale: float = 1.0
-) -> Any:
+) -> dartpy.dynamics.Skeleton:
     """Return the skeleton of a fixture, in axes turned by `turn` (3, 3) from the world's.
 
     Its lengths are `scale` times as large.
@@ -48,7 +47,7 @@ def stand_still(
     return static
 
 
-def mesh_shape(fixture: MeshFixture, scale: float = 1.0) -> Any:
+def mesh_shape(fixture: MeshFixture, scale: float = 1.0) -> dartpy.dynamics.MeshShape:
     """Return the shape of a mesh, `scale` times as large.
 
     Raises:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import dartpy
 import numpy as np
 
@@ -17,7 +15,7 @@ from roboaccord.engines.dart.units import scale_description
 from roboaccord.engines.model import BASE_LINK, EngineModel
 
 
-def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> Any:
+def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynamics.Skeleton:
     """Return the skeleton of a model; a ball that floats in it hangs on nothing.
 
     Args:
@@ -46,7 +44,7 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> Any:
     return skeleton
 
 
-def _add_ball(skeleton: Any, ball: Ball, base: str, scale: float) -> None:
+def _add_ball(skeleton: dartpy.dynamics.Skeleton, ball: Ball, base: str, scale: float) -> None:
     """Add `base_link` to a skeleton, as a tree of its own."""
     if base == "ball":
         joint, body = skeleton.createBallJointAndBodyNodePair()
@@ -61,7 +59,7 @@ def _add_ball(skeleton: Any, ball: Ball, base: str, scale: float) -> None:
     node.createDynamicsAspect()
 
 
-def let_joints_be(skeleton: Any) -> None:
+def let_joints_be(skeleton: dartpy.dynamics.Skeleton) -> None:
     """Leave joints their stops, and take limits of velocity, damping and friction from them."""
     for joint in skeleton.getJoints():
         # DART enforces velocity limits and MuJoCo does not: alike means without.
@@ -74,14 +72,14 @@ def let_joints_be(skeleton: Any) -> None:
             joint.setCoulombFriction(i, 0.0)
 
 
-def remove_shapes(skeleton: Any) -> None:
+def remove_shapes(skeleton: dartpy.dynamics.Skeleton) -> None:
     """Take the shapes of a skeleton that touches nothing from DART's search for contacts."""
     for body in skeleton.getBodyNodes():
         for i in range(body.getNumShapeNodes()):
             body.getShapeNode(i).removeCollisionAspect()
 
 
-def turn_joint(joint: Any, turn: Array) -> None:
+def turn_joint(joint: dartpy.dynamics.Joint, turn: Array) -> None:
     """Turn a joint that hangs on the world into DART's axes."""
     pose = joint.getTransformFromParentBodyNode()
     turned = dartpy.math.Isometry3()
@@ -90,7 +88,9 @@ def turn_joint(joint: Any, turn: Array) -> None:
     joint.setTransformFromParentBodyNode(turned)
 
 
-def make_world(skeleton: Any, step: float, gravity: Array) -> Any:
+def make_world(
+    skeleton: dartpy.dynamics.Skeleton, step: float, gravity: Array
+) -> dartpy.simulation.World:
     """Return a world of one skeleton whose bodies stay awake.
 
     Asleep, after 0.5 s of rest, contact forces would read 0.

@@ -82,11 +82,10 @@ class DartSimulator(EngineSimulator):
             else None
         )
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`, and return the state as the engine has it."""
+    def _start(self, state: RobotState) -> None:
         if self._contact:
             self._contact.forget()
-        return super().reset(state)
+        super()._start(state)
 
     def lock(self, joint: int, locked: bool) -> None:
         skeleton = self._skeleton

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -19,7 +18,9 @@ CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
 IMPEDANCE_RATIO = 10.0  # of friction over normal impedance: what grips creeps less
 
 
-def collide(spec: Any, contact: Contact, contact_time: float, damping_ratio: float) -> None:
+def collide(
+    spec: mujoco.MjSpec, contact: Contact, contact_time: float, damping_ratio: float
+) -> None:
     """Add what stands still, and the pairs that can touch: all geometries of both bodies.
 
     A contact is a spring and a damper that cannot pull, so what hits it parts with `rebound` of
@@ -75,12 +76,12 @@ class MujocoContact:
         contact: whose pairs they are.
     """
 
-    def __init__(self, model: Any, contact: Contact) -> None:
+    def __init__(self, model: mujoco.MjModel, contact: Contact) -> None:
         self._model = model
         self._pairs = Pairs(contact)
         self._names = [model.body(body).name for body in model.geom_bodyid]
 
-    def points(self, data: Any) -> list[ContactPoint]:
+    def points(self, data: mujoco.MjData) -> list[ContactPoint]:
         """Return the contacts of the last step."""
         found, wrench = [], np.zeros(6)
         for i in range(data.ncon):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import mujoco
 import numpy as np
 
@@ -14,7 +12,7 @@ GEOMETRY = mujoco.mjtGeom
 BOTTOM = 0.1  # m: how far a height field goes on below its lowest point
 
 
-def stand_still(spec: Any, fixture: Fixture | MeshFixture | HeightField) -> None:
+def stand_still(spec: mujoco.MjSpec, fixture: Fixture | MeshFixture | HeightField) -> None:
     """Add a body with the one geometry of a fixture; it collides with nothing yet.
 
     Raises:
@@ -37,7 +35,9 @@ def stand_still(spec: Any, fixture: Fixture | MeshFixture | HeightField) -> None
         _add_heights(spec, body, fixture, apart)
 
 
-def _add_heights(spec: Any, body: Any, fixture: HeightField, apart: dict[str, int]) -> None:
+def _add_heights(
+    spec: mujoco.MjSpec, body: mujoco.MjsBody, fixture: HeightField, apart: dict[str, int]
+) -> None:
     """Add a height field, whose frame is in its middle, at its lowest height; rows are along y."""
     low = float(fixture.heights.min())
     span = max(float(np.ptp(fixture.heights)), 1e-6)

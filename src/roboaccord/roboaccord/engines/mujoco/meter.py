@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import mujoco
 import numpy as np
 
+from roboaccord.contract.state import Array
 from roboaccord.engines.meter import Losses
 
 WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}  # of the stages: Euler's, Runge-Kutta 4's
@@ -24,7 +23,7 @@ class ConstraintMeter:
         stages: of the integrator, 1 or 4.
     """
 
-    def __init__(self, model: Any, data: Any, *, stages: int) -> None:
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, stages: int) -> None:
         self._model, self._data = model, data
         self._weights = WEIGHTS[stages]
         self._stage = 0
@@ -59,7 +58,7 @@ class ConstraintMeter:
     def _add(self, weight: float) -> None:
         self._impulse += weight * self._model.opt.timestep * self._data.qfrc_constraint
 
-    def _by_row(self, mean: Any) -> Losses:
+    def _by_row(self, mean: Array) -> Losses:
         """Return the losses by kind of row; the first row of a contact is along its normal."""
         data = self._data
         rows = data.efc_J.reshape(data.nefc, self._model.nv)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -19,7 +18,7 @@ from roboaccord.numerics.rotations import matrix_quaternion
 PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files lose their folders
 
 
-def base_slices(model: Any, base: str) -> tuple[slice, slice]:
+def base_slices(model: mujoco.MjModel, base: str) -> tuple[slice, slice]:
     """Return the slices of the coordinates and the rates of `base_link`."""
     counts = {"fixed": (0, 0), "planar": (3, 3), "free": (7, 6), "ball": (4, 3)}[base]
     if base == "fixed":
@@ -32,7 +31,7 @@ def base_slices(model: Any, base: str) -> tuple[slice, slice]:
 
 def compile_model(
     model: EngineModel, tree: Tree, contact_time: float, damping_ratio: float = 1.0
-) -> Any:
+) -> mujoco.MjModel:
     """Return MuJoCo's model, every link kept and nothing colliding but the pairs of a contact.
 
     Contacts have the time constant `contact_time` [s], and a damping ratio.
@@ -75,7 +74,7 @@ def _with_files(urdf: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def _add_ball(spec: Any, ball: Ball, base: str) -> None:
+def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
     """Add `base_link` to a model."""
     # MuJoCo 4.0.0 sorts the moments of a body's `fullinertia`, and forgets to turn their axes.
     moments, axes = np.linalg.eigh(ball.inertia)

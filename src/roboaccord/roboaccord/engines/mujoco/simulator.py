@@ -13,7 +13,6 @@ from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.joint_faults import LOCK_INERTIA
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.contact import MujocoContact
@@ -35,6 +34,7 @@ from roboaccord.numerics.rotations import (
     yaw_matrix,
     yaw_quaternion,
 )
+from roboaccord.simulators.joint_faults import LOCK_INERTIA
 
 _log = logging.getLogger(__name__)
 

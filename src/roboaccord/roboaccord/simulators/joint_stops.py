@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event
+from roboaccord.description.tree import Tree
 from roboaccord.numerics.jit import kernel
 
 STOP_MARGIN = 1e-6  # rad: a joint this close to its limit is at its stop
@@ -53,6 +54,13 @@ class StopWatch:
         self._stopped, self._come = np.zeros((2, len(self._joints)), dtype=bool)
         self.nearest = float(np.minimum(-lower, upper).min(initial=np.inf)) - STOP_MARGIN
         self.any = False
+
+    @classmethod
+    def of(cls, tree: Tree, joints: Sequence[str]) -> StopWatch:
+        """Return what watches joints of a description."""
+        described = {joint.name: joint for joint in tree.moving}
+        lower = np.array([described[name].lower for name in joints])
+        return cls(joints, lower, np.array([described[name].upper for name in joints]))
 
     def reset(self, q: Array) -> None:
         """Begin at positions (n,); joints that are at their stops have not come to them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,16 +10,15 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.timing import count_steps
-from roboaccord.contract.trajectory import Event
 from roboaccord.contract.version import VERSION
-from roboaccord.engines.joint_faults import JointFaults
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joint_stops import StopWatch
 
 if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
 
 
-class JointSpaceReference(JointFaults):
+class JointSpaceReference(Simulator):
     """Simulate a robot on a fixed base by the equations of motion that a subclass writes.
 
     The joints have neither stops nor friction: one that comes to a stop of the description is an
@@ -35,24 +33,20 @@ class JointSpaceReference(JointFaults):
     """
 
     name = "reference"
+    version = f"roboaccord {VERSION}"
     order = 4
 
     def __init__(self, setup: Setup) -> None:
         if setup.scenario.base != "fixed":
             raise AccordError(f"base is {setup.scenario.base}; the {setup.robot.name} takes fixed")
-        self.version = f"roboaccord {VERSION}"
+        super().__init__(
+            setup.joints, setup.effort_limits, setup.scenario.physics_step,
+            faults=setup.faults, hinges=setup.tree.hinges,
+        )  # fmt: skip
         self.parameters: Any = setup.parameters
-        self.joints = setup.joints
-        self.effort_limits = setup.effort_limits
-        self.physics_step = setup.scenario.physics_step
-        self._state = setup.initial
-        self._schedule(setup.faults, setup.tree)
-        self._held, self._events = list[int](), list[Event]()
-        described = {joint.name: joint for joint in setup.tree.moving}
-        self._lower, self._upper = (
-            np.array([getattr(described[name], end) for name in self.joints])
-            for end in ("lower", "upper")
-        )
+        self._stops = StopWatch.of(setup.tree, self.joints)
+        self._held = list[int]()
+        self.reset(setup.initial)
 
     @abstractmethod
     def joint_accelerations(self, q: Array, qd: Array, effort: Array) -> Array:
@@ -64,44 +58,29 @@ class JointSpaceReference(JointFaults):
             effort: of the motors (n,) [N m].
         """
 
-    @abstractmethod
-    def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link [kg]."""
+    def lock(self, joint: int, locked: bool) -> None:
+        (self._held.append if locked else self._held.remove)(joint)
 
-    def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in `state`."""
-        self._heal(state.time)
-        self._events.clear()
-        self._state = RobotState(
-            state.time, np.array(state.q), np.array(state.qd), np.array(state.effort)
-        )
-        return self._state
+    def _place(self, state: RobotState) -> None:
+        self._y = np.array([state.q, state.qd])
 
-    def state(self) -> RobotState:
-        """Return the present state."""
-        return self._state
+    def _read(self) -> RobotState:
+        return RobotState(self._time, self._y[0].copy(), self._y[1].copy(), self._effort)
 
-    def step(self, command: Command, duration: float) -> RobotState:
-        """Advance by `duration` [s] under a held command, clipped to the effort limits.
+    def _advance(self, command: Command, duration: float) -> None:
+        for _ in range(self._steps):
+            self._y = self._rk4(self._y, self._effort)
 
-        Raises:
-            AccordError: if a joint comes to a stop.
-        """
-        steps = count_steps(duration, self.physics_step, "control period over physics step")
-        effort = self._begin(command)
-        y = np.array([self._state.q, self._state.qd])
-        for _ in range(steps):
-            y = self._step(y, effort)
-        time = round(self._state.time + duration, 9)  # free of the sum's round-off
-        for joint in np.flatnonzero((y[0] < self._lower) | (y[0] > self._upper)):
+    def _note(self, state: RobotState) -> None:
+        """Refuse a joint beyond its stop."""
+        stopped = self._stops.beyond(state.q)
+        if stopped:
             raise AccordError(
-                f"{self.joints[joint]} comes to its stop at t = {time:.6f} s, and the reference of "
+                f"{stopped} comes to its stop at t = {state.time:.6f} s, and the reference of "
                 "the robot has none: widen its limits, or make it continuous"
             )
-        self._state = RobotState(time, y[0].copy(), y[1].copy(), effort)
-        return self._state
 
-    def _step(self, y: Array, effort: Array) -> Array:
+    def _rk4(self, y: Array, effort: Array) -> Array:
         """Return positions and velocities (2, n) one physics step later."""
 
         def slope(y: Array) -> Array:
@@ -113,20 +92,6 @@ class JointSpaceReference(JointFaults):
         k3 = slope(y + 0.5 * h * k2)
         k4 = slope(y + h * k3)
         return y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-
-    def take_events(self) -> Sequence[Event]:
-        """Return the joints that failed since the last call: there are no stops to come to."""
-        events, self._events = self._events, []
-        return events
-
-    def lock(self, joint: int, locked: bool) -> None:
-        (self._held.append if locked else self._held.remove)(joint)
-
-    def _continue_from(self, state: RobotState) -> None:
-        self._state = state
-
-    def _tell(self, events: Sequence[Event]) -> None:
-        self._events += events
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         return Acceleration(np.zeros(6), self._held_accelerations(state.q, state.qd, effort))

@@ -22,7 +22,7 @@ class LossAccount:
     """Accumulate energy losses by channel [J].
 
     Args:
-        channels: that are measured; the others are not told.
+        channels: that are measured.
     """
 
     def __init__(self, *channels: str) -> None:
@@ -32,9 +32,14 @@ class LossAccount:
         """Note that a channel took `energy` [J]."""
         self._taken[channel] += energy
 
+    def clear(self) -> None:
+        """Begin anew."""
+        self._taken = dict.fromkeys(self._taken, 0.0)
+
     def take(self) -> Mapping[str, float]:
         """Return the losses by channel since the last call [J]."""
-        taken, self._taken = self._taken, dict.fromkeys(self._taken, 0.0)
+        taken = self._taken
+        self.clear()
         return taken
 
 

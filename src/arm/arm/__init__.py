@@ -1,0 +1,1 @@
+"""A pendulum on a stand."""

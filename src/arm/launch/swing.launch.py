@@ -1,0 +1,12 @@
+"""Let the arm swing.
+
+ros2 launch arm swing.launch.py sim:=dart
+"""
+
+from launch import LaunchDescription
+from roboaccord_ros.bringup import simulate_scenario
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Include the bring-up that all robots share; its arguments are this file's."""
+    return simulate_scenario("arm", "swing")

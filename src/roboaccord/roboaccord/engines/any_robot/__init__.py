@@ -1,1 +1,0 @@
-"""Reference of a robot that is a file."""

@@ -1,0 +1,283 @@
+"""Base class of all simulators: what none may forget is here, and its author writes the motion.
+
+When a joint freezes, an impulse of its lock takes its rate. With the mass matrix M, and J the
+joint's row of the unit matrix,
+
+    v+ = v - M^-1 J' (J M^-1 J')^-1 J v,        energy taken (J v)' (J M^-1 J')^-1 (J v) / 2
+
+which is the projection of v that is orthogonal in the metric of M: energy is never gained.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import final
+
+import numpy as np
+
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault
+from roboaccord.contract.interfaces import Acceleration, AnySimulator
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.timing import count_steps
+from roboaccord.contract.trajectory import Event
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.simulators.joint_faults import JointFaults, frozen, without_loose
+from roboaccord.simulators.losses import LossAccount
+
+
+class Simulator(ABC):
+    """Advance a robot in time with its own physics step.
+
+    A simulator writes `_place`, `_advance` and `_read`, `_accelerate` and `masses`; one whose
+    joints can freeze `lock`. It may write `_start` and `_note`, adds to `_events` and `_losses`,
+    and finds the efforts in force in `_effort` and the number of physics steps in `_steps`.
+
+    Args:
+        joints: their names, in the order of every array; n of them.
+        effort_limits: what efforts are clipped to (n,) [N m or N].
+        physics_step: [s].
+        faults: joints that fail, and when.
+        hinges: joints that can fail.
+
+    Attributes:
+        name, version: of the engine.
+        order: of convergence of the integrator in the physics step.
+        channels: of energy losses that it can measure.
+        armature: what rotors of the drives add to the inertia of the joints (n,) [kg m^2].
+    """
+
+    name: str
+    version: str
+    order: int
+    channels: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        joints: tuple[str, ...],
+        effort_limits: Array,
+        physics_step: float,
+        *,
+        faults: Sequence[Fault] = (),
+        hinges: Collection[str] = (),
+    ) -> None:
+        self.joints, self.effort_limits = joints, effort_limits
+        self.physics_step = physics_step
+        self.armature = np.zeros(len(joints))
+        self._faults = JointFaults(faults, joints, hinges)
+        self._losses, self._metered = LossAccount(*self.channels), False
+        self._events = list[Event]()
+        self._time, self._effort = 0.0, np.zeros(len(joints))  # of the state that `_read` returns
+        self._state: RobotState | None = None
+        self._period, self._steps = math.nan, 0
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a class that goes around what none may forget."""
+        for name in ("reset", "step", "state"):
+            if name in vars(cls):
+                raise TypeError(f"{cls.__name__}.{name}: write _place, _advance or _read instead")
+
+    @final
+    def reset(self, state: RobotState) -> RobotState:
+        """Put the robot in `state`, its joints healed; return the state as the simulator has it."""
+        for joint in frozen(self._faults.in_force):
+            self.lock(joint, False)
+        self._faults.restart(state.time)
+        self._events.clear()
+        self._losses.clear()
+        self._time, self._effort = state.time, np.array(state.effort)
+        self._start(state)
+        self._state = self._read()
+        return self._state
+
+    @final
+    def state(self) -> RobotState:
+        """Return the present state."""
+        if self._state is None:
+            self._state = self._read()
+        return self._state
+
+    @final
+    def step(self, command: Command, duration: float) -> RobotState:
+        """Advance by `duration` [s], a whole number of physics steps, under a held command.
+
+        Efforts are clipped to their limits, and 0 at loose joints.
+
+        Raises:
+            AccordError: for another duration, or a command that the simulator does not take.
+        """
+        if duration != self._period:
+            self._steps = count_steps(
+                duration, self.physics_step, "control period over physics step"
+            )
+            self._period = duration
+        effort = clip_efforts(command.effort, self.effort_limits)
+        if self._faults.possible:
+            self._act()
+            effort = without_loose(effort, self._faults.in_force)
+        self._time = round(self.state().time + duration, 9)  # free of the sum's round-off
+        self._effort = effort
+        self._advance(command, duration)
+        self._state = self._read()
+        self._note(self._state)
+        return self._state
+
+    def fail(self, fault: Fault) -> None:
+        """Let a joint fail at the next control tick.
+
+        Raises:
+            AccordError: for anything but a hinge, or an angle, which is for the start.
+        """
+        self._faults.ask(fault)
+
+    def take_events(self) -> Sequence[Event]:
+        """Return the events since the last call or reset, in order of time."""
+        if not self._events:
+            return ()
+        events = sorted(self._events, key=lambda event: event.time)
+        self._events.clear()
+        return events
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
+        """Return the accelerations without contact, friction or stops; None if kinematic.
+
+        The joints have failed that have at the time of the state.
+        """
+        if not self._faults.possible:
+            return self._accelerate(state, effort)
+        failed = self._faults.at(state.time)
+        held = frozen(failed)
+        qd = np.array(state.qd)
+        qd[held] = 0.0
+        with self._holding(held):
+            found = self._accelerate(replace(state, qd=qd), without_loose(effort, failed))
+        if found is None:
+            return None
+        joints = np.array(found.joints)
+        joints[held] = 0.0
+        return Acceleration(found.base, joints)
+
+    @abstractmethod
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link as the simulator has it [kg]."""
+
+    def contacts(self) -> Sequence[ContactPoint] | None:
+        """Return the contacts in force at the present state; None where they are not known."""
+        return None
+
+    def meter(self) -> None:
+        """Begin to measure losses by `channels`, which costs time and changes no motion."""
+        self._metered = True
+
+    def take_losses(self) -> Mapping[str, float]:
+        """Return the energy taken since the last call or reset, by channel of `channels` [J].
+
+        Nothing before `meter` was called.
+        """
+        return self._losses.take() if self._metered else {}
+
+    def parts(self) -> Sequence[Simulator]:
+        """Return the simulators of its models in an engine; none for equations of its own."""
+        return ()
+
+    def lock(self, joint: int, locked: bool) -> None:
+        """Hold a joint rigidly, or let go of it."""
+        raise AccordError(f"{self.name}: {self.joints[joint]} cannot be frozen here")
+
+    @abstractmethod
+    def _place(self, state: RobotState) -> None:
+        """Go on from a state, of the present time."""
+
+    @abstractmethod
+    def _advance(self, command: Command, duration: float) -> None:
+        """Move on from `state()` by a duration [s], under `_effort` and the rest of a command."""
+
+    @abstractmethod
+    def _read(self) -> RobotState:
+        """Return the present state, with `_time` and `_effort`."""
+
+    @abstractmethod
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
+        """Return the accelerations with the locks in force, without contact, friction or stops."""
+
+    def _start(self, state: RobotState) -> None:
+        """Begin at a state; what has a memory forgets it."""
+        self._place(state)
+
+    def _note(self, state: RobotState) -> None:  # noqa: B027 (most have nothing to note)
+        """Make events of the state after a step, or refuse it."""
+
+    def _warm_up(self, initial: RobotState, command: Command | None = None) -> None:
+        """Compile the kernels here, where nobody counts the time, and not in the first tick."""
+        self.reset(initial)
+        self.step(command or Command(np.zeros(len(self.joints))), self.physics_step)
+        self.reset(initial)
+
+    def _act(self) -> None:
+        """Bring into force what fails at the present tick."""
+        faults, time = self._faults, self.state().time
+        for joint, fault in faults.due(time):
+            impulse = energy = 0.0
+            if fault.kind == "frozen":
+                impulse, energy = self._freeze(joint)
+            elif joint in faults.in_force:
+                self.lock(joint, False)
+            if faults.is_news(fault):
+                kind, name = f"joint_{fault.kind}", self.joints[joint]
+                self._events.append(Event(time, kind, name, impulse, energy))
+
+    def _freeze(self, joint: int) -> tuple[float, float]:
+        """Lock a joint; return the size of the impulse [N m s], and the energy taken [J]."""
+        state = self.state()
+        rate = float(state.qd[joint])
+        if rate == 0.0:
+            self.lock(joint, True)
+            return 0.0, 0.0
+        change = self._response(state, joint)
+        impulse = -rate / float(change.joints[joint])
+        qd = state.qd + impulse * change.joints
+        qd[[joint, *frozen(self._faults.in_force)]] = 0.0
+        jump = impulse * change.base.reshape(2, 3)
+        twist = state.twist + (jump @ quaternion_matrix(state.orientation)).ravel()
+        self.lock(joint, True)
+        self._place(replace(state, qd=qd, twist=twist))
+        self._state = None
+        return abs(impulse), -0.5 * impulse * rate
+
+    def _response(self, state: RobotState, joint: int) -> Acceleration:
+        """Return the change of the velocities by an impulse of 1 N m s on a joint, M^-1 J'."""
+        unit = np.eye(len(self.joints))[joint]
+        up, down = (self._accelerate(state, sign * unit) for sign in (0.5, -0.5))
+        assert up and down  # a robot with hinges is dynamic
+        return Acceleration(up.base - down.base, up.joints - down.joints)
+
+    @contextmanager
+    def _holding(self, held: Sequence[int]) -> Iterator[None]:
+        """Hold some joints, and no others, for a while."""
+        now = frozen(self._faults.in_force)
+        changes = [(j, j in held) for j in {*now, *held} if (j in held) is not (j in now)]
+        for joint, locked in changes:
+            self.lock(joint, locked)
+        try:
+            yield
+        finally:
+            for joint, locked in changes:
+                self.lock(joint, not locked)
+
+
+def check_simulator(made: AnySimulator, robot: str) -> Simulator:
+    """Return what a robot has made.
+
+    Raises:
+        AccordError: where it does not derive from `Simulator`.
+    """
+    if not isinstance(made, Simulator):
+        kind = type(made).__name__
+        raise AccordError(f"robot {robot} makes a {kind}: derive it from roboaccord.Simulator")
+    return made

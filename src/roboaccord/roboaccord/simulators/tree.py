@@ -1,0 +1,95 @@
+"""Reference of any robot: articulated bodies, and the classical Runge-Kutta method of order 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.version import VERSION
+from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joint_stops import StopWatch
+
+
+class TreeReference(Simulator):
+    """Simulate a tree of links by its description alone, without contact.
+
+    A joint that comes to a stop is an error.
+
+    Args:
+        setup: robot and scenario.
+        friction: of the joints, or None.
+
+    Raises:
+        AccordError: for a link that moves and has no inertia.
+    """
+
+    name = "reference"
+    version = f"roboaccord {VERSION}"
+    order = 4
+
+    def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
+        super().__init__(
+            setup.joints, setup.effort_limits, setup.scenario.physics_step,
+            faults=setup.faults, hinges=setup.tree.hinges,
+        )  # fmt: skip
+        self.base, law = setup.scenario.base, friction
+        assert self.base != "ball"
+        braking = (law.viscous, law.constant, law.speed) if law else ()
+        gravity = setup.parameters.gravity
+        plain = setup.tree, self.joints, self.base, gravity
+        self._bare, self._dynamics = TreeDynamics(*plain), TreeDynamics(*plain, *braking)
+        self._masses = {link.name: link.mass for link in setup.tree.links}
+        self._stops = StopWatch.of(setup.tree, self.joints)
+        self.reset(setup.initial)
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link [kg]."""
+        return self._masses
+
+    def lock(self, joint: int, locked: bool) -> None:
+        for dynamics in (self._bare, self._dynamics):
+            dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
+
+    def _place(self, state: RobotState) -> None:
+        """Go on from a state; a base that does not move is where it is described."""
+        fixed = self.base == "fixed"
+        self._now = RobotState(state.time, state.q, state.qd, state.effort) if fixed else state
+
+    def _read(self) -> RobotState:
+        return self._now
+
+    def _advance(self, command: Command, duration: float) -> None:
+        if command.twist is not None or (command.wrench is not None and self.base == "fixed"):
+            raise AccordError("reference: it takes efforts, and wrenches on a base that moves")
+        before, n = self._now, len(self.joints)
+        turn = quaternion_matrix(before.orientation)
+        twist = turn_twist(turn, before.twist)
+        y = self._dynamics.state(before.q, before.qd, before.position, before.orientation, twist)
+        self._dynamics.advance(y, self._effort, self.physics_step, self._steps, command.wrench)
+        position, orientation, q, twist, qd = np.split(y, [3, 7, 7 + n, 13 + n])
+        back = quaternion_matrix(orientation)
+        own = np.concatenate([twist[:3] @ back, twist[3:] @ back])
+        self._now = RobotState(self._time, q, qd, self._effort, position, orientation, own)
+
+    def _note(self, state: RobotState) -> None:
+        """Refuse a joint beyond its stop."""
+        stopped = self._stops.beyond(state.q)
+        if stopped:
+            raise AccordError(
+                f"{stopped} comes to its stop at t = {state.time:.6f} s, and the reference "
+                "of a file has none: a shorter run, or --set parameters.stops=0 for all simulators"
+            )
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        turn = quaternion_matrix(state.orientation)
+        twist = turn_twist(turn, state.twist)
+        return self._bare.acceleration(state.q, state.qd, effort, state.position, turn, twist)
