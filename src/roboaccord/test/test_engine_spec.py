@@ -17,6 +17,7 @@ from roboaccord import engines
 from roboaccord.contract.errors import AccordError
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.spec import Available, EngineSpec, Missing, read_settings
+from roboaccord.run.software import libraries
 from roboaccord.testing.engines import model_of
 
 LIBRARIES = ("dartpy", "mujoco", "pydrake", "numpy")
@@ -89,6 +90,7 @@ def test_a_broken_package_hides_no_other(installed: list[EntryPoint]) -> None:
         with pytest.raises(AccordError) as refused:
             simulate_model(model_of("pendulums"), name)
         assert str(refused.value) == reason
+    assert all(libraries.__wrapped__())  # whose versions results depend on
 
 
 def test_an_unknown_engine_is_refused_with_a_hint() -> None:
