@@ -174,10 +174,10 @@ def test_the_energy_book_closes_with_a_freeze(engine: str) -> None:
     (event,) = [e for e in motion.events if e.kind == "joint_frozen"]
     assert event.energy > 0.01  # J
     book = energy_of(setup, engine, motion)
-    assert book["impacts"][-1] == pytest.approx(event.energy, rel=1e-12)
-    size = np.abs(np.diff(book["kinetic"])).sum()
+    assert book.impacts[-1] == pytest.approx(event.energy, rel=1e-12)
+    size = np.abs(np.diff(book.kinetic)).sum()
     # DART's steps are of the first order.
-    assert abs(book["rest"][-1]) < (1e-2 if engine == "dart" else 1e-6) * size
+    assert abs(book.rest[-1]) < (1e-2 if engine == "dart" else 1e-6) * size
 
 
 def test_the_snake_s_stops_hold_beside_a_lock() -> None:

@@ -8,14 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.cli import main as command_line
 from roboaccord.contract.errors import Terminated
-from roboaccord.scenario.watch import line_of
+from roboaccord.scenario.user_code import line_of
 
 pytest.importorskip("monkeybot")
 thorough = pytest.mark.thorough
@@ -50,6 +50,15 @@ def start(*words: str, work: str = "") -> subprocess.Popen[str]:
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+
+
+@contextmanager
+def at_work(work):
+    """Start a command in place of whose work a program is run, and wait for its first line."""
+    with start(work=work) as process:
+        assert process.stdout
+        process.stdout.readline()
+        yield process
 
 
 def end(process: subprocess.Popen[str], number: signal.Signals) -> None:
@@ -170,9 +179,7 @@ def test_a_signal_ends_native_code_that_hangs(number):
         "import ctypes; lock = ctypes.PyDLL(None).pthread_mutex_lock\n"
         "mutex = ctypes.create_string_buffer(64); lock(mutex); print(flush=True); lock(mutex)"
     )
-    with start(work=work) as process:
-        assert process.stdout
-        process.stdout.readline()
+    with at_work(work) as process:
         time.sleep(0.5)
         end(process, number)
 
@@ -184,9 +191,7 @@ def test_a_signal_that_a_callback_of_a_library_loses_is_given_again():
         "kind(lambda: (print(flush=True), time.sleep(1.0)))()\n"
         "time.sleep(60)"
     )
-    with start(work=work) as process:
-        assert process.stdout
-        process.stdout.readline()
+    with at_work(work) as process:
         end(process, signal.SIGINT)
 
 
@@ -205,9 +210,7 @@ def test_ctrl_c_that_is_a_regular_end_leaves_time_for_the_rest():
         "with regular(): print(flush=True); time.sleep(60)\n"
         "time.sleep(2.5); print('the result')"
     )
-    with start(work=work) as process:
-        assert process.stdout
-        process.stdout.readline()
+    with at_work(work) as process:
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=60) == ("the result\n", "")
     assert process.returncode == 0

@@ -105,7 +105,8 @@ def carry_out(group: str, commands: list[str], limit: float) -> list[Outcome]:
     """Run commands one after the other in a new folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for link in ("src", "worlds", "models"):
+        for link in ("src/roboaccord/test", "worlds", "models"):  # new-robot writes into src
+            (folder / link).parent.mkdir(parents=True, exist_ok=True)
             (folder / link).symlink_to(ROOT / link)
         return [_outcome(group, command, folder, limit) for command in commands]
 

@@ -22,7 +22,7 @@ setup(
         (f"share/{NAME}/config/teleop", glob("config/teleop/*.yaml")),
         (f"share/{NAME}/scenarios", glob("scenarios/*.yaml")),
     ],
-    # Below the next of numba, rosbags and xacro: of these, private parts are used.
+    # Below the next of numba, rosbags and xacro: of these, private parts are used (test_bounds).
     install_requires=[
         "jinja2>=3.1",
         "joblib>=1.5",

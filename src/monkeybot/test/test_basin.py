@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from monkeybot.gaits.gait import ENSEMBLE, evaluate
 from monkeybot.gaits.shipped import shipped_gait
-from monkeybot.stability.basin import basin, share_of
+from monkeybot.stability.basin import Draws, basin, share_of
 from monkeybot.stability.robustness import Disturbance, changed, robustness
 from monkeybot.stability.rollouts import walk
 from monkeybots import REPORT, oracle
@@ -27,7 +27,7 @@ def clocked():
 @pytest.fixture(scope="module")
 def wide(clocked):
     """Return a basin in which some starts come back and others do not."""
-    return basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, samples=200)
+    return basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, draws=Draws(200, 100))
 
 
 def test_disturbed_steps_are_the_lagrangians(clocked):
@@ -94,19 +94,19 @@ def test_who_goes_backwards_or_turns_the_elbow_round_is_lost(clocked):
 def test_threads_and_a_file_change_no_bit_and_the_seed_does(clocked, wide, tmp_path):
     for threads in (1, 3):
         again = basin(
-            clocked, REPORT, sd_angle=0.05, sd_rate=0.25, samples=200, threads=threads
+            clocked, REPORT, sd_angle=0.05, sd_rate=0.25, draws=Draws(200, 100), threads=threads
         )  # fmt: skip
         assert again.walks.final.tobytes() == wide.walks.final.tobytes()
-    other = basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, samples=200, seed=1)
+    other = basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, draws=Draws(200, 100, 1))
     assert not np.array_equal(other.starts, wide.starts)
     noise = Disturbance(jitter=1e-3, torque_error=0.01, parameter_error=1e-3)
     found = [
-        robustness(clocked, REPORT, noise, samples=12, steps=40, threads=threads)
+        robustness(clocked, REPORT, noise, draws=Draws(12, 40), threads=threads)
         for threads in (1, 4)
     ]
     for _ in range(2):  # the second time all is in the file
         with kept_in(ResultsFile(tmp_path / "walks.jsonl", "robust", {})):
-            found.append(robustness(clocked, REPORT, noise, samples=12, steps=40))
+            found.append(robustness(clocked, REPORT, noise, draws=Draws(12, 40)))
     assert len({one.walks.final.tobytes() for one in found}) == 1
 
 
@@ -118,12 +118,15 @@ def test_starts_are_spread_as_asked(clocked, wide):
 
 
 def test_small_disturbances_of_stable_gaits_fade_and_of_unstable_ones_do_not(clocked):
-    small = {"sd_angle": 1e-4, "sd_rate": 1e-3, "samples": 50}
-    assert basin(clocked, REPORT, **small).survived == 1.0
-    assert basin(shipped_gait("two_step", REPORT), REPORT, **small, steps=99).survived == 1.0
+    small, few = {"sd_angle": 1e-4, "sd_rate": 1e-3}, Draws(50, 100)
+    assert basin(clocked, REPORT, **small, draws=few).survived == 1.0
+    assert (
+        basin(shipped_gait("two_step", REPORT), REPORT, **small, draws=Draws(50, 99)).survived
+        == 1.0
+    )
     passive = shipped_gait("passive", REPORT)
     assert passive.spectral_radius > 1.0
-    assert basin(passive, REPORT, **small).survived == 0.0
+    assert basin(passive, REPORT, **small, draws=few).survived == 0.0
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 50), (7, 50), (887, 1000), (1000, 1000)])
@@ -139,7 +142,9 @@ def test_the_interval_is_wilsons(hits, n):
 
 @pytest.mark.parametrize("spread", ["uniform", "normal"])
 def test_the_clocked_gait_walks_500_steps_with_half_a_millisecond_of_jitter(clocked, spread):
-    found = robustness(clocked, REPORT, Disturbance(jitter=5e-4, spread=spread), steps=500)
+    found = robustness(
+        clocked, REPORT, Disturbance(jitter=5e-4, spread=spread), draws=Draws(100, 500)
+    )
     assert len(found.walks.cycles) == 100
     assert found.survived == 1.0
     assert (found.walks.cycles == 500).all()
@@ -156,7 +161,7 @@ def test_height_under_jitter_is_a_random_walk(clocked):
     never = walk(clocked, REPORT, clocked.start, 60, tolerance=1e-12)
     shift = (alone.way[0, 1] - never.way[0, 1]) / 1e-5
     noise = Disturbance(jitter=2e-4, spread="normal")
-    found = robustness(clocked, REPORT, noise, samples=200, steps=100)
+    found = robustness(clocked, REPORT, noise, draws=Draws(200, 100))
     expected = abs(shift) * 2e-4 * np.sqrt(100.0)
     assert found.rise_sd == pytest.approx(expected, rel=4.0 / np.sqrt(400.0) + 0.02)
 
@@ -164,14 +169,14 @@ def test_height_under_jitter_is_a_random_walk(clocked):
 def test_who_is_not_disturbed_rises_as_the_orbit_does():
     """Which is 12 mm a step, so that there is no rise over it."""
     climbing = shipped_gait("climbing", REPORT)
-    found = robustness(climbing, REPORT, Disturbance(), samples=2, steps=20)
+    found = robustness(climbing, REPORT, Disturbance(), draws=Draws(2, 20))
     assert found.walks.way[:, 1] == pytest.approx(20 * 0.012)
     assert found.rise == pytest.approx(0.0, abs=1e-8)
 
 
 def test_a_gait_that_changes_hands_by_its_state_heeds_no_jitter():
     level = shipped_gait("level", REPORT)
-    found = robustness(level, REPORT, Disturbance(jitter=0.01), samples=5, steps=20)
+    found = robustness(level, REPORT, Disturbance(jitter=0.01), draws=Draws(5, 20))
     assert found.survived == 1.0
     assert np.abs(found.walks.way[:, 1]).max() < 1e-9
 
@@ -196,13 +201,13 @@ def test_what_makes_no_sense_is_refused(clocked):
     with pytest.raises(AccordError, match="uniform or normal"):
         Disturbance(spread="wide")
     with pytest.raises(AccordError, match="steps is 0"):
-        basin(clocked, REPORT, sd_angle=0.0, sd_rate=0.0, steps=0)
+        basin(clocked, REPORT, sd_angle=0.0, sd_rate=0.0, draws=Draws(1000, 0))
 
 
 def test_the_commands_say_it(tmp_path, clocked):
     words = "monkeybot basin --gait clocked --sd-angle 0.05 --sd-rate 0.25 --samples 60 --json"
     said = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
-    found = basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, samples=60)
+    found = basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, draws=Draws(60, 100))
     assert (said["survived"], said["low"], said["high"]) == (
         found.survived, found.low, found.high,
     )  # fmt: skip

@@ -410,13 +410,13 @@ def test_the_cross_check_passes(short, tmp_path):
     for name in ENGINES:
         engine(short, name)
     result = run_crosscheck(short, ["reference", *ENGINES], refine=3, out=tmp_path)
-    assert result.passed, result.data["reasons"]
-    runs = result.data["trajectory"]
-    assert runs["dart"]["order"] == pytest.approx(1, abs=0.1)
-    assert runs["reference"]["error"] == [0.0, 0.0, 0.0] and runs["reference"]["order"] is None
-    assert all(check["max"] < 1e-8 for check in result.data["acceleration"].values())
-    assert all(check["relative"] < 1e-2 for check in result.data["one_step"].values())
-    assert {e["kind"] for e in result.data["events"]["dart"]} == {"magnet_on", "magnet_off"}
+    assert result.verdict == "pass", result.reasons
+    runs = result.trajectory
+    assert runs["dart"].order == pytest.approx(1, abs=0.1)
+    assert runs["reference"].error == [0.0, 0.0, 0.0] and runs["reference"].order is None
+    assert all(check.max < 1e-8 for check in result.acceleration.values())
+    assert all(check.relative < 1e-2 for check in result.one_step.values())
+    assert {event.kind for event in result.events["dart"]} == {"magnet_on", "magnet_off"}
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -426,11 +426,11 @@ def test_a_false_mass_is_found_and_named(short, tmp_path, name, link):
     engine(short, name)
     wrong = [Perturbation(name, "mass", 1.01, link)]
     result = run_crosscheck(short, [name], refine=3, out=tmp_path, perturbations=wrong)
-    levels = {level: found[name] for level, found in result.data["levels"].items()}
-    assert {found["outcome"] for found in levels.values()} == {"outside"}
-    first = levels["acceleration"]
-    assert (first["quantity"], first["where"]) == ("mass", link)
-    assert "+1 % off" in first["reason"] and "accelerations differ" in first["reason"]
+    levels = result.levels.checked()
+    assert {found[name].outcome for found in levels.values()} == {"outside"}
+    first = result.levels.acceleration[name]
+    assert (first.quantity, first.where) == ("mass", link)
+    assert "+1 % off" in first.reason and "accelerations differ" in first.reason
 
 
 @pytest.mark.parametrize("name", ENGINES)

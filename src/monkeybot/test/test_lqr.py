@@ -6,7 +6,7 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.shipped import shipped_gait
-from monkeybot.stability.basin import basin
+from monkeybot.stability.basin import Draws, basin
 from monkeybot.stability.lqr import (
     STATE_COST,
     TIME_COST,
@@ -25,7 +25,7 @@ from workspace import accord, succeed
 
 pytestmark = pytest.mark.thorough
 
-BESIDE = {"sd_angle": 0.005, "sd_rate": 0.025, "samples": 50, "steps": 300}
+BESIDE = {"sd_angle": 0.005, "sd_rate": 0.025, "draws": Draws(50, 300)}
 ROUNDED = Feedback(np.zeros((3, 4)), sample=1e-3)  # both times to 1 ms, and nothing else
 
 

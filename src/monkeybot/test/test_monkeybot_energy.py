@@ -25,7 +25,7 @@ def book(setup, engine):
         control_period=setup.scenario.control_period,
     )
     found = energy_of(setup, engine, run)
-    assert found["reason"] is None
+    assert found.reason is None
     return found, run
 
 
@@ -39,10 +39,10 @@ def test_a_grip_takes_what_a_plastic_impact_does(setup_with, engine):
     x, v = u[[4, 5, 0, 1]], u[[6, 7, 2, 3]]
     after, _ = lagrangian.impact(setup.parameters, x, v, "b")
     lost, kept = (lagrangian.kinetic_energy(setup.parameters, x, w) for w in (v, after))
-    taken = np.interp([run.time[at], run.time[at + 1]], found["time"], found["impacts"])
+    taken = np.interp([run.time[at], run.time[at + 1]], found.time, found.impacts)
     assert np.diff(taken) == pytest.approx([lost - kept], rel=1e-9)
-    assert found["impacts"][-1] == pytest.approx(lost - kept, rel=1e-9)
-    fell = -found["potential"].min()
+    assert found.impacts[-1] == pytest.approx(lost - kept, rel=1e-9)
+    fell = -found.potential.min()
     assert lost - kept > 0.05 * fell
 
 
@@ -50,13 +50,13 @@ def test_a_grip_takes_what_a_plastic_impact_does(setup_with, engine):
 def test_without_friction_the_book_closes(setup_with, engine, closed):
     """To what 1e-12 a step, and Runge-Kutta at 1 ms, leave of 100 J."""
     found, _ = book(setup_with(), engine)
-    assert np.abs(found["rest"]).max() < closed
-    assert np.abs(found["damping"]).max() == 0.0
+    assert np.abs(found.rest).max() < closed
+    assert np.abs(found.damping).max() == 0.0
 
 
 def test_darts_rest_falls_by_the_order_of_its_step(setup_with):
     steps = (1e-3, 5e-4)
-    rests = [book(setup_with(f"physics_step={h}"), "dart")[0]["rest"][-1] for h in steps]
+    rests = [book(setup_with(f"physics_step={h}"), "dart")[0].rest[-1] for h in steps]
     assert rests[0] / rests[1] == pytest.approx(2.0, rel=0.1)
 
 
@@ -67,7 +67,7 @@ def test_friction_of_hands_and_elbow_takes_what_is_missing(setup_with, engine):
     for step in (2e-3, 1e-3):
         setup = setup_with(ROUGH, f"physics_step={step}", f"control_period={step}")
         found, _ = book(setup, engine)
-        assert found["damping"][-1] > 5.0
-        rests.append(np.abs(found["rest"]).max())
+        assert found.damping[-1] > 5.0
+        rests.append(np.abs(found.rest).max())
     assert rests[1] < 1e-4
     assert rests[0] / rests[1] == pytest.approx(4.0, rel=0.3)

@@ -18,8 +18,8 @@ from roboaccord.simulators.base import Simulator
 from packbot.contact.contact_points import contact_points
 from packbot.contact.law import ClampContact, joint_clamp, normal
 from packbot.controllers.reach import ReachController
+from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.teleoperation import VelocityController
-from packbot.failures.controller import RecoveryController
 from packbot.hulls.environment import make_environment, stand_around
 from packbot.model.libraries import compiled
 from packbot.model.parameters import JOINTS, PackbotParameters

@@ -8,14 +8,14 @@ import pytest
 from drawn_figures import keep_figures
 from packbot.cli.detect import _draw
 from packbot.controllers.reach import ReachController
-from packbot.failures.detection_study import Bench, judge_trial, summary
-from packbot.failures.detector import Detector, detections
-from packbot.failures.filters import Prediction
-from packbot.failures.probing import Prober
-from packbot.failures.touching import Touching
+from packbot.detection.detector import Detector, detections
+from packbot.detection.filters import Prediction
+from packbot.detection.probing import Prober
+from packbot.detection.touching import Touching
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.simulators.reference import PackbotReference
+from packbot.source.detection import Bench, judge_trial, summary
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.scenario.files import load_scenario

@@ -8,7 +8,7 @@ import trimesh
 import yaml
 from packbot.hulls.bodies import make_bodies
 from packbot.hulls.body_files import read_shapes
-from packbot.hulls.hull_files import read_hull
+from packbot.hulls.environment import read_hull
 from packbot.hulls.shapes import box_corners, prism_corners, shape_vertices, write_shapes
 from packbot.hulls.solids import Hull, write_obj
 from roboaccord.contract.errors import AccordError

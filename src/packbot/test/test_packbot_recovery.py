@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from packbot.contact.clearance import Clearance
-from packbot.failures.arm import GAP, FailedArm
-from packbot.failures.equilibria import Equilibria, find_equilibria
-from packbot.failures.goals import EXACT, NEAR, Goals
-from packbot.failures.pictures import draw_equilibria
-from packbot.failures.reaching import clear_start, run_reach
-from packbot.failures.recovery import FailedPlanner, Recoverer
-from packbot.failures.roadmap import PACE, Roadmap
-from packbot.failures.studies import Attempt, Case, all_cases, counts, draw_targets
-from packbot.failures.workspace import _drawn, angles_of, kept, workspace
 from packbot.model.arm import Arm
 from packbot.model.kinematics import Kinematics
+from packbot.planning.equilibria import Equilibria, find_equilibria
+from packbot.planning.failed_arm import GAP, FailedArm
+from packbot.planning.goals import EXACT, NEAR, Goals
 from packbot.planning.reaching import MARGIN
+from packbot.planning.recovery import FailedPlanner, Recoverer
+from packbot.planning.roadmap import PACE, Roadmap
 from packbot.planning.sight import Sight
 from packbot.planning.tree import SearchTree
+from packbot.source.failure_figures import draw_equilibria
+from packbot.source.reaching import clear_start, run_reach
+from packbot.source.recovery import Attempt, Case, all_cases, counts, draw_targets
+from packbot.source.workspace import _drawn, angles_of, kept, workspace
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import Fault, parse_fault
@@ -102,7 +102,7 @@ def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
 def test_a_joint_that_lies_on_something_does_so_on_the_way_to_a_target(joint, other, monkeypatch):
     """A target that it has with another joint turned; hanging freely it is 0.1 m off."""
     for name in ("POSES", "PROPPED"):
-        monkeypatch.setattr(f"packbot.failures.goals.{name}", 2)
+        monkeypatch.setattr(f"packbot.planning.goals.{name}", 2)
     setup = load_setup("packbot", "reach")
     arm = FailedArm(setup, [Fault(joint, "loose")])
     tip, q = arm.kinematics.tip, arm.rest(setup.initial.q)
@@ -220,7 +220,7 @@ def test_the_nearest_point_to_a_target_out_of_reach_has_both_links_in_line_with_
 
 def test_what_a_failed_arm_explores_are_rests_that_its_active_joints_lead_to(monkeypatch):
     """Turret, shoulder and elbow1 lead there, elbow2 hangs or lies; camera and wrist stay."""
-    monkeypatch.setattr("packbot.failures.recovery.REACHES", 40)
+    monkeypatch.setattr("packbot.planning.recovery.REACHES", 40)
     setup = setup_of("elbow2=loose")
     arm = FailedArm(setup, setup.faults)
     start = arm.rest(setup.initial.q)
@@ -288,7 +288,7 @@ def test_a_planner_serves_the_same_failures_at_the_same_angles():
 
 def test_a_target_that_planner_and_roadmap_refuse_is_not_tried(monkeypatch):
     """Farther from the shoulder than the stretched arm is long, whatever ways there are."""
-    monkeypatch.setattr("packbot.failures.studies.Roadmap", functools.partial(Roadmap, nodes=60))
+    monkeypatch.setattr("packbot.source.recovery.Roadmap", functools.partial(Roadmap, nodes=60))
     attempt = Case(setup_of("elbow1=frozen:0.4"), "mujoco", np.array([0.9, 0.0, 0.6])).attempt
     assert attempt(3, np.array([2.1, 0.0, 1.2])) == Attempt(3, "out_of_reach", "out_of_reach")
 
@@ -614,8 +614,8 @@ def test_a_study_of_workspaces_goes_on_where_it_ended(figures, complaint, tmp_pa
 
 
 def test_recover_says_that_it_needs_mujoco(complaint, monkeypatch):
-    for module in ("studies", "roadmap"):
-        monkeypatch.delitem(sys.modules, f"packbot.failures.{module}", raising=False)
+    for module in ("source.recovery", "planning.roadmap"):
+        monkeypatch.delitem(sys.modules, f"packbot.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "mujoco", None)
     said = complaint("recover --fault elbow1=frozen:0.4 --targets 1".split())
     assert said == "accord: accord packbot recover needs mujoco; run: pip install mujoco"

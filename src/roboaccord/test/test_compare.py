@@ -17,6 +17,7 @@ from roboaccord.cli.bags import compare_command, export_command, recover_command
 from roboaccord.cli.command import add_command
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import to_json
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.rotations import rpy_quaternion
 from scipy.io import loadmat
@@ -44,7 +45,7 @@ def bags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_same_run_passes_with_zero_difference(bags: Path) -> None:
-    result = compare(bags / "a", [bags / "same", bags / "a"]).to_json()
+    result = to_json(compare(bags / "a", [bags / "same", bags / "a"]))
     assert result["verdict"] == "pass" and set(result) == {"verdict", "pairs"}
     for pair in result["pairs"]:
         assert set(pair) == {"bag", "duration", "signals"}

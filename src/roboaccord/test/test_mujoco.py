@@ -15,7 +15,6 @@ from scipy.integrate import solve_ivp
 
 pytest.importorskip("mujoco")
 
-from roboaccord.engines.mujoco.contact import rebound
 
 pytestmark = pytest.mark.thorough
 
@@ -43,6 +42,18 @@ def bounced(damping_ratio: float) -> float:
     )
     simulator.reset(state)
     return float(simulator.step(Command(np.zeros(0)), 20.0 * TIME).twist[2])
+
+
+def rebound(damping_ratio: float) -> float:
+    """Return the restitution of a contact of a damping ratio of 1 or more.
+
+    Where r'' + 2 zeta w r' + w^2 r = 0, r(0) = 0, cannot pull it ends at r'' = 0. With x > 1 the
+    ratio of both roots, r' is then x^((1 + x) / (1 - x)) of its first value, and e^-2 for x = 1.
+    """
+    if damping_ratio == 1.0:
+        return math.exp(-2.0)
+    x = (damping_ratio + math.sqrt(damping_ratio**2 - 1.0)) ** 2
+    return float(x ** ((1.0 + x) / (1.0 - x)))
 
 
 @pytest.mark.parametrize("damping_ratio", [1.0, 1.5, 3.0])

@@ -18,8 +18,9 @@ from isolated_jobs import end
 from roboaccord.cli.main import run
 from roboaccord.cli.parity import files_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.parity.collection import causes_of
+from roboaccord.crosscheck.parity.collection import Options, causes_of, examine_all
 from roboaccord.crosscheck.parity.compare import Reference
+from roboaccord.crosscheck.parity.result import Status
 from roboaccord.crosscheck.parity.robot import (
     Bench,
     examine,
@@ -157,20 +158,20 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
     tag, place, edit = FAULTS[fault]
     found = examine(bench(arm(), **{engine: change(arm(), tag, place, edit)}), engine)
     if fault == "mimic":  # never mixed in: the file has none, and the engine one, or drops it
-        assert found["status"] == "same"
-        assert found["acceleration"] < 1e-11
+        assert found.status is Status.SAME
+        assert found.acceleration < 1e-11
         if engine == "sdformat":  # whose converter drops it
-            assert not found["causes"]
+            assert not found.causes
             return
     where = "elbow" if fault == "duplicate joint name" else place
-    causes = [c for c in found["causes"] if (c["cause"], c["where"]) == (fault, where)]
-    assert (found["status"] == "same") == (fault == "mimic")
-    assert len(causes) == 1, found["causes"]
-    assert causes[0]["fix"]
+    causes = [c for c in found.causes if c.cause == fault and where in c.where]
+    assert (found.status is Status.SAME) == (fault == "mimic")
+    assert len(causes) == 1, found.causes
+    assert causes[0].fix
     if fault in ("inertial rotated", "mass", "axis flipped", "limit in degrees"):
-        assert [c["cause"] for c in found["causes"]] == [fault]
-        assert causes[0]["before"] > 1e-3
-        assert causes[0]["after"] < 1e-8
+        assert [c.cause for c in found.causes] == [fault]
+        assert causes[0].before > 1e-3
+        assert causes[0].after < 1e-8
 
 
 @pytest.mark.parametrize(("factor", "cause"), [(57.3, "limit in degrees"), (57.2, "limits")])
@@ -183,7 +184,7 @@ def test_degrees_of_an_engine_are_told_from_other_limits(factor: float, cause: s
         return change(arm(), "joint", "elbow", limits)
 
     found = examine(bench(limited(1.0), dart=limited(factor)), "dart")
-    assert [(c["cause"], c["where"]) for c in found["causes"]] == [(cause, "elbow")]
+    assert [(c.cause, c.where) for c in found.causes] == [(cause, ("elbow",))]
 
 
 @pytest.mark.parametrize("engine", reader_names())
@@ -193,11 +194,11 @@ def test_sound_robot_is_read_alike(engine: str) -> None:
     text = arm().replace('axis xyz="0 1 0"', 'axis xyz="0 3 4"')
     for base in ("free", "fixed"):
         found = examine(Bench(bench(text).file, base), engine)  # type: ignore[arg-type]
-        named = [cause["cause"] for cause in found["causes"]]
-        assert found["status"] == "same"
+        named = [cause.cause for cause in found.causes]
+        assert found.status is Status.SAME
         assert named == (["welded root"] if (engine, base) == ("mujoco", "fixed") else [])
-        assert found["acceleration"] < 1e-11
-        assert list(found["order"]) == list(JOINTS)
+        assert found.acceleration < 1e-11
+        assert found.order == tuple(JOINTS)
 
 
 ROTOR = """<transmission name="drive"><type>transmission_interface/SimpleTransmission</type>
@@ -215,15 +216,15 @@ def test_what_is_kept_apart(engine: str) -> None:
     urdf = arm().replace("</robot>", ROTOR)
     urdf = urdf.replace('<link name="fore">', f'<link name="fore">{shapes}')
     found = examine(bench(urdf), engine)
-    assert found["status"] == "same"
-    assert set(found["apart"]) == ({"armature", "effort"} if engine == "drake" else set())
+    assert found.status is Status.SAME
+    assert set(found.apart.joints) == ({"armature", "effort"} if engine == "drake" else set())
     if engine == "drake":  # which limits what has a transmission: the reflected inertia is N^2 J
-        assert found["apart"]["armature"] == {"elbow": [0.0, pytest.approx(0.25)]}
-        assert "elbow" not in found["apart"]["effort"]
-    assert load_shipped(bench(urdf), engine, "default")["geometry"] == {}
+        assert found.apart.joints["armature"] == {"elbow": (0.0, pytest.approx(0.25))}
+        assert "elbow" not in found.apart.joints["effort"]
+    assert load_shipped(bench(urdf), engine, "default").geometry == {}
     capsule = urdf.replace('<sphere radius="0.1"/>', '<capsule radius="0.1" length="0.2"/>')
-    lost = {} if engine in ("mujoco", "drake") else {"capsule": [1, 0]}  # as these versions do
-    assert load_shipped(bench(capsule), engine, "default")["geometry"] == lost
+    lost = {} if engine in ("mujoco", "drake") else {"capsule": (1, 0)}  # as these versions do
+    assert load_shipped(bench(capsule), engine, "default").geometry == lost
 
 
 def test_mesh_in_millimetres_is_named(tmp_path: Path) -> None:
@@ -257,9 +258,9 @@ def test_ten_real_robots(name: str) -> None:
     robot = Bench(read_urdf(DATA / f"{name}.urdf"))
     for engine in installed():
         found = examine(robot, engine)
-        causes = {c["cause"] for c in found["causes"] if c["before"] or c["after"]} - {"mimic"}
+        causes = {c.cause for c in found.causes if c.before or c.after} - {"mimic"}
         assert causes == ({TEN[name][engine]} if engine in TEN[name] else set()), engine
-        assert (found["status"] == "same") == (engine not in TEN[name])
+        assert (found.status is Status.SAME) == (engine not in TEN[name])
 
 
 @pytest.mark.parametrize("name", TEN)
@@ -277,7 +278,7 @@ def test_repair_keeps_the_robot(name: str, tmp_path: Path) -> None:
     )
     assert 0.0 <= heavier < 1e-4
     if causes == set(TEN[name].values()):
-        assert {examine(Bench(mended), engine)["status"] for engine in installed()} == {"same"}
+        assert {examine(Bench(mended), engine).status for engine in installed()} == {Status.SAME}
 
 
 def test_nearest_physical_inertia() -> None:
@@ -331,9 +332,9 @@ def test_trap_is_as_the_page_says(title: str) -> None:
     said = dict(zip(engines, cells, strict=True))
     for engine in installed():
         found = examine(robot, engine)
-        causes = {c["cause"] for c in found["causes"] if c["cause"] != "joint order"}
+        causes = {c.cause for c in found.causes if c.cause != "joint order"}
         status, _, cause = said[engine].partition(": ")
-        assert (found["status"], causes) == (status, {cause} if cause else set()), engine
+        assert (found.status, causes) == (status, {cause} if cause else set()), engine
 
 
 def test_refusal_of_dart_says_why(capfd: pytest.CaptureFixture[str]) -> None:
@@ -372,7 +373,8 @@ def test_an_engine_that_does_not_answer_is_undecided(
     assert found["shipped"]["status"] == "undecided"
     assert data["counts"]["mujoco"] | {"undecided": 1, "refused": 0} == data["counts"]["mujoco"]
     assert [c["fix"] for c in found["causes"]] == ["no answer in 0 s"]
-    assert causes_of(data["robots"][0]) == set()
+    files = files_of(f"{DATA}/TwoDofs.urdf", {})
+    assert causes_of(examine_all(files, {"mujoco": ""}, Options())[0]) == set()
     assert ET.parse(tmp_path / "j.xml").find("testsuite/testcase/skipped") is not None
 
 
@@ -439,7 +441,7 @@ def test_axis_without_a_direction_is_refused(
 def test_robot_of_ours() -> None:
     """An installed robot is named as in every command."""
     snake = files_of("snake", {})[0]
-    assert {examine(Bench(snake), engine)["status"] for engine in installed()} == {"same"}
+    assert {examine(Bench(snake), engine).status for engine in installed()} == {Status.SAME}
 
 
 COLLECTION = sorted(Path(sys.prefix).glob("lib/*/site-packages/*/share/example-robot-data/robots"))

@@ -103,7 +103,7 @@ def test_errors_of_a_model_are_named_with_link_or_joint(
 def test_gravity_of_another_size_is_named(snake: Setup, engine: str) -> None:
     (found,) = compared(snake, Perturbation(engine, "gravity", 1.001)).differences
     assert (found.quantity, found.where) == ("gravity", "")
-    assert found.size == pytest.approx(1e-3)
+    assert found.error == pytest.approx(1e-3)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.crosscheck.convergence import Job, run_job
 from roboaccord.crosscheck.extrapolation import observed_order
+from roboaccord.crosscheck.runs import Job, run_job
 from roboaccord.engines import engine_names
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product
 from roboaccord.scenario.files import make_scenario

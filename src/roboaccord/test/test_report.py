@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -9,14 +11,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.report import render_report, write_report
+from roboaccord.contract.outcome import Finding, Levels, outside
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.acceleration import AccelerationCheck
+from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.differences import Difference
+from roboaccord.crosscheck.energy import EnergyBook, NoBook
+from roboaccord.crosscheck.models import ModelCheck
+from roboaccord.crosscheck.noise import Noise
+from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.report import Report
+from roboaccord.report import render_report
 from roboaccord.report.curves import POINTS, colour_of, thin_peaks
 from roboaccord.report.energy import book_figure, book_rows
-from roboaccord.report.figures import figures_of
+from roboaccord.report.figures import figures_of, signals_of
 from roboaccord.report.plots import Plot, render_plots
-from roboaccord.report.signals import signals_of
-from roboaccord.report.tables import levels_of
+from roboaccord.report.tables import metric_rows, tables_of
+from roboaccord.scenario.scenario import Tolerances
 
 SECTIONS = [
     "verdict",
@@ -48,105 +59,84 @@ def motion(offset: float = 0.0, samples: int = 4001) -> Trajectory:
     )
 
 
-def finding(outcome: str, reason: str = "") -> dict[str, str]:
-    return {"outcome": outcome, "reason": reason, "quantity": "", "where": ""}
-
-
-def findings() -> dict[str, Any]:
-    time = np.linspace(0.0, 4.0, 4001).tolist()
-    ramp = [1e-6 * t for t in time]
-    runs = {
-        "dt": [1e-3, 5e-4],
-        "error": [2e-3, 1e-3],
-        "order": 1.0,
-        "expected_order": 1,
-        "floor": 1e-12,
-        "left": 1e-9,
-        "bound": 1e-8,
-        "where": "x of a_link",
-        "time": time,
-        "distance": {"0.001": ramp, "0.0005": ramp},
-    }
-    channels = {"friction": ramp, "damping": ramp, "stops": ramp, "impacts": ramp}
-    energy = {
-        "time": time,
-        "kinetic": [2.0 + t for t in time],
-        "net_work": [10.0 * t for t in time],
-        "potential": [-1.5 * t for t in time],
-        **channels,
-        "stops": [4.5 * t for t in time],
-        "rest": [6.0 * t for t in time],
-        "how": {**dict.fromkeys(channels, "measured by dart"), "impacts": "not measured"},
-        "reason": None,
-    }
-    return {
-        "robot": "arm",
-        "scenario": "swing",
-        "verdict": "fail",
-        "reasons": ["dart: accelerations differ by 0.01 relative, allowed 1e-08 </script>"],
-        "levels": {
-            "acceleration": {"dart": finding("outside", "mass of a_link is +1 % off")},
-            "one_step": {"dart": finding("within")},
-            "trajectory": {"dart": finding("excused", "it rebounds")},
+def findings() -> Report:
+    """Return a report as a check makes it, with figures that are made up."""
+    time = np.linspace(0.0, 4.0, 4001)
+    ramp = 1e-6 * time
+    runs = ConvergenceCheck(
+        dt=[1e-3, 5e-4],
+        error=[2e-3, 1e-3],
+        order=1.0,
+        expected_order=1,
+        floor=1e-12,
+        left=1e-9,
+        bound=1e-8,
+        where="x of a_link",
+        since=None,
+        time=time,
+        distance={"0.001": ramp, "0.0005": ramp},
+        range=1.0,
+    )
+    channels = dict.fromkeys(("friction", "damping", "stops", "impacts"), "measured by dart")
+    energy = EnergyBook(
+        time=time,
+        kinetic=2.0 + time,
+        net_work=10.0 * time,
+        potential=-1.5 * time,
+        friction=ramp,
+        damping=ramp,
+        stops=4.5 * time,
+        impacts=ramp,
+        rest=6.0 * time,
+        how={**channels, "impacts": "not measured"},
+        reason=None,
+    )
+    found = [
+        outside("acceleration", "dart", "mass of a_link is +1 % off"),
+        Finding("one_step", "dart", "within"),
+        Finding("trajectory", "dart", "excused", "it rebounds"),
+    ]
+    mass = Difference("mass", "a_link", 0.01, 1e-6, "+1 % off")
+    return Report(
+        robot="arm",
+        scenario="swing",
+        verdict="fail",
+        reasons=["dart: accelerations differ by 0.01 relative, allowed 1e-08 </script>"],
+        remarks=[],
+        levels=Levels.of(found),
+        excused=1,
+        judged=4.0,
+        duration=8.0,
+        engines=["reference", "dart"],
+        seed=7,
+        friction={"law": "ellipse", "mu_along": 0.1},
+        versions={"reference": "1.0", "dart": "6.20"},
+        acceleration={"dart": AccelerationCheck(0.01, 100)},
+        masses={"dart": ModelCheck(1.01, 1.0, (mass,))},
+        one_step={
+            "dart": OneStepCheck(
+                1e-6, 1e-5, 0.01, 0.0, time, ramp, order=1.0, left=1e-9, bound=1e-8, floor=1e-12
+            )
         },
-        "excused": 1,
-        "judged": 4.0,
-        "duration": 8.0,
-        "engines": ["reference", "dart"],
-        "seed": 7,
-        "friction": {"law": "ellipse", "mu_along": 0.1},
-        "versions": {"reference": "1.0", "dart": "6.20"},
-        "command": "accord crosscheck arm swing",
-        "acceleration": {"dart": {"max": 0.01, "states": 100, "reason": None}},
-        "masses": {
-            "dart": {
-                "total": 1.01,
-                "reference": 1.0,
-                "differences": [{"quantity": "mass", "where": "a_link", "text": "+1 % off"}],
-            }
-        },
-        "one_step": {
-            "dart": {
-                "rms": 1e-6,
-                "max": 1e-5,
-                "relative": 0.01,
-                "order": 1.0,
-                "left": 1e-9,
-                "bound": 1e-8,
-                "floor": 1e-12,
-                "unit": "rad/s",
-                "time": time,
-                "error": ramp,
-            }
-        },
-        "trajectory": {"reference": {**runs, "order": None}, "dart": runs},
-        "noise": {
-            "reference": {"floor": 2e-15, "rate": None, "horizon": None},
-            "dart": {"floor": 3e-3, "rate": 7.5, "horizon": 3.125},
-        },
-        "energy": {"reference": energy, "dart": energy},
-        "tolerances": {
-            "acceleration": 1e-8,
-            "mass": 1e-6,
-            "one_step": 0.05,
-            "one_step_order": 0.3,
-            "order": 0.1,
-            "trajectory": {},
-        },
-        "metrics": {"reference": {"work": 2.0, "ratio": None}, "dart": {"work": 2.2, "ratio": 1.0}},
-        "events": {
-            "reference": [],
-            "dart": [{"time": 0.5, "kind": "impact", "subject": "elbow", "impulse": 0.1}],
-        },
-    }
+        trajectory={"reference": replace(runs, order=None), "dart": runs},
+        noise={"reference": Noise(2e-15, None, None), "dart": Noise(3e-3, 7.5, 3.125)},
+        statistics={},
+        not_compared=None,
+        tolerances=Tolerances(one_step=0.05),
+        metrics={"reference": {"work": 2.0, "ratio": math.nan}, "dart": {"work": 2.2, "ratio": 1}},
+        events={"reference": (), "dart": (Event(0.5, "impact", "elbow", 0.1),)},
+        command="accord crosscheck arm swing",
+        perturbations=[],
+        energy={"reference": energy, "dart": energy},
+        trajectories={"reference": motion(), "dart": motion(1e-3)},
+    )
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(findings(), {"reference": motion(), "dart": motion(1e-3)}, path)
-    assert path.stat().st_size < 8e6
-    return path.read_text(encoding="utf-8")
+def page() -> str:
+    page = render_report(findings())
+    assert len(page.encode()) < 8e6
+    return page
 
 
 class Loads(HTMLParser):
@@ -190,16 +180,16 @@ def test_says_what_to_repeat_and_with_what(page: str) -> None:
 
 
 def test_marks_follow_the_judgement() -> None:
-    acceleration, model, one_step, trajectory, _ = levels_of(findings())
-    outcomes = [level.rows[0][2] for level in (acceleration, model, one_step)]
+    acceleration, model, one_step, trajectory, _ = tables_of(findings())
+    outcomes = [level.rows[0].outcome for level in (acceleration, model, one_step)]
     assert outcomes == ["outside", "outside", "within"]
-    assert [row[2] for row in trajectory.rows] == ["", "excused"]
+    assert [row.outcome for row in trajectory.rows] == ["", "excused"]
 
 
 def test_the_horizon_is_said(page: str) -> None:
-    noise = levels_of(findings())[-1]
+    noise = tables_of(findings())[-1]
     cells = [["2e-12 mm", "–", "the end"], ["3 mm", "7.5 1/s", "t = 3.125 s"]]
-    assert [row[1] for row in noise.rows] == cells
+    assert [row.cells for row in noise.rows] == cells
     assert "agree until" in page
 
 
@@ -210,31 +200,47 @@ def test_the_head_says_the_verdict_and_what_was_judged(page: str) -> None:
 
 
 def test_a_kinematic_reference_says_so() -> None:
-    result = findings()
-    result["acceleration"]["dart"] = {"max": None, "states": 0, "reason": "it is kinematic"}
-    level = levels_of(result)[0]
-    assert "it is kinematic" in level.rows[0][1][0]
+    still = {"dart": AccelerationCheck(None, 0, "it is kinematic")}
+    level = tables_of(replace(findings(), acceleration=still))[0]
+    assert "it is kinematic" in level.rows[0].cells[0]
 
 
 def test_the_book_has_each_item_at_the_end_and_its_share_of_what_went_in() -> None:
     """In went 40 J of work and 6 J of potential energy; the kinetic energy rose from 2 to 6 J."""
-    books = findings()["energy"]
+    books = findings().energy
     (_, cells, how), _ = book_rows(books)
     assert cells[:3] == ["40 (87 %)", "4 (8.7 %)", "-6 (-13 %)"]
     assert cells[5:] == ["18 (39 %)", "–", "24 (52 %)"]
     assert how == "friction, damping, stops: measured by dart; impacts: not measured"
-    figure = book_figure(books)
+    figure: Any = book_figure({e: b for e, b in books.items() if isinstance(b, EnergyBook)})
     slopes = {(c["yaxis"], c["name"]): c["y"][-1] / c["x"][-1] for c in figure["data"]}
     assert slopes["y2", "stops"] == pytest.approx(4.5)
     assert slopes["y", "kinetic"] == pytest.approx(1.0)  # its change
 
 
 def test_kinematic_motion_has_no_book() -> None:
-    result = findings()
-    result["energy"] = {e: {"reason": "kinematic: no energy book"} for e in result["engines"]}
-    runs = {"reference": motion(), "dart": motion(1e-3)}
-    assert "plot-book" not in render_report(result, runs)
-    assert "kinematic: no energy book" in render_report(result, runs)
+    page = render_report(replace(findings(), energy={"reference": NoBook(), "dart": NoBook()}))
+    assert "plot-book" not in page
+    assert "kinematic: no energy book" in page
+
+
+def test_json_has_the_keys_and_the_units_of_the_fields() -> None:
+    """The short one and the whole; NaN is null, and the path of the page is the command's."""
+    short, whole = findings().to_json(), findings().summary()
+    assert set(whole) > set(short) and "trajectories" not in whole
+    json.dumps([short, whole], allow_nan=False)
+    levels: Any = short["levels"]
+    assert levels["trajectory"]["dart"]["reason"] == "it rebounds"
+    assert set(levels) == {"acceleration", "one_step", "trajectory"}
+    steps: Any = whole["one_step"]
+    assert steps["dart"]["unit"] == "rad/s"
+    metrics: Any = whole["metrics"]
+    assert metrics["reference"]["ratio"] is None
+    assert metric_rows(findings().metrics)[1][2:] == ["–", "1"]
+
+
+def test_without_engines_the_report_says_so() -> None:
+    assert "no engine" in replace(findings(), verdict=None).describe()
 
 
 def test_thinning_keeps_the_peak() -> None:
@@ -246,8 +252,8 @@ def test_thinning_keeps_the_peak() -> None:
 
 
 def test_an_engine_keeps_its_colour_and_axes_have_units() -> None:
-    runs = {"reference": motion(), "dart": motion(1e-3)}
-    for figure in figures_of(findings(), runs).values():
+    figures: dict[str, Any] = {**figures_of(findings())}
+    for figure in figures.values():
         for curve in figure["data"]:
             if curve["name"].startswith("dart"):
                 assert curve["line"]["color"] == colour_of("dart", ["reference", "dart"])
@@ -257,15 +263,16 @@ def test_an_engine_keeps_its_colour_and_axes_have_units() -> None:
 
 def test_orientation_shows_the_turns_that_there_are() -> None:
     """A base that rolls more than a turn has a roll without jumps; others have yaw alone."""
-    still = signals_of({"reference": motion()}, ["reference"])["groups"]["base orientation"]
-    assert list(still["signals"]) == ["yaw"]
+    still: Any = signals_of({"reference": motion()}, ["reference"])["groups"]
+    assert list(still["base orientation"]["signals"]) == ["yaw"]
     angle = 2.0 * np.linspace(0.0, 4.0, 4001)
     none = np.zeros_like(angle)
     orientation = np.column_stack([np.sin(angle / 2), none, none, np.cos(angle / 2)])
     rolling = replace(motion(), orientation=orientation)
-    turns = signals_of({"reference": rolling}, ["reference"])["groups"]["base orientation"]
-    assert list(turns["signals"]) == ["roll", "yaw"]
-    assert turns["signals"]["roll"]["value"]["reference"][-1] == pytest.approx(7.99, abs=0.02)
+    groups: Any = signals_of({"reference": rolling}, ["reference"])["groups"]
+    turns = groups["base orientation"]["signals"]
+    assert list(turns) == ["roll", "yaw"]
+    assert turns["roll"]["value"]["reference"][-1] == pytest.approx(7.99, abs=0.02)
 
 
 def test_a_page_of_plots_stands_alone_and_escapes_what_it_is_given() -> None:

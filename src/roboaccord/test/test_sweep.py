@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from roboaccord.crosscheck.chaotic import compare_cells, judge_statistics, unjudged
+from roboaccord.crosscheck.chaotic import compare_cells
+from roboaccord.crosscheck.verdict import judge_seeds
 from roboaccord.numerics.statistics import median_difference, share_probability, statistics_of
 from roboaccord.report.sweep import dots_figure, render_sweep
 from roboaccord.run.sweep import Cell
@@ -48,9 +49,8 @@ def test_shares_are_compared_by_fishers_test() -> None:
     spec = StatisticsSpec(figure="speed", seeds=20)
     reference = cell([-1.0] * 20, "reference")
     mixed = cell([-1.0] * 13 + [1.0] * 7)
-    assert "35 % of the runs have speed above 0" in judge_statistics(
-        compare_cells(reference, mixed, spec, {})
-    )
+    found = judge_seeds("dart", compare_cells(reference, mixed, spec, {}))
+    assert found.outcome == "outside" and "35 % of the runs have speed above 0" in found.reason
 
 
 def test_an_interval_holds_the_true_mean_as_often_as_it_says() -> None:
@@ -65,14 +65,17 @@ def test_the_verdict_fails_beyond_the_allowance_and_for_runs_without_a_value() -
     reference = cell([0.9, 1.0, 1.1, 1.0], "reference")
     spec = StatisticsSpec(figure="speed", seeds=4, allowance=0.1)
     near, far = cell([1.0, 1.1, 1.2, 1.1]), cell([2.0, 2.1, 1.9, 2.0])
-    assert not judge_statistics(compare_cells(reference, near, spec, {}))
-    assert "median speed differs" in judge_statistics(compare_cells(reference, far, spec, {}))
+    assert judge_seeds("dart", compare_cells(reference, near, spec, {})).outcome == "within"
+    found = judge_seeds("dart", compare_cells(reference, far, spec, {}))
+    assert found.outcome == "outside" and "median speed differs" in found.reason
     strict = StatisticsSpec(figure="speed", seeds=4)
     tight = cell([1.3, 1.31, 1.3, 1.31])
-    assert judge_statistics(compare_cells(reference, tight, strict, {}))
+    assert judge_seeds("dart", compare_cells(reference, tight, strict, {})).outcome == "outside"
     lost = cell([1.0, 1.0, 1.0], failures={3: "dart diverged at t = 1 s"})
-    assert "1 runs have no speed" in judge_statistics(compare_cells(reference, lost, spec, {}))
-    assert not judge_statistics(compare_cells(reference, reference, spec, {}))
+    found = judge_seeds("dart", compare_cells(reference, lost, spec, {}))
+    assert found.outcome == "outside" and "1 runs have no speed" in found.reason
+    itself = judge_seeds("reference", compare_cells(reference, reference, spec, {}))
+    assert itself.outcome == "not_judged"  # nothing to compare
 
 
 def test_medians_may_differ_by_what_the_step_moves_them_and_must_be_known() -> None:
@@ -80,14 +83,17 @@ def test_medians_may_differ_by_what_the_step_moves_them_and_must_be_known() -> N
     strict = StatisticsSpec(figure="speed", seeds=4)
     reference = cell([0.99, 1.0, 1.01, 1.0], "reference")
     other = cell([1.29, 1.3, 1.31, 1.3])
-    assert "differs" in judge_statistics(compare_cells(reference, other, strict, {"dart": -0.2}))
+    found = judge_seeds("dart", compare_cells(reference, other, strict, {"dart": -0.2}))
+    assert found.outcome == "outside" and "differs" in found.reason
     moved = compare_cells(reference, other, strict, {"dart": -0.2, "reference": 0.1})
     assert moved.allowance == pytest.approx(0.3)
-    assert not judge_statistics(moved)
+    assert judge_seeds("dart", moved).outcome == "within"
     still = compare_cells(reference, cell([1.0, 1.0, 1.0, 1.01]), strict, {"dart": 0.6})
-    assert "take more seeds or a smaller step" in unjudged(still)
     wild = compare_cells(reference, cell([-1.0, 2.0, -1.0, 3.0]), strict, {})
-    assert "take more seeds or a smaller step" in unjudged(wild)
+    for check in (still, wild):
+        found = judge_seeds("dart", check)
+        assert found.outcome == "not_judged"
+        assert "take more seeds or a smaller step" in found.reason
 
 
 def test_the_page_of_a_sweep_stands_alone_and_names_runs_without_a_value() -> None:

@@ -19,10 +19,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-from launch import LaunchContext, LaunchDescription
+from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     EmitEvent,
@@ -38,6 +37,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from roboaccord_ros.plan.arguments import ARGUMENTS
+from roboaccord_ros.process import Process, Value
 from roboaccord_ros.run.claim import claim_names
 
 PACKAGE = "roboaccord_ros"
@@ -78,7 +78,7 @@ def simulate_scenario(robot: str = "", scenario: str = "") -> LaunchDescription:
     )
 
 
-def start_planned(context: LaunchContext, fixed: dict[str, str]) -> list[Any]:
+def start_planned(context: LaunchContext, fixed: dict[str, str]) -> list[Action]:
     """Return the actions that the planner makes of the launch arguments.
 
     Args:
@@ -107,7 +107,9 @@ def start_planned(context: LaunchContext, fixed: dict[str, str]) -> list[Any]:
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it says nothing"]
         raise RuntimeError(lines[-1].removeprefix("error: "))
-    return BringUp(python, json.loads(done.stdout.splitlines()[-1]), claim).start()
+    plan = json.loads(done.stdout.splitlines()[-1])
+    processes = [Process(**process) for process in plan.pop("processes")]
+    return BringUp(python, processes, claim, **plan).start()
 
 
 def refuse_unknown(context: LaunchContext, known: list[str]) -> None:
@@ -187,69 +189,77 @@ class BringUp:
 
     Args:
         python: of the workspace.
-        plan: as `python -m roboaccord_ros.plan` prints it.
+        processes: of the plan, as are
+        namespace, messages: as `python -m roboaccord_ros.plan` prints them.
         claim: on the names of the run, which is kept.
     """
 
-    def __init__(self, python: str, plan: dict[str, Any], claim: socket.socket) -> None:
-        self._python, self._plan, self._claim = python, plan, claim
-        self._actions: dict[str, Any] = {}
-        self._left = {p["name"]: p["meaning"] for p in plan["processes"]}
+    def __init__(
+        self,
+        python: str,
+        processes: Sequence[Process],
+        claim: socket.socket,
+        *,
+        namespace: str,
+        messages: Sequence[str],
+    ) -> None:
+        self._python, self._processes, self._claim = python, processes, claim
+        self._namespace, self._messages = namespace, messages
+        self._actions: dict[str, ExecuteProcess] = {}
+        self._left = {p.name: p.meaning for p in processes}
         self._over, self._differs, self._failed = False, False, False
         self._outcome = "the launch was interrupted"
 
-    def start(self) -> list[Any]:
+    def start(self) -> list[Action]:
         """Return what is to be done at once."""
         # The launch service hears of Ctrl-C by a descriptor. A KeyboardInterrupt in its own code as
         # well could lose a process, for which it would wait for ever.
         signal.signal(signal.SIGINT, lambda *_: None)
-        messages = [LogInfo(msg=message) for message in self._plan["messages"]]
+        messages = [LogInfo(msg=message) for message in self._messages]
         return [*messages, *self._after("")]
 
-    def _after(self, name: str) -> list[Any]:
+    def _after(self, name: str) -> list[Action]:
         """Return the processes that may start after the good end of another."""
-        ready = [p for p in self._plan["processes"] if p["after"] == name]
-        self._actions |= {p["name"]: self._action(p) for p in ready}
+        ready = [p for p in self._processes if p.after == name]
+        self._actions |= {p.name: self._action(p) for p in ready}
         limits = [
-            TimerAction(
-                period=p["within"], actions=[OpaqueFunction(function=self._refuse, args=[p])]
-            )
+            TimerAction(period=p.within, actions=[OpaqueFunction(function=self._refuse, args=[p])])
             for p in ready
-            if p["within"]
+            if p.within
         ]
-        return [*(self._actions[p["name"]] for p in ready), *limits]
+        return [*(self._actions[p.name] for p in ready), *limits]
 
-    def _action(self, process: dict[str, Any]) -> Any:
+    def _action(self, process: Process) -> ExecuteProcess:
         common = {
-            "additional_env": process["env"],
+            "additional_env": process.env,
             "prefix": self._tie(process),
-            "on_exit": partial(self._on_exit, process["name"]),
-            "sigkill_timeout": str(ENDING if process["meaning"] == "part" else GRACE),
+            "on_exit": partial(self._on_exit, process.name),
+            "sigkill_timeout": str(ENDING if process.meaning == "part" else GRACE),
         }
-        if process["command"]:
-            return ExecuteProcess(cmd=process["command"], name=process["name"], **common)
-        own, arguments = bool(process["module"]), list(process["arguments"])
+        if process.command:
+            return ExecuteProcess(cmd=process.command, name=process.name, **common)
+        own, arguments = bool(process.module), list(process.arguments)
         return Node(
-            package=None if own else process["package"],
-            executable=self._python if own else process["executable"],
-            arguments=[*MODULE, process["module"]] if own else arguments,
+            package=None if own else process.package,
+            executable=self._python if own else process.executable,
+            arguments=[*MODULE, process.module] if own else arguments,
             output="screen" if own else "log",
             cached_output=True,
-            name=None if own else process["name"],  # ours have theirs; a process may have two
-            exec_name=process["name"],
-            namespace=self._plan["namespace"] or None,
-            parameters=[{k: _parameter(v) for k, v in process["parameters"].items()}],
-            remappings=[tuple(rule) for rule in process["remappings"]],
+            name=None if own else process.name,  # ours have theirs; a process may have two
+            exec_name=process.name,
+            namespace=self._namespace or None,
+            parameters=[{k: _parameter(v) for k, v in process.parameters.items()}],
+            remappings=[tuple(rule) for rule in process.remappings],
             **common,
         )
 
-    def _tie(self, process: dict[str, Any]) -> str:
+    def _tie(self, process: Process) -> str:
         """Return the prefix by which a process ends with `ros2 launch`, however that ends."""
         # A node ends its bag. Gazebo's server can hang at SIGTERM.
-        number = signal.SIGTERM if process["module"] else signal.SIGKILL
-        return shlex.join(tie(self._python, number, process["cores"]))
+        number = signal.SIGTERM if process.module else signal.SIGKILL
+        return shlex.join(tie(self._python, number, process.cores))
 
-    def _on_exit(self, name: str, event: ProcessExited, context: LaunchContext) -> list[Any]:
+    def _on_exit(self, name: str, event: ProcessExited, context: LaunchContext) -> list[Action]:
         """Go on after the end of a process; after the last one say how the launch ended.
 
         Raises:
@@ -288,7 +298,7 @@ class BringUp:
         self._failed, self._outcome = True, f"the launch failed: {reason}"
         raise RuntimeError(reason)
 
-    def _go_on(self, *, begin: bool) -> list[Any]:
+    def _go_on(self, *, begin: bool) -> list[Action]:
         """End the launch when the run is over, its nodes have ended and windows are closed."""
         self._over = self._over or begin
         if not self._over:
@@ -304,7 +314,7 @@ class BringUp:
             return [LogInfo(msg=f"the run is over; {how}")]
         return self._finish("the run is over")
 
-    def _finish(self, reason: str) -> list[Any]:
+    def _finish(self, reason: str) -> list[Action]:
         """Return the end of the launch.
 
         Raises:
@@ -323,14 +333,12 @@ class BringUp:
         late = [name for name, meaning in self._left.items() if meaning == "part"]
         self._fail(f"{', '.join(late)} did not end within {ENDING:g} s of the run")
 
-    def _refuse(self, _: LaunchContext, process: dict[str, Any]) -> None:
-        if process["name"] in self._left:
-            self._fail(
-                f"{process['name']} is not done within {process['within']:g} s: {process['late']}"
-            )
+    def _refuse(self, _: LaunchContext, process: Process) -> None:
+        if process.name in self._left:
+            self._fail(f"{process.name} is not done within {process.within:g} s: {process.late}")
 
 
-def _parameter(value: Any) -> Any:
+def _parameter(value: Value) -> Value | ParameterValue:
     """Return a parameter as it is, where launch_ros would read a text as YAML."""
     if not isinstance(value, (str, list)):
         return value

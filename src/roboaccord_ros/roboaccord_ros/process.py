@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+Value = bool | int | float | str | Sequence[str]  # of a parameter
 Meaning = Literal["ends", "part", "helper", "window", "window_ends", "view", "once"]
 
 
@@ -37,7 +38,7 @@ class Process:
     executable: str = ""
     command: Sequence[str] = ()
     arguments: Sequence[str] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     remappings: Sequence[tuple[str, str]] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     cores: Sequence[int] = ()

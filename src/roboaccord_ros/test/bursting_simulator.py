@@ -45,6 +45,7 @@ def make(setup: Setup, engine: str = "reference") -> Bursting:
 
 
 if __name__ == "__main__":
-    from roboaccord_ros.nodes.simulator import main
+    from roboaccord_ros.nodes.simulator import SimulatorShell
 
-    main(make)
+    SimulatorShell.make = staticmethod(make)
+    SimulatorShell.main()

@@ -57,12 +57,13 @@ class Graph:
 
     def controller(self, setup: Setup, custom: str = "") -> Any:
         """Make the controller node."""
-        from roboaccord_ros.nodes.controller import ControllerShell
+        from roboaccord_ros.nodes.controller import ControllerOptions, ControllerShell
         from roboaccord_ros.nodes.inputs import subscribed_inputs
 
         self.run.expect()
         inputs = subscribed_inputs(self.node("input"), setup, self.run)
-        return ControllerShell(self.node("controller"), setup, custom, self.run, inputs=inputs)
+        options = ControllerOptions(controller=custom)
+        return ControllerShell(self.node("controller"), setup, self.run, options, inputs)
 
     def spin(self) -> None:
         """Spin to the end of the run, and raise what ended it early."""

@@ -111,7 +111,7 @@ def test_the_snake_crawls_by_the_law_of_its_contacts(setup_for, tmp_path, contac
     assert speed == pytest.approx(metrics_of(law, reference(law, setup))["speed"], abs=0.05)
     assert abs(speed - metrics_of(setup, reference(setup))["speed"]) > 0.1
     if contacts == "spheres":  # and step by step
-        assert check_bag(run).outcome == "within"
+        assert check_bag(run).finding.outcome == "within"
 
 
 def reference(setup, driven=None):

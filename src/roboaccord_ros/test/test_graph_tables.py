@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from roboaccord.contract.errors import AccordError
-from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.catalogue import read_catalogue
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
@@ -17,20 +16,20 @@ pytest.importorskip("viser", reason="viser is not installed")
 
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from roboaccord_ros.gazebo import gz_adapter
+from roboaccord_ros.gazebo.gz_adapter import GazeboShell
 from roboaccord_ros.graph.parameters import setup_of
-from roboaccord_ros.nodes import browser, controller, crosscheck, recorder, simulator
+from roboaccord_ros.nodes.browser import BrowserShell
+from roboaccord_ros.nodes.controller import ControllerShell
+from roboaccord_ros.nodes.crosscheck import CrosscheckShell
+from roboaccord_ros.nodes.recorder import RecorderShell
+from roboaccord_ros.nodes.simulator import SimulatorShell
 
 pytestmark = pytest.mark.thorough
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "ros.md"
-BUILD = {
-    "simulator": lambda node, run: simulator.build(node, run, make_simulator),
-    "controller": controller.build,
-    "recorder": recorder.build,
-    "crosscheck": crosscheck.build,
-    "browser": browser.build,
-    "gz_adapter": gz_adapter.build,
-}
+SHELLS = (
+    SimulatorShell, ControllerShell, RecorderShell, CrosscheckShell, BrowserShell, GazeboShell,
+)  # fmt: skip
+BUILD = {shell.name: shell.build for shell in SHELLS}
 # What rclpy and this test add.
 OF_ROS = {"/rosout", "/parameter_events"}
 OF_EVERY_NODE = re.compile(r"/((describe|get|list|set)_param\w+|get_type_description)$")
@@ -113,7 +112,7 @@ def test_a_robot_has_the_nodes_parameters_topics_and_services_of_the_tables(runn
     adapter = Node("gz_adapter", context=graph.context, parameter_overrides=given)
     nodes["gz_adapter"] = adapter
     with suppress(AccordError):  # there is no Gazebo, which it notices once it has its parameters
-        gz_adapter.build(adapter, graph.run)
+        GazeboShell.build(adapter, graph.run)
     adapter.destroy_node()
     head, rows = table("parameter")
     for name, node in nodes.items():

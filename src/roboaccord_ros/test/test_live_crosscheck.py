@@ -56,7 +56,8 @@ def test_the_live_verdict_is_the_offline_one(graph, tmp_path, caplog, what, engi
     recorder.close()
     verdict = check.verdict
     assert verdict == check_bag(read_run(tmp_path / "bag"))
-    assert (verdict.outcome, check.status) == (outcome, STATUS_OUTSIDE * (outcome == "outside"))
+    status = STATUS_OUTSIDE * (outcome == "outside")
+    assert (verdict.finding.outcome, check.status) == (outcome, status)
     steps = round(0.5 / setup.scenario.control_period)
     assert verdict.compared + verdict.left_out == steps and not verdict.skipped
     assert sum("crosscheck" in record.name for record in caplog.records) <= 1

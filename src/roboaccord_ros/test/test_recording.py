@@ -25,7 +25,6 @@ from roboaccord_ros.graph import outlet
 from roboaccord_ros.graph.names import ODOMETRY
 from roboaccord_ros.nodes import recorder
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
-from roboaccord_ros.run import runtime_folder
 from roboaccord_ros.run.domain import private_domain
 from roboaccord_ros.run.processes import NODES, run_commands
 from roboaccord_ros.run.runner import run_nodes, run_ros
@@ -176,7 +175,7 @@ def test_a_folder_that_others_prepared_is_not_used(kind, place, tmp_path):
 
 
 def test_a_folder_of_another_user_is_not_used(place, monkeypatch):
-    monkeypatch.setattr(runtime_folder.os, "getuid", lambda: os.geteuid() + 1)
+    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
     with pytest.raises(AccordError, match="set XDG_RUNTIME_DIR"), private_domain():
         pass
 

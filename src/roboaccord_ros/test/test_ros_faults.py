@@ -21,7 +21,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.graph.faults import FaultInlet, declare_faults
-from roboaccord_ros.nodes.stepper import Stepper
+from roboaccord_ros.nodes.simulation import Stepper
 from roboaccord_ros.plan.request import Request
 from std_msgs.msg import String
 

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from roboaccord.contract.errors import AccordError
-from roboaccord_ros.graph.shell import STATUS_ERROR, Run, _run_node, ends_between_callbacks
+from roboaccord_ros.graph.shell import STATUS_ERROR, Run, Shell, _run_node, ends_between_callbacks
 from roboaccord_ros.run.claim import claim_names
 from roboaccord_ros.run.domain import DOMAIN, private_domain
 
@@ -46,11 +46,15 @@ def test_a_second_signal_acts_at_once(told):
 
 
 def test_no_signal_cuts_the_end_of_a_node_that_refuses(told, capsys):
-    def refuse(node, run):
-        raise AccordError("no such robot")
+    class Refusing(Shell):
+        name = "refusing"
+
+        @classmethod
+        def build(cls, node, run):  # noqa: ARG003
+            raise AccordError("no such robot")
 
     with private_domain():
-        assert _run_node("refusing", refuse, [], lambda: None) == STATUS_ERROR
+        assert _run_node(Refusing, []) == STATUS_ERROR
     assert capsys.readouterr().err == "error: no such robot\n"
     for number in ENDING:
         os.kill(os.getpid(), number)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from roboaccord.crosscheck.one_step import check_one_step, predict
 from roboaccord.crosscheck.run import run_crosscheck
+from roboaccord.report import render_report
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
@@ -35,24 +36,24 @@ def sound(setup, tmp_path_factory):
 
 def test_engines_agree_by_convergence(sound):
     """DART with order 1, MuJoCo's and the reference's Runge-Kutta with order 4."""
-    assert sound.passed, sound.data["reasons"]
-    runs = sound.data["trajectory"]
-    assert runs["dart"]["order"] == pytest.approx(1, abs=0.1)
-    assert runs["mujoco"]["order"] == pytest.approx(4, abs=0.6)
-    assert runs["mujoco"]["error"][0] < 5e-3
-    assert all(c["max"] < 1e-8 for c in sound.data["acceleration"].values())
+    assert sound.verdict == "pass", sound.reasons
+    runs = sound.trajectory
+    assert runs["dart"].order == pytest.approx(1, abs=0.1)
+    assert runs["mujoco"].order == pytest.approx(4, abs=0.6)
+    assert runs["mujoco"].error[0] < 5e-3
+    assert all(c.max < 1e-8 for c in sound.acceleration.values())
 
 
 def test_json_has_the_keys_that_scripts_use_and_no_nan(sound):
     """The interface of the command line."""
     data = sound.to_json()
-    for key in ("verdict", "acceleration", "one_step", "trajectory", "versions", "report"):
+    for key in ("verdict", "acceleration", "one_step", "trajectory", "versions"):
         assert key in data
     assert set(data["one_step"]["dart"]) == {"rms", "max"}
     assert set(data["trajectory"]["dart"]) == {"dt", "error", "order"}
     json.dumps(data, allow_nan=False)
-    assert (sound.report.parent / "summary.json").is_file()
-    assert "plotly" in sound.report.read_text(encoding="utf-8").lower()
+    json.dumps(sound.summary(), allow_nan=False)
+    assert "plotly" in render_report(sound).lower()
 
 
 @pytest.mark.parametrize("engine", ["dart", "mujoco"])
@@ -61,19 +62,19 @@ def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine,
     """The verdict fails, and says which engine, which link, and by how much."""
     wrong = [Perturbation(engine, "mass", 1.01, link)]
     result = run_crosscheck(setup, [engine], refine=1, out=tmp_path, perturbations=wrong)
-    assert not result.passed
-    level = result.data["levels"]["acceleration"][engine]
-    assert (level["outcome"], level["quantity"], level["where"]) == ("outside", "mass", named)
-    assert "+1 % off" in level["reason"] and "accelerations differ" in level["reason"]
-    assert math.isfinite(result.data["acceleration"][engine]["max"])
+    assert not result.ok
+    level = result.levels.acceleration[engine]
+    assert (level.outcome, level.quantity, level.where) == ("outside", "mass", named)
+    assert "+1 % off" in level.reason and "accelerations differ" in level.reason
+    assert math.isfinite(result.acceleration[engine].max)
 
 
 def test_masses_apart_the_motion_alone_gives_a_false_mass_away(setup, sound, tmp_path):
     """With the direct checks of masses and accelerations set aside, convergence still fails."""
     wrong = [Perturbation("dart", "mass", 1.01)]
     result = run_crosscheck(setup, ["dart"], refine=3, out=tmp_path, perturbations=wrong)
-    for level in ("one_step", "trajectory"):
-        assert result.data["levels"][level]["dart"]["outcome"] == "outside"
+    for level in (result.levels.one_step, result.levels.trajectory):
+        assert level["dart"].outcome == "outside"
 
 
 def test_a_coarse_engine_is_not_waved_through(tmp_path):
@@ -83,9 +84,12 @@ def test_a_coarse_engine_is_not_waved_through(tmp_path):
     changes = ["physics_step=0.01", "control_period=0.01", "crosscheck.duration=1"]
     coarse = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
     result = run_crosscheck(coarse, ["dart"], refine=1, out=tmp_path)
-    assert result.data["verdict"] == "undecided" and not result.acceptable
-    for level in ("one_step", "trajectory"):
-        assert result.data["levels"][level]["dart"]["outcome"] == "not_judged"
+    assert result.verdict == "undecided" and not result.ok
+    assert json.loads((tmp_path / "summary.json").read_text()) == json.loads(
+        json.dumps(result.summary())
+    )
+    for level in (result.levels.one_step, result.levels.trajectory):
+        assert level["dart"].outcome == "not_judged"
 
 
 @pytest.mark.parametrize(
@@ -103,10 +107,9 @@ def test_what_accelerations_do_not_show_one_step_names(
     """Ground friction and delays, which level 1 leaves out, in the engine that errs the most."""
     wrong = [Perturbation("dart", kind, value)]
     result = run_crosscheck(setup, ["dart"], refine=3, out=tmp_path, perturbations=wrong)
-    levels = result.data["levels"]
-    assert levels["acceleration"]["dart"]["outcome"] == "within"
-    found = levels["one_step"]["dart"]
-    assert (found["outcome"], found["quantity"], found["where"]) == ("outside", quantity, where)
+    assert result.levels.acceleration["dart"].outcome == "within"
+    found = result.levels.one_step["dart"]
+    assert (found.outcome, found.quantity, found.where) == ("outside", quantity, where)
 
 
 def test_an_engine_that_stands_still_is_told_of(setup, sound, tmp_path, monkeypatch):
@@ -140,6 +143,6 @@ def short_run(setup, engine):
 def test_without_engines_there_is_no_verdict(setup, tmp_path):
     """The reference alone: nothing is judged, which is said, and no error."""
     result = run_crosscheck(setup, ["reference"], refine=1, out=tmp_path)
-    assert result.data["verdict"] is None and result.acceptable and not result.passed
-    assert result.data["levels"] == {}
-    assert "no engine" in result.report.read_text(encoding="utf-8")
+    assert result.verdict is None and result.ok
+    assert result.levels.checked() == {}
+    assert "no engine" in render_report(result)

@@ -7,8 +7,10 @@ import pytest
 from drawn_figures import keep_figures
 from roboaccord import Setup, load_scenario
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.chaotic import compare_cells, judge_statistics
+from roboaccord.crosscheck.chaotic import compare_cells
 from roboaccord.crosscheck.run import run_crosscheck
+from roboaccord.crosscheck.verdict import judge_seeds
+from roboaccord.report import render_report
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.perturbation import Perturbation
 from roboaccord.scenario.scenario import StatisticsSpec
@@ -90,7 +92,7 @@ def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(t
     assert data["one_step"] == data["trajectory"] == {}
     assert data["statistics"]["reference"]["n"] == data["statistics"]["dart"]["n"] == 3
     assert any("mass of every link" in reason for reason in data["reasons"])
-    assert "chaotic" in result.report.read_text(encoding="utf-8")
+    assert "chaotic" in render_report(result)
     json.dumps(data, allow_nan=False)
 
 
@@ -106,10 +108,12 @@ def test_statistics_fail_a_model_with_isotropic_friction():
     wrong = sweep(law, figure=spec.figure, seeds=4, workers=1)[0].values
     reference = Cell("reference", 1e-3, {s: right[s] for s in range(4)}, {})
     same = Cell("dart", 1e-3, {s: right[s] for s in range(4, 8)}, {})
-    assert not judge_statistics(compare_cells(reference, same, spec, {}))
-    assert "above 0" in judge_statistics(
-        compare_cells(reference, Cell("dart", 1e-3, wrong, {}), spec, {})
+    other = Cell("dart", 1e-3, wrong, {})
+    right_one, wrong_one = (
+        judge_seeds("dart", compare_cells(reference, cell, spec, {})) for cell in (same, other)
     )
+    assert right_one.outcome != "outside"
+    assert wrong_one.outcome == "outside" and "above 0" in wrong_one.reason
 
 
 def test_shapes_are_chains_of_links_with_the_angles_of_the_table(tmp_path, monkeypatch):

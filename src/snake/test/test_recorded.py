@@ -88,7 +88,7 @@ def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, facto
         qd = exact + factor * ((1.0 - k * h) * qd - exact)
         check.take(before, RobotState((tick + 1) * h, np.zeros(n), qd, np.zeros(n)))
     verdict = check.verdict()
-    assert verdict.outcome == outcome
+    assert verdict.finding.outcome == outcome
     # relative to the change k h y; the next order is a share k h of it
     assert verdict.relative == pytest.approx(factor * k * h / 2, rel=2 * k * h)
     assert verdict.allowed == pytest.approx(1e-3 + 2.0 * k * h / 2, rel=2 * k * h)
@@ -103,7 +103,7 @@ def test_dart_errs_by_its_euler_step():
         setup = scenario(f"physics_step={step}")
         simulator, trajectory = motion(setup, "dart")
         found.append(verdict_of(setup, "dart", simulator.version, trajectory))
-    assert {v.outcome for v in found} == {"within"}
+    assert {v.finding.outcome for v in found} == {"within"}
     for coarse, fine in pairwise(found):
         assert coarse.rms / fine.rms == pytest.approx(2.0, abs=0.2)
     for v in found:
@@ -117,15 +117,15 @@ def test_the_delay_of_commands_in_gazebo_is_found(delay):
     perturbed = [f"dart:delay={delay}"] if delay else []
     simulator, trajectory = motion(setup, "dart", *perturbed)
     verdict = verdict_of(setup, "gz", simulator.version, trajectory)
-    assert (verdict.delay, verdict.outcome) == (delay, "within")
+    assert (verdict.delay, verdict.finding.outcome) == (delay, "within")
     assert verdict.skipped == 3  # the efforts before them are not known
 
 
 def test_a_run_without_a_step_to_compare_is_not_judged():
     check = StepCheck(scenario(), "gz", "")
     assert check.settle() == []
-    verdict = check.verdict()
-    assert (verdict.outcome, verdict.reason) == ("not_judged", "no step could be compared")
+    found = check.verdict().finding
+    assert (found.outcome, found.reason) == ("not_judged", "no step could be compared")
 
 
 def test_a_bag_is_checked_by_the_command(tmp_path, capsys):
@@ -140,7 +140,7 @@ def test_a_bag_is_checked_by_the_command(tmp_path, capsys):
         assert accord(["crosscheck", str(bag), "--json"]) == status
         said = json.loads(capsys.readouterr().out)
         verdict = check_bag(read_run(bag))
-        assert {k: said[k] for k in verdict._asdict()} == verdict._asdict()
+        assert {k: said[k] for k in verdict.to_json()} == verdict.to_json()
         assert verdict.ok is (status == 0)
 
 
@@ -168,4 +168,4 @@ def test_round_off_of_a_robot_at_rest_is_no_difference():
     check.settle()
     verdict = check.verdict()
     assert verdict.relative > 0.1  # most of what changes, and yet
-    assert verdict.outcome == "within"
+    assert verdict.finding.outcome == "within"

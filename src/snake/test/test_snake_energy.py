@@ -29,9 +29,9 @@ def book(scenario, engine, duration, **changes):
         seed=setup.scenario.seed,
     )
     found = energy_of(setup, engine, run)
-    assert found["reason"] is None
-    at_end = {key: found[key][-1] for key in ("net_work", "potential", *CHANNELS, "rest")}
-    at_end["kinetic"] = found["kinetic"][-1] - found["kinetic"][0]
+    assert found.reason is None
+    at_end = {key: getattr(found, key)[-1] for key in ("net_work", "potential", *CHANNELS, "rest")}
+    at_end["kinetic"] = found.kinetic[-1] - found.kinetic[0]
     parts = sum(at_end[key] for key in ("kinetic", "potential", *CHANNELS, "rest"))
     assert parts == pytest.approx(at_end["net_work"], rel=1e-12)
     return at_end
@@ -104,7 +104,7 @@ def test_a_run_that_cannot_be_repeated_says_so():
     rates = np.array(run.qd)
     rates[100, 3] += 1e-12
     found = energy_of(setup, "reference", replace(run, qd=rates))
-    assert "could not be repeated" in found["reason"] and found["how"]["stops"] == "not measured"
-    assert whole["stops"][-1] > 1.0 and found["stops"][-1] == 0.0
-    both = whole["stops"][-1] + whole["rest"][-1]
-    assert found["rest"][-1] == pytest.approx(both, rel=1e-9)
+    assert "could not be repeated" in found.reason and found.how["stops"] == "not measured"
+    assert whole.stops[-1] > 1.0 and found.stops[-1] == 0.0
+    both = whole.stops[-1] + whole.rest[-1]
+    assert found.rest[-1] == pytest.approx(both, rel=1e-9)

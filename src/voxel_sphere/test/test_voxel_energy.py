@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
-from roboaccord.crosscheck.energy import energy_of
+from roboaccord.crosscheck.energy import NoBook, energy_of
 
 pytestmark = pytest.mark.thorough
 
@@ -26,9 +26,9 @@ def book(scenario, engine, duration, *changes):
 def test_a_ball_that_rolls_in_a_bowl_keeps_its_energy():
     """Rolling friction does no work, so nothing is lost and nothing is left."""
     found = book("bowl", "reference", 2.0)
-    swing = found["kinetic"].max()
-    assert swing == pytest.approx(-found["potential"].min(), rel=1e-9)
-    assert np.abs(found["rest"]).max() < 1e-9 * swing
+    swing = found.kinetic.max()
+    assert swing == pytest.approx(-found.potential.min(), rel=1e-9)
+    assert np.abs(found.rest).max() < 1e-9 * swing
 
 
 @pytest.mark.parametrize("engine", ["dart", pytest.param("mujoco", marks=pytest.mark.slow)])
@@ -39,11 +39,11 @@ def test_the_rest_of_the_engines_in_the_bowl_falls_with_the_step(engine):
     """
     steps = (1e-3, 5e-4)
     books = [book("bowl", engine, 2.0, f"physics_step={step}") for step in steps]
-    rests = [np.abs(found["rest"]).max() for found in books]
+    rests = [np.abs(found.rest).max() for found in books]
     assert rests[0] / rests[1] == pytest.approx(2.0, rel=0.1)
-    assert books[0]["impacts"][-1] != 0.0
+    assert books[0].impacts[-1] != 0.0
 
 
 def test_a_kinematic_ball_has_no_book():
     found = book("incline", "reference", 0.5)
-    assert found == {"reason": "kinematic: no energy book"}
+    assert found == NoBook("kinematic: no energy book")

@@ -7,7 +7,7 @@ from roboaccord.numerics.rotations import quaternion_matrix
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import Roller, roll
+from voxel_sphere.rolling.motion import Roller, Rolling, roll
 from voxel_sphere.source.accuracy import cases, error, measure
 
 pytestmark = pytest.mark.thorough
@@ -27,7 +27,7 @@ def test_the_step_converges_to_closed_forms(name):
     case = CASES[name]
     field = case.exact(N, R)
     start = field.place(*(N / 2 + R * np.array(case.start)))
-    path = roll(field, centre=start, omega=case.omega, duration=case.duration, samples=60)
+    path = roll(Rolling(field, centre=start, omega=case.omega, duration=case.duration, samples=60))
     assert error(path, case, N, start) < 1e-8
 
 
@@ -51,14 +51,14 @@ def test_the_loops_are_47_r_long(name):
     case = CASES[name]
     field = case.exact(N, R)
     start = field.place(*(N / 2 + R * np.array(case.start)))
-    path = roll(field, centre=start, omega=case.omega, duration=case.duration, samples=60)
+    path = roll(Rolling(field, centre=start, omega=case.omega, duration=case.duration, samples=60))
     assert path.travel == pytest.approx(47 * R, rel=0.01)
 
 
 def test_the_plan_path_is_straight():
     """c_x' = r n_z w_y and c_y' = -r n_z w_x, whatever n is, as long as w_z = 0."""
     field, omega = wave(), np.array([-0.3, 1.0, 0.0])
-    path = roll(field, centre=field.place(20, 30), omega=omega, duration=6.0)
+    path = roll(Rolling(field, centre=field.place(20, 30), omega=omega, duration=6.0))
     off = (path.centre[:, :2] - path.centre[0, :2]) @ omega[:2]
     assert np.abs(off).max() < 1e-6 * R
 
@@ -83,7 +83,9 @@ def test_local_plane_drops_the_curvature():
         return R * np.cross(omega, np.array([-slope, 0.0, 1.0]) / np.hypot(1.0, slope))[:2]
 
     field = wave()
-    path = roll(field, centre=field.place(20, 30), omega=omega, duration=6.0, scheme="local_plane")
+    path = roll(
+        Rolling(field, centre=field.place(20, 30), omega=omega, duration=6.0, scheme="local_plane")
+    )
     found = solve_ivp(
         rate, (0, 6), path.contact[0, :2], rtol=1e-10, atol=1e-10, t_eval=path.time
     ).y.T
@@ -101,7 +103,14 @@ def test_montanas_equations():
     omega = np.array([0.2, 0.5, 0.3])
     start = Rotation.from_rotvec([0.4, 1.2, -0.7]).as_quat()
     path = roll(
-        field, centre=field.place(50, 50), orientation=start, omega=omega, duration=1.0, samples=400
+        Rolling(
+            field,
+            centre=field.place(50, 50),
+            orientation=start,
+            omega=omega,
+            duration=1.0,
+            samples=400,
+        )
     )
     coordinates, chart = path.montana
     assert set(chart) == {chart[0]}
@@ -118,7 +127,9 @@ def test_montanas_equations():
 
 def test_charts_change_before_the_pole():
     field = Field.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
-    path = roll(field, centre=field.place(20, 50), omega=(0, 1, 0), duration=6.0, samples=600)
+    path = roll(
+        Rolling(field, centre=field.place(20, 50), omega=(0, 1, 0), duration=6.0, samples=600)
+    )
     coordinates, chart = path.montana
     assert np.abs(coordinates[:, 2]).max() < np.radians(80.0)
     assert len(set(chart)) > 1
@@ -127,7 +138,7 @@ def test_charts_change_before_the_pole():
 
 def test_no_graph_has_no_coordinates():
     field = Field.cylinder((0, 50, 50), (1, 0, 0), 3 * R, radius=R, size=N)
-    path = roll(field, centre=field.place(50, 50), omega=(1.0, 0, 0), duration=4.0)
+    path = roll(Rolling(field, centre=field.place(50, 50), omega=(1.0, 0, 0), duration=4.0))
     upside_down = path.normal[:, 2] < 0
     assert upside_down.any()
     assert np.isnan(path.montana[0][upside_down]).all()
@@ -138,7 +149,7 @@ def test_steps_by_command_are_a_run():
     roller = Roller(field, centre=field.place(20, 30))
     for _ in range(1000):
         roller.advance(omega, 1e-3)
-    path = roll(field, centre=field.place(20, 30), omega=omega, duration=1.0)
+    path = roll(Rolling(field, centre=field.place(20, 30), omega=omega, duration=1.0))
     assert roller.centre == pytest.approx(path.centre[-1], abs=1e-7)
     assert roller.orientation == pytest.approx(path.orientation[-1], abs=1e-12)
 
@@ -146,10 +157,10 @@ def test_steps_by_command_are_a_run():
 def test_a_script():
     """A level w that turns once round brings the sphere back on a plane."""
     field = Field.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
-    path = roll(
+    path = roll(Rolling(
         field, centre=field.place(50, 50), duration=2 * np.pi,
         omega=lambda time: (np.cos(time), np.sin(time), 0.0),
-    )  # fmt: skip
+    ))  # fmt: skip
     assert path.centre[-1] == pytest.approx([50, 50, 30], abs=1e-9)
     assert path.travel == pytest.approx(2 * np.pi * R)
 
@@ -159,7 +170,7 @@ def test_curvature_is_said():
     x = np.abs(np.arange(N) + 0.5 - N / 2)[:, None, None]
     groove = np.broadcast_to(np.arange(N)[None, None, :] + 0.5 < 15 + x, (N, N, N))
     field = Field.build(groove, R)
-    path = roll(field, centre=field.place(30, 50), omega=(0, 1, 0), duration=3.5)
+    path = roll(Rolling(field, centre=field.place(30, 50), omega=(0, 1, 0), duration=3.5))
     assert [event.kind for event in path.events] == ["curvature"]
     assert path.events[0].centre[0] == pytest.approx(50.0, abs=0.2 * R)
     assert path.centre[-1, 0] > 55.0
@@ -167,7 +178,7 @@ def test_curvature_is_said():
 
 def test_the_edge_ends_a_run():
     field = Field.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
-    path = roll(field, centre=field.place(50, 50), omega=(0, 1, 0), duration=10.0)
+    path = roll(Rolling(field, centre=field.place(50, 50), omega=(0, 1, 0), duration=10.0))
     assert (path.status, path.failed) == ("left", False)
     assert path.time[-1] == pytest.approx(5.0, abs=0.03)
 
@@ -195,9 +206,9 @@ def test_orientation_turns_in_the_world_frame():
     """A' = [w] A: exp(t [w]) comes on the left, however the ball lay."""
     field = wave()
     start = Rotation.from_rotvec([0.5, -0.2, 0.9])
-    path = roll(
+    path = roll(Rolling(
         field, centre=field.place(20, 30), orientation=start.as_quat(), omega=(-0.3, 1.0, 0.2),
         duration=2.0,
-    )  # fmt: skip
+    ))  # fmt: skip
     turned = (Rotation.from_rotvec([-0.6, 2.0, 0.4]) * start).as_matrix()
     assert quaternion_matrix(path.orientation[-1]) == pytest.approx(turned, abs=1e-10)

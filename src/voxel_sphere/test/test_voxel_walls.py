@@ -8,7 +8,7 @@ from roboaccord.contract.errors import AccordError
 from voxel_sphere.rolling.bounces import HEADINGS, bounces
 from voxel_sphere.rolling.contacts import contacts, linked
 from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import Roller, roll
+from voxel_sphere.rolling.motion import Roller, Rolling, roll
 from voxel_sphere.rolling.walls import WallLaw, reflected, spin_for, split, tangent
 from voxel_sphere.terrain.generate import Part, place
 from voxel_sphere.terrain.shapes import fill_below, fill_inside
@@ -75,10 +75,10 @@ def test_who_meets_no_wall_is_stuck(monkeypatch):
 def test_off_and_along_a_wall(arena):
     """It meets the wall 2.5 r from the middle, rolls r/5 off, then parallel to it."""
     *_, ground, walls = arena
-    path = roll(
+    path = roll(Rolling(
         ground, walls=walls, centre=ground.place(30, 30), omega=(-0.5, 1, 0), duration=3.6,
         samples=200,
-    )  # fmt: skip
+    ))  # fmt: skip
     assert [event.kind for event in path.events] == ["wall", "parallel"]
     hit, turned = (np.array(event.centre) for event in path.events)
     assert hit == pytest.approx([30 + 2.5 * R, 30 + 1.25 * R, FLOOR + R], abs=0.01 * R)
@@ -90,20 +90,20 @@ def test_off_and_along_a_wall(arena):
 
 def test_reflected_only(arena):
     *_, ground, walls = arena
-    path = roll(
+    path = roll(Rolling(
         ground, walls=walls, centre=ground.place(30, 30), omega=(-0.5, 1, 0), duration=3.0,
         law=WallLaw(after="reflected"),
-    )  # fmt: skip
+    ))  # fmt: skip
     assert path.omega[-1] == pytest.approx([-0.5, -1.0, 0.0], abs=0.01)
 
 
 def test_a_corner(arena):
     """Straight into the corner it comes straight back, within 3 degrees for each of its walls."""
     *_, ground, walls = arena
-    path = roll(
+    path = roll(Rolling(
         ground, walls=walls, centre=ground.place(30, 30), omega=(-1, 1, 0), duration=4.0,
         law=WallLaw(after="reflected"),
-    )  # fmt: skip
+    ))  # fmt: skip
     assert path.status == "done"
     assert path.events[0].centre[:2] == pytest.approx([45, 45], abs=0.05 * R)
     back = path.omega[-1] @ [1, -1, 0] / np.sqrt(2) / np.linalg.norm(path.omega[-1])
@@ -126,7 +126,16 @@ def test_a_whole_workspace_is_split(arena):
     ground_volume, wall_volume, ground, walls = arena
     floor, sides = split(np.maximum(ground_volume, wall_volume))
     apart, whole = (
-        roll(a, walls=b, centre=(30, 30, FLOOR + R), omega=(-0.5, 1, 0), duration=3.6, samples=100)
+        roll(
+            Rolling(
+                a,
+                walls=b,
+                centre=(30, 30, FLOOR + R),
+                omega=(-0.5, 1, 0),
+                duration=3.6,
+                samples=100,
+            )
+        )
         for a, b in ((ground, walls), (Field.build(floor, R), Field.build(sides, R)))
     )
     assert [event.kind for event in apart.events] == ["wall", "parallel"]
@@ -165,10 +174,10 @@ def niche():
 def test_more_contacts_than_the_theory_allows(niche):
     """Two walls and the ceiling at once."""
     ground = Field.plane((30, 30, FLOOR), (0, 0, 1), radius=R, size=N)
-    path = roll(
+    path = roll(Rolling(
         ground, walls=Field.build(niche, R), centre=(30, 30, FLOOR + R), omega=(-1, 1, 0),
         duration=6.0,
-    )  # fmt: skip
+    ))  # fmt: skip
     assert path.status == "too_many_contacts"
     assert path.failed
     # In an edge between walls the grid's distance is up to half a voxel short.
@@ -181,7 +190,9 @@ def test_no_wall_normal():
     ground = Field.plane((30, 30, FLOOR), up, radius=R, size=N)
     near = -up + np.array([-0.03, 0.0, 0.0])  # it comes down slowly towards +x
     ceiling = Field.plane((40, 30, FLOOR + 2.05 * R), near, radius=R, size=N)
-    path = roll(ground, walls=ceiling, centre=ground.place(20, 30), omega=(0, 1, 0), duration=6.0)
+    path = roll(
+        Rolling(ground, walls=ceiling, centre=ground.place(20, 30), omega=(0, 1, 0), duration=6.0)
+    )
     assert path.status == "no_wall_normal"
 
 

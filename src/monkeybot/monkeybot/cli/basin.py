@@ -12,7 +12,7 @@ from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
-from monkeybot.stability.basin import basin
+from monkeybot.stability.basin import Draws, basin
 from monkeybot.stability.closed_loop import held_gait
 
 
@@ -45,8 +45,8 @@ def basin_command(
     with progress() as bar:
         task = bar.add_task(COMPILING, total=samples)
         found = basin(
-            orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, samples=samples, steps=steps,
-            seed=seed, feedback=feedback,
+            orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, feedback=feedback,
+            draws=Draws(samples, steps, seed),
             done=lambda count: bar.update(task, advance=count, description="walking"),
         )  # fmt: skip
     height = found.height_gained(orbit)

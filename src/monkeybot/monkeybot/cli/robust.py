@@ -16,6 +16,7 @@ from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
+from monkeybot.stability.basin import Draws
 from monkeybot.stability.closed_loop import held_gait
 from monkeybot.stability.robustness import Disturbance, Robustness, robustness
 
@@ -76,8 +77,7 @@ def robust_command(
         task = bar.add_task(COMPILING, total=samples * len(asked))
         for each in asked:
             found = robustness(
-                orbit, parameters, each, samples=samples, steps=steps, seed=seed,
-                feedback=feedback,
+                orbit, parameters, each, draws=Draws(samples, steps, seed), feedback=feedback,
                 done=lambda count: bar.update(task, advance=count, description="walking"),
             )  # fmt: skip
             rows.append((each, found))

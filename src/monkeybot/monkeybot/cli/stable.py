@@ -16,7 +16,7 @@ from monkeybot.cli.periodic import as_pairs, multipliers_text
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.gaits.shipped import clocked_gait, shipped_data
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.basin import basin
+from monkeybot.stability.basin import Draws, basin
 from monkeybot.stability.closed_loop import held_gait
 from monkeybot.stability.lqr import held_multipliers
 
@@ -130,7 +130,7 @@ def figures(name: str, parameters: MonkeyBotParameters, samples: int) -> dict[st
     }
     if samples:
         share = basin(
-            orbit, parameters, sd_angle=SD_ANGLE, sd_rate=SD_RATE, samples=samples, steps=STEPS,
+            orbit, parameters, sd_angle=SD_ANGLE, sd_rate=SD_RATE, draws=Draws(samples, STEPS),
             feedback=feedback,
         )  # fmt: skip
         found["basin"] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from roboaccord.contract.state import Command, RobotState, Target
@@ -15,6 +16,7 @@ from monkeybot.model.coordinates import Mode, mode_of
 Interval = tuple[float, float, float]
 
 
+@dataclass(eq=False, repr=False)
 class TimedController:
     """Change hands by the clock, with the motor on for a while after each change: open loop.
 
@@ -36,37 +38,36 @@ class TimedController:
             vertical, and changes hands initial_t later.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        initial_t: float = 0.428,
-        swap_t: float | Sequence[float] = (0.861,),
-        motor_t: float = 0.024,
-        power: float | Sequence[float] = (2.0,),
-        motor: Sequence[Sequence[float]] | None = None,
-        flight: float = 0.0,
-        before: Sequence[Sequence[float]] | None = None,
-        clock: str = "pure",
-    ) -> None:
-        if clock not in ("pure", "reset"):
-            raise ValueError(f"clock is {clock!r}, and must be pure or reset")
-        self._swaps = _in_turn(swap_t, "swap_t")
-        if min(initial_t, motor_t) < 0 or min(self._swaps) <= 0:
+    setup: Setup
+    initial_t: float = 0.428
+    swap_t: float | Sequence[float] = (0.861,)
+    motor_t: float = 0.024
+    power: float | Sequence[float] = (2.0,)
+    motor: Sequence[Sequence[float]] | None = None
+    flight: float = 0.0
+    before: Sequence[Sequence[float]] | None = None
+    clock: str = "pure"
+
+    def __post_init__(self) -> None:
+        if self.clock not in ("pure", "reset"):
+            raise ValueError(f"clock is {self.clock!r}, and must be pure or reset")
+        self._swaps = _in_turn(self.swap_t, "swap_t")
+        if min(self.initial_t, self.motor_t) < 0 or min(self._swaps) <= 0:
             raise ValueError("initial_t and motor_t must not be negative, swap_t must be positive")
-        if not 0 <= flight < min(self._swaps):
-            raise ValueError(f"flight is {flight:g} s, and must be shorter than swap_t")
-        self._initial_t, self._reset_clock, self._flight = initial_t, clock == "reset", flight
-        powers = _in_turn(power, "power")
-        self._motor: list[list[Interval]] = [[(0.0, motor_t, each)] for each in powers]
-        if motor is not None:
-            self._motor = [_intervals(motor, "motor")]
-        self._before = None if before is None else _intervals(before, "before")
+        if not 0 <= self.flight < min(self._swaps):
+            raise ValueError(f"flight is {self.flight:g} s, and must be shorter than swap_t")
+        self._reset_clock = self.clock == "reset"
+        powers = _in_turn(self.power, "power")
+        self._motor: list[list[Interval]] = [[(0.0, self.motor_t, each)] for each in powers]
+        if self.motor is not None:
+            self._motor = [_intervals(self.motor, "motor")]
+        self._before = None if self.before is None else _intervals(self.before, "before")
         self.reset(0)
 
     def reset(self, seed: int) -> None:
         """Start the clock again."""
-        self._next = self._initial_t
-        self._changed = -math.inf if self._reset_clock else self._initial_t - self._swaps[0]
+        self._next = self.initial_t
+        self._changed = -math.inf if self._reset_clock else self.initial_t - self._swaps[0]
         self._step, self._hand = 0, Mode.SWING_A
         self._last_angle = 0.0
 
@@ -80,7 +81,7 @@ class TimedController:
         if now >= self._next:
             mode = self._hand = other_hand(self._hand)
             self._begin_step()
-        elif self._flight and now >= self._next - self._flight:
+        elif self.flight and now >= self._next - self.flight:
             mode = Mode.FLIGHT
         return command(mode, self._torque(now), state, hand=self._hand)
 
@@ -101,7 +102,7 @@ class TimedController:
         """Set the clock when the held link has passed the vertical."""
         angle = float(seen_from(mode, state)[0])
         if self._last_angle < 0.0 <= angle < 0.5 * math.pi and self._next == math.inf:
-            self._next = state.time + self._initial_t
+            self._next = state.time + self.initial_t
         self._last_angle = angle
 
 

@@ -118,18 +118,6 @@ def energies(p, u):
 
 
 @kernel
-def momenta(p, u):
-    """Return the momentum in x and y [N s], and the angular one about the centre [N m s]."""
-    th1, th2, w1, w2, vx, vy = u[0], u[1], u[2], u[3], u[6], u[7]
-    m11, m12, _ = inertia(p, math.cos(th2))
-    x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
-    m = p[M1] + p[M2]
-    px, py = x1 * w1 + x2 * w2, y1 * w1 + y2 * w2  # of the centre about the hand
-    spin = m11 * w1 + m12 * w2 - (x1 * px + y1 * py) / m
-    return m * vx + px, m * vy + py, spin
-
-
-@kernel
 def flip(p, u, out):
     """Fill `out` with the same state seen from the other hand, whose link comes first.
 

@@ -20,6 +20,32 @@ from monkeybot.stability.rollouts import BLOCK, Feedback, Walks, joined, walk
 
 
 @dataclass(frozen=True)
+class Draws:
+    """Hold how many walks are drawn at random.
+
+    Args:
+        samples: number of walks.
+        steps: changes of hands; what a cycle has too many is walked too.
+        seed: of the random numbers.
+
+    Raises:
+        AccordError: for less than one walk or step.
+    """
+
+    samples: int
+    steps: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, count in (("samples", self.samples), ("steps", self.steps)):
+            if count < 1:
+                raise AccordError(f"{name} is {count}, and must be 1 at least")
+
+
+DRAWS = Draws(1000, 100)
+
+
+@dataclass(frozen=True)
 class Basin:
     """Hold the share of disturbed starts that converge to the orbit.
 
@@ -49,9 +75,7 @@ def basin(
     *,
     sd_angle: float,
     sd_rate: float,
-    samples: int = 1000,
-    steps: int = 100,
-    seed: int = 0,
+    draws: Draws = DRAWS,
     feedback: Feedback | None = None,
     threads: int | None = None,
     done: Done | None = None,
@@ -66,9 +90,7 @@ def basin(
         sd_angle: standard deviation of both angles [rad]; of th2 alone where a cycle begins with
             the held link at the vertical.
         sd_rate: of both rates [rad/s].
-        samples: number of starts.
-        steps: changes of hands; what a cycle has too many is walked too.
-        seed: of the random numbers.
+        draws: how many starts.
         feedback: on the times of the gait.
         threads: as many as there are cores by default.
         done: called with the number of walks that a block has added.
@@ -79,14 +101,15 @@ def basin(
     for name, sd in (("sd-angle", sd_angle), ("sd-rate", sd_rate)):
         if not (math.isfinite(sd) and sd >= 0):
             raise AccordError(f"{name} is {sd:g}, and must not be negative")
-    check_counts(samples, steps)
     deviation = np.array([sd_angle, sd_angle, sd_rate, sd_rate])
     if orbit.gait.phases[-1].until == VERTICAL:
         deviation[0] = 0.0
-    noise = np.random.default_rng(np.random.SeedSequence(seed)).standard_normal((samples, 4))
+    noise = np.random.default_rng(np.random.SeedSequence(draws.seed)).standard_normal(
+        (draws.samples, 4)
+    )
     starts = orbit.start + deviation * noise
-    parts = np.array_split(starts, -(-samples // BLOCK))
-    cycles = cycles_of(orbit, steps)
+    parts = np.array_split(starts, -(-draws.samples // BLOCK))
+    cycles = cycles_of(orbit, draws.steps)
     calls = ((orbit, parameters, part, cycles, feedback) for part in parts)
     count = (lambda walks: done(len(walks.cycles))) if done else None
     walks = joined(run_pieces(walk, calls, threads=True, workers=threads, done=count))
@@ -106,14 +129,3 @@ def share_of(survived: Sequence[bool]) -> tuple[float, float, float]:
 def cycles_of(orbit: Orbit, steps: int) -> int:
     """Return how many cycles have so many changes of hands at least."""
     return -(-steps // orbit.changes)
-
-
-def check_counts(samples: int, steps: int) -> None:
-    """Check numbers of samples and steps.
-
-    Raises:
-        AccordError: for less than one.
-    """
-    for name, count in (("samples", samples), ("steps", steps)):
-        if count < 1:
-            raise AccordError(f"{name} is {count}, and must be 1 at least")

@@ -13,12 +13,13 @@ from roboaccord.run.pieces import run_pieces
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.basin import check_counts, cycles_of, share_of
+from monkeybot.stability.basin import Draws, cycles_of, share_of
 from monkeybot.stability.rollouts import Feedback, Walks, joined, walk
 
 SPREADS = ("uniform", "normal")
 DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
 CENTRES = ("centre_a", "centre_b")
+DRAWS = Draws(100, 500)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +79,7 @@ def robustness(
     parameters: MonkeyBotParameters,
     disturbance: Disturbance,
     *,
-    samples: int = 100,
-    steps: int = 500,
-    seed: int = 0,
+    draws: Draws = DRAWS,
     feedback: Feedback | None = None,
     threads: int | None = None,
     done: Done | None = None,
@@ -94,16 +93,16 @@ def robustness(
         orbit: the gait.
         parameters: of the robot, without errors.
         disturbance: what is wrong.
-        samples: number of walks.
-        steps: changes of hands; what a cycle has too many is walked too.
-        seed: of the random numbers.
+        draws: how many walks.
         feedback: on the times of the gait.
         threads: as many as there are cores by default.
         done: called with 1 after each walk.
     """
-    check_counts(samples, steps)
-    cycles = cycles_of(orbit, steps)
-    calls = ((orbit, parameters, disturbance, cycles, feedback, seed, i) for i in range(samples))
+    cycles = cycles_of(orbit, draws.steps)
+    calls = (
+        (orbit, parameters, disturbance, cycles, feedback, draws.seed, i)
+        for i in range(draws.samples)
+    )
     count = (lambda walks: done(len(walks.cycles))) if done else None
     found = run_pieces(_one, calls, threads=True, workers=threads, done=count)
     return _figures(orbit, joined(found))

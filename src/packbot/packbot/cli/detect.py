@@ -69,7 +69,7 @@ def detect_command(
 
 def _study(count: int, minutes: float, seed: int, folder: Path | None, *, force: bool) -> Result:
     """Run the study of detection, or what is left of it, and draw its figure."""
-    from packbot.failures.detection_study import RESULTS, judge_arm, summary
+    from packbot.source.detection import RESULTS, judge_arm, summary
 
     arms = max(1, round(count / FAILURES))
     with results(folder, "packbot_detection", force=force) as place, kept(place), progress() as bar:
@@ -116,8 +116,8 @@ def _draw(rows: list[dict[str, Any]], path: Path) -> None:
 
 
 def _of_bag(run: BagRun, payload: float) -> Result:
-    from packbot.failures.detector import Detector, detections
-    from packbot.failures.probing import Prober
+    from packbot.detection.detector import Detector, detections
+    from packbot.detection.probing import Prober
 
     if run.robot != "packbot" or not run.scenario:
         raise AccordError("the bag is of no run of the Packbot")

@@ -12,7 +12,7 @@ from roboaccord.cli.options import Changes, Faults, Seed, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target
 
-from packbot.failures.pictures import draw_equilibria
+from packbot.source.failure_figures import draw_equilibria
 
 
 def equilibria_command(
@@ -36,8 +36,8 @@ def equilibria_command(
 
       accord packbot equilibria --fault elbow1=loose --poses 50 --plot elbow1.svg
     """
-    from packbot.failures.arm import FailedArm
-    from packbot.failures.equilibria import KINDS, find_equilibria
+    from packbot.planning.equilibria import KINDS, find_equilibria
+    from packbot.planning.failed_arm import FailedArm
 
     setup = load_setup("packbot", "reach", changes, faults)
     check_target(plot)

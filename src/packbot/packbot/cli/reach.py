@@ -61,7 +61,7 @@ def figures_of(
     given: Setup, words: str, engine: str, *, ignore: bool
 ) -> tuple[dict[str, Any], Setup]:
     """Return the figures that `--json` prints, and the setup with its start."""
-    from packbot.failures.reaching import LONGEST, clear_start, run_reach
+    from packbot.source.reaching import LONGEST, clear_start, run_reach
 
     aim, setup = point(words), clear_start(given)
     with progress() as bar:

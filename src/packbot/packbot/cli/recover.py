@@ -16,8 +16,8 @@ from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, lo
 from roboaccord.cli.pieces import in_pieces, kept
 from roboaccord.contract.files import check_target
 
-from packbot.failures.pictures import draw_recovery
 from packbot.model.libraries import compiled
+from packbot.source.failure_figures import draw_recovery
 
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
@@ -52,7 +52,7 @@ def recover_command(
       accord packbot recover --targets 200 --engine dart --out study --plot study.svg
     """
     with compiled("accord packbot recover"):
-        from packbot.failures.studies import all_cases, counts, study
+        from packbot.source.recovery import all_cases, counts, study
 
     check_target(plot)
     setups = [load_setup("packbot", "reach", changes, faults)]

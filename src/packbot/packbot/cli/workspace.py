@@ -21,10 +21,10 @@ from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.files import check_target
 from roboaccord.scenario.setup import Setup
 
-from packbot.failures.arm import FailedArm
-from packbot.failures.pictures import draw_kept, draw_torques, draw_workspace
-from packbot.failures.workspace import ANGLES, PLANE, POSES, Kept, angles_of, guard, kept, loads
 from packbot.model.parameters import JOINTS
+from packbot.planning.failed_arm import FailedArm
+from packbot.source.failure_figures import draw_kept, draw_torques, draw_workspace
+from packbot.source.workspace import ANGLES, PLANE, POSES, Kept, angles_of, guard, kept, loads
 
 PAYLOADS = (0.0, 5.0, 10.0)  # kg, of the study
 

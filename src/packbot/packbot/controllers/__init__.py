@@ -1,1 +1,1 @@
-"""Controllers of the arm: reaching, and teleoperation by joint velocities."""
+"""Controllers of the arm: reaching, also with failed joints, and teleoperation by velocities."""

@@ -19,15 +19,16 @@ import numpy as np
 from roboaccord.contract.contact import Fixture, MeshFixture
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.state import Array
+from roboaccord.description.meshes import read_mesh
 from roboaccord.description.resources import share
 from roboaccord.description.solids import Faces, box, facets
 from roboaccord.numerics.rotations import rpy_matrix
 from roboaccord.scenario.setup import Setup
 
-from packbot.hulls.hull_files import read_hull
 from packbot.hulls.shapes import box_corners
 from packbot.hulls.solids import Hull
 
+DENT = 1e-6  # m: how far inside its own hull a vertex may be; STL files have seven digits
 GROUND = Fixture(
     name="ground", size=np.array([20.0, 20.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
 )
@@ -127,3 +128,24 @@ def _vector(given: Mapping[str, Any], key: str, word: str) -> Array:
     if value.shape != (3,) or not np.isfinite(value).all():
         raise AccordError(f"{key}.{word}: three numbers are needed, not {given.get(word)!r}")
     return value
+
+
+def read_hull(path: Path) -> Hull:
+    """Read a convex hull from an OBJ or STL file.
+
+    Raises:
+        AccordError: if it cannot be read, has no volume, or is not convex.
+    """
+    points, faces = read_mesh(path)
+    hull = Hull.around(points, path.name)
+    dent = _deepest(points[faces].mean(axis=1), hull)
+    if dent > DENT:
+        raise AccordError(f"{path.name} is not convex: a face lies {1e3 * dent:.3g} mm inside")
+    return hull
+
+
+def _deepest(points: Array, hull: Hull) -> float:
+    """Return the largest depth of points (m, 3) inside a hull [m]."""
+    normals, on_faces = hull.normals, hull.vertices[hull.faces[:, 0]]
+    depths = (normals * on_faces).sum(axis=1)[:, None] - normals @ points.T
+    return float(depths.min(axis=0).max())

@@ -1,1 +1,1 @@
-"""Planning: inverse kinematics, paths, trajectories, lines of sight."""
+"""Planning: inverse kinematics, paths, trajectories, lines of sight, arms with failed joints."""

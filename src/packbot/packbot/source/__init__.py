@@ -1,1 +1,1 @@
-"""The source: the report's joint clamp, its collapse and figures."""
+"""What the report did and claims: its joint clamp, collapse, failed joints and figures."""

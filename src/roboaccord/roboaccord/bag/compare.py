@@ -9,82 +9,83 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated
 
 import numpy as np
 
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.resample import Known, Resampling, common_grid
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.outcome import Verdict
+from roboaccord.contract.results import Json, Quantity, by_fields, to_json
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_rpy
 
 SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to round-off
 GAZEBO = 0.05  # with a bag from Gazebo, whose steps and contacts are its own: 5 cm, 3 degrees
+UNITS = "m and rad, m/s, rad/s, N m or N"  # of signals
 _TURNS = ("base/roll", "base/pitch", "base/yaw")
 _HELD = ("effort/", "switch/")
 _RATE = "qd/"
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """Hold the difference of a signal: root mean square, maximum, and its time [s]."""
+class Deviation:
+    """Hold how far a signal is from the reference's."""
 
-    rms: float
-    max: float
-    at: float
+    rms: Annotated[float, Quantity(UNITS, "root mean square of the differences")]
+    max: Annotated[float, Quantity(UNITS, "largest of the differences")]
+    at: Annotated[float, Quantity("s", "time of the largest")]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Hold the differences of one bag from the reference.
+    """Hold the deviations of one bag from the reference.
 
     Args:
         bag: the other bag, as it was given.
-        duration: length of the overlap compared [s].
-        signals: differences by signal, in the signal's own unit.
-        skipped: signals that only one of the two bags has, or that the two never know at once.
+        duration: compared.
+        signals: deviations by signal.
         left_out: by signal, of how many times nothing was compared, because one of the two has no
             sample there, and its value cannot be told from those beside.
+        skipped: signals that only one of the two bags has, or that the two never know at once.
     """
 
     bag: str
-    duration: float
-    signals: Mapping[str, Difference]
-    skipped: tuple[str, ...] = ()
+    duration: Annotated[float, Quantity("s", "length of the overlap")]
+    signals: Mapping[str, Deviation]
     left_out: Mapping[str, int] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+
+    def to_json(self) -> Mapping[str, Json]:
+        """Return the fields, `left_out` and `skipped` only if something was."""
+        optional = ("left_out", "skipped")
+        return {k: v for k, v in by_fields(self).items() if v or k not in optional}
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonResult:
-    """Hold the verdict over all pairs, at the tolerance used, and why it is that."""
+class Comparison:
+    """Hold the pairs of bags that were compared.
 
-    verdict: Literal["pass", "fail"]
+    Args:
+        pairs: of each bag with the reference.
+        tolerance: largest difference of any signal in its own unit that passes.
+        why: it is that; "" where it was given.
+    """
+
     pairs: tuple[Pair, ...]
     tolerance: float
     why: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain data with the keys `verdict` and `pairs`.
+    @property
+    def verdict(self) -> Verdict:
+        """Whether all signals of all pairs are within the tolerance."""
+        worst = max(found.max for pair in self.pairs for found in pair.signals.values())
+        return "pass" if worst <= self.tolerance else "fail"
 
-        A pair has the keys `left_out` and `skipped` only if something was.
-        """
-        return {
-            "verdict": self.verdict,
-            "pairs": [
-                {
-                    "bag": pair.bag,
-                    "duration": pair.duration,
-                    "signals": {
-                        name: {"rms": d.rms, "max": d.max, "at": d.at}
-                        for name, d in pair.signals.items()
-                    },
-                    **({"left_out": dict(pair.left_out)} if pair.left_out else {}),
-                    **({"skipped": list(pair.skipped)} if pair.skipped else {}),
-                }
-                for pair in self.pairs
-            ],
-        }
+    def to_json(self) -> Mapping[str, Json]:
+        """Return the verdict and the pairs."""
+        return {"verdict": self.verdict, "pairs": to_json(self.pairs)}
 
 
 def compare(
@@ -95,7 +96,7 @@ def compare(
     start: float | None = None,
     stop: float | None = None,
     tolerance: float | None = None,
-) -> ComparisonResult:
+) -> Comparison:
     """Compare bags with a reference bag over the time that both cover.
 
     At a time that only one of the two has a sample of, the other's efforts and switches, which
@@ -131,8 +132,7 @@ def compare(
     for pair in pairs:
         if not pair.signals:
             raise AccordError(f"nothing to compare: {pair.bag} and {reference} share no sample")
-    worst = max(d.max for pair in pairs for d in pair.signals.values())
-    return ComparisonResult("pass" if worst <= limit else "fail", tuple(pairs), limit, why)
+    return Comparison(tuple(pairs), limit, why)
 
 
 def _default_of(engines: Collection[str]) -> tuple[float, str]:
@@ -215,18 +215,16 @@ def _compare_pair(
         )
     events = [event.time for run in (first, second) for event in run.trajectory.events]
     sides = [_Side(run, grid, events) for run in (first, second)]
-    differences, left_out = {}, {}
+    deviations, left_out = {}, {}
     for name in chosen:
         (a, known), (b, also) = (side.at(name) for side in sides)
         known = known & also
         if known.any():
-            differences[name] = _difference(grid[known], (b - a)[known], name)
+            deviations[name] = _deviation(grid[known], (b - a)[known], name)
         if not known.all():
             left_out[name] = int((~known).sum())
-    skipped = (set(ours) ^ set(theirs)) | (set(chosen) - set(differences))
-    return Pair(
-        str(other), float(grid[-1] - grid[0]), differences, tuple(sorted(skipped)), left_out
-    )
+    skipped = (set(ours) ^ set(theirs)) | (set(chosen) - set(deviations))
+    return Pair(str(other), float(grid[-1] - grid[0]), deviations, left_out, tuple(sorted(skipped)))
 
 
 def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
@@ -236,7 +234,7 @@ def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     return [n for n in names if not patterns or any(fnmatchcase(n, p) for p in patterns)]
 
 
-def _difference(grid: Array, error: Array, name: str) -> Difference:
+def _deviation(grid: Array, error: Array, name: str) -> Deviation:
     if not np.isfinite(error).all():
         bad = grid[int(np.flatnonzero(~np.isfinite(error))[0])]
         raise AccordError(f"{name} is no finite number at t = {bad:g} s")
@@ -245,4 +243,4 @@ def _difference(grid: Array, error: Array, name: str) -> Difference:
     worst = int(np.abs(error).argmax())
     largest = float(abs(error[worst]))
     rms = float(np.sqrt(np.mean(error**2)))
-    return Difference(rms, largest, float(grid[worst]))
+    return Deviation(rms, largest, float(grid[worst]))

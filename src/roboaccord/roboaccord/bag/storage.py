@@ -16,6 +16,8 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+from mcap.data_stream import RecordBuilder
+from mcap.records import Chunk, ChunkIndex, Header
 from rosbags.interfaces import (
     Connection,
     Qos,
@@ -30,25 +32,18 @@ from rosbags.rosbag2.enums import CompressionMode
 from rosbags.rosbag2.metadata import dump_qos_v9
 from rosbags.rosbag2.storage_mcap import McapWriter, PendingChunk
 
+from roboaccord.bag.frames import MAGIC, RECORD, Opcode
 from roboaccord.bag.topics import LIBRARY, Topic, distribution_version
 from roboaccord.contract.files import drafting
 
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
-_OPCODE = 5
 _HEAD, _FIXED = 9, 22  # bytes of a message record before its length counts, and beside its data
 _CHUNK = 1 << 20  # bytes, as rosbags has it
 _SEQUENCE = 0xFFFFFFFF  # it is an uint32, and goes round
-_TEXT = struct.Struct("<I")  # length of a text
-_RECORD = struct.Struct("<BQ")  # opcode and length of a record
 _CRC = struct.Struct("<I")
 _PLACE = struct.Struct("<Q")
-_HEADER_RECORD, _CHUNK_RECORD, _INDEX_RECORD = 1, 6, 7  # opcodes
-_TIMES = struct.Struct("<QQ")  # two times, places or sizes
-_SUM = struct.Struct("<QI")  # size and checksum
-_INDEX_HEAD = struct.Struct("<HI")  # channel, bytes that follow
-_INDEX_PLACE = struct.Struct("<HQ")  # channel and place of its index
-_DATA_END = _RECORD.size + _CRC.size  # bytes of the record that ends the data section
-_MAGIC = 8  # bytes at both ends of the file
+_INDEX_HEAD = struct.Struct("<BQHI")  # opcode, length, channel, bytes that follow
+_DATA_END = RECORD.size + _CRC.size  # bytes of the record that ends the data section
 _FOOTER = 20  # bytes of the content of the footer: two places and a checksum
 _FOREVER = QosTime(9223372036, 854775807)  # RMW_DURATION_INFINITE
 _LATCHED = Qos(
@@ -65,12 +60,10 @@ _LATCHED = Qos(
 Message = tuple[Connection, int, bytes | memoryview]  # with its time [ns]
 
 
-def _text(text: str) -> bytes:
-    return _TEXT.pack(len(text)) + text.encode()
-
-
-def _record(opcode: int, *parts: bytes) -> bytes:
-    return _RECORD.pack(opcode, sum(map(len, parts))) + b"".join(parts)
+def _record(record: Header | Chunk | ChunkIndex) -> bytearray:
+    builder = RecordBuilder()
+    record.write(builder)
+    return bytearray(builder.end())
 
 
 class _Section(BytesIO):
@@ -98,12 +91,12 @@ class FastMcapWriter(McapWriter):
 
     def __init__(self, path: Path, _: CompressionMode) -> None:
         super().__init__(path, CompressionMode.STORAGE)
-        texts = ("ros2", f"{LIBRARY}-{distribution_version('roboaccord')}")
+        header = Header("ros2", f"{LIBRARY}-{distribution_version('roboaccord')}")
         self.bio = self.bio.detach()  # what is written, is written
         self.bio.seek(0)
         self.bio.truncate()
         self._crc = 0
-        self._emit(b"\x89MCAP0\r\n" + _record(_HEADER_RECORD, *map(_text, texts)))
+        self._emit(MAGIC + _record(header))
 
     def write(self, connection: Connection, timestamp: int, data: bytes | memoryview) -> None:
         """Append a message to the pending chunk."""
@@ -111,7 +104,7 @@ class FastMcapWriter(McapWriter):
 
     def write_all(self, messages: Iterable[Message]) -> None:
         """Append messages, and close every chunk that is full."""
-        stats, pack = self.channel_stats, _MESSAGE.pack
+        stats, pack, kind = self.channel_stats, _MESSAGE.pack, int(Opcode.MESSAGE)
         chunk, at = self.chunk, self.chunk.bio.tell()
         parts: list[bytes | memoryview] = []
         first, last = chunk.message_start_time, chunk.message_end_time
@@ -119,7 +112,7 @@ class FastMcapWriter(McapWriter):
             key, length = connection.id, _FIXED + len(data)
             chunk.msgs[key].append((time, at))
             stats[key] += 1
-            parts += pack(_OPCODE, length, key, stats[key] & _SEQUENCE, time, time), data
+            parts += pack(kind, length, key, stats[key] & _SEQUENCE, time, time), data
             at += _HEAD + length
             first, last = time if time < first else first, time if time > last else last
             if at > _CHUNK:
@@ -140,19 +133,21 @@ class FastMcapWriter(McapWriter):
     def close_chunk(self) -> None:
         """Write the pending chunk with its checksum, and its index."""
         chunk, content = self.chunk, self.chunk.bio.getvalue()
-        times = _TIMES.pack(chunk.message_start_time, chunk.message_end_time)
-        packed, name = self.compressor(content), _text(self.compression)
-        parts = [times, _SUM.pack(len(content), crc32(content)), name, _PLACE.pack(len(packed))]
-        start, data = self.bio.tell(), bytearray(_record(_CHUNK_RECORD, *parts, packed))
-        size, places = len(data), b""
+        first, last, packed = (
+            chunk.message_start_time, chunk.message_end_time, self.compressor(content),
+        )  # fmt: skip
+        start, name = self.bio.tell(), self.compression
+        data = _record(Chunk(name, packed, last, first, crc32(content), len(content)))
+        size, places = len(data), dict[int, int]()
         for key, messages in chunk.msgs.items():
-            places += _INDEX_PLACE.pack(key, start + len(data))
+            places[key] = start + len(data)
             index = np.array(messages, "<u8").tobytes()
-            data += _record(_INDEX_RECORD, _INDEX_HEAD.pack(key, len(index)), index)
-        summary = BytesIO()
-        summary.write(times + _TIMES.pack(start, size) + _TEXT.pack(len(places)) + places)
-        summary.write(_PLACE.pack(len(data) - size) + name + _TIMES.pack(len(packed), len(content)))
-        self.chunks.append(summary)
+            data += _INDEX_HEAD.pack(Opcode.MESSAGE_INDEX, 6 + len(index), key, len(index)) + index
+        index_of = ChunkIndex(
+            size, start, name, len(packed), last, len(data) - size, places, first, len(content)
+        )
+        self.chunks.append(summary := BytesIO())
+        summary.write(_record(index_of)[RECORD.size :])  # its length is taken from the position
         self._emit(memoryview(data))
         self.chunk = PendingChunk(2**63 - 1, 0, BytesIO(), defaultdict(list))
 
@@ -168,7 +163,7 @@ class FastMcapWriter(McapWriter):
         finally:
             self.bio = stream
         data = section.getbuffer()
-        footer = len(data) - _MAGIC - _FOOTER
+        footer = len(data) - len(MAGIC) - _FOOTER
         summary = _PLACE.unpack_from(data, footer)[0] - start
         whole = crc32(data[: summary - _DATA_END], self._crc)
         _CRC.pack_into(data, summary - _CRC.size, whole)

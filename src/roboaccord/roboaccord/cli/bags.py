@@ -10,11 +10,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from roboaccord.bag.compare import ComparisonResult, Pair, compare
+from roboaccord.bag.compare import Comparison, Deviation, Pair, compare
 from roboaccord.bag.export import export
 from roboaccord.bag.recover import recover
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
+from roboaccord.contract.results import unit_of
 
 Bag = Annotated[
     Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.", show_default=False)
@@ -119,11 +120,11 @@ def recover_command(bag: Bag) -> Result:
     return Result({"changed": done.changed, "messages": done.messages}, [line])
 
 
-def shown_of(reference: Path, result: ComparisonResult) -> list[RenderableType]:
+def shown_of(reference: Path, result: Comparison) -> list[RenderableType]:
     """Return a table for each pair of bags, what was left out, and the verdict."""
     shown: list[RenderableType] = []
     for pair in result.pairs:
-        shown += [f"{pair.bag} against {reference}, {pair.duration:g} s"]
+        shown += [f"{pair.bag} against {reference}, {pair.duration:g} {unit_of(Pair, 'duration')}"]
         shown += [_table(pair, result.tolerance)]
         if pair.skipped:
             names = ", ".join(pair.skipped)
@@ -131,13 +132,13 @@ def shown_of(reference: Path, result: ComparisonResult) -> list[RenderableType]:
         if pair.left_out:
             count, names = sum(pair.left_out.values()), ", ".join(pair.left_out)
             shown.append(Text(f"{count} values left out, unknown between samples: {names}"))
-    shown.append(Text("rms and max: of the differences, in m and rad, m/s, rad/s, N m or N"))
+    shown.append(Text(f"rms and max: of the differences, in {unit_of(Deviation, 'max')}"))
     why = f", {result.why}" if result.why else ""
     return [*shown, f"{result.verdict} at tolerance {result.tolerance:g}{why}"]
 
 
 def _table(pair: Pair, tolerance: float) -> Table:
-    table = make_table("signal", "rms", "max", "at [s]")
+    table = make_table("signal", "rms", "max", f"at [{unit_of(Deviation, 'at')}]")
     for name, d in pair.signals.items():
         style = "red" if d.max > tolerance else None
         table.add_row(name, f"{d.rms:.3g}", f"{d.max:.3g}", f"{d.at:.6g}", style=style)

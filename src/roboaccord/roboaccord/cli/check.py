@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,12 +14,14 @@ from rich.console import RenderableType
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, note
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Verdict
+from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
-from roboaccord.gazebo.tool import UNDECIDED, sdformat_problems, sdformat_tool
+from roboaccord.gazebo.tool import Problem, sdformat_problems, sdformat_tool
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
@@ -26,6 +30,26 @@ MISSING = {
     "apt-get install ignition-tools libsdformat-dev",
     "schema": "sdformat's schema is not installed: apt-get install sdformat-sdf",
 }
+
+
+@dataclass(frozen=True)
+class Check:
+    """Hold the problems of each file and robot, and the checkers that are not installed."""
+
+    files: Mapping[str, Sequence[Problem]]
+    missing: tuple[str, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether nothing is wrong, and nothing undecided."""
+        found = [problem for problems in self.files.values() for problem in problems]
+        if any(isinstance(problem, str) for problem in found):
+            return "fail"
+        return "undecided" if found else "pass"
+
+    def to_json(self) -> Mapping[str, Json]:
+        """Return the fields and the verdict."""
+        return {"verdict": self.verdict, **by_fields(self)}
 
 
 def check_command(
@@ -60,29 +84,21 @@ def check_command(
         found[_title(path)] = [*(sdformat_problems(tool, path, folders) if tool else []), *own]
     if not files:
         found |= {f"robot {name}": problems_of_robot(name, tool) for name in robot_names()}
-    lines = [line for problems in found.values() for line in problems]
-    wrong = any(not line.startswith(UNDECIDED) for line in lines)
-    verdict = "fail" if wrong else "undecided" if lines else "pass"
-    missing = {"sdformat": not tool, "schema": not schema_folder()}
-    for name, reason in MISSING.items():
-        if missing[name]:
-            note(reason)
-    data = {
-        "verdict": verdict,
-        "files": found,
-        "missing": [name for name, lacks in missing.items() if lacks],
-    }
-    return Result(data, [table_of(found)], ok=not lines)
+    there = {"sdformat": tool, "schema": schema_folder()}
+    result = Check(found, tuple(name for name in MISSING if not there[name]))
+    for name in result.missing:
+        note(MISSING[name])
+    return Result(result.to_json(), [table_of(result)], ok=result.verdict == "pass")
 
 
-def problems_of_robot(name: str, tool: str) -> list[str]:
+def problems_of_robot(name: str, tool: str) -> list[Problem]:
     """Return what is wrong with a robot's description and bridge, as it is put into Gazebo."""
     bridge = share(find_robot(name).package) / "config" / "bridge.yaml"
     if not bridge.is_file():
         return ["config/bridge.yaml is missing"]
     shipped = _shipped_folder()
     worlds = sorted((shipped / "worlds").glob("*.sdf")) if shipped else []
-    problems = []
+    problems: list[Problem] = []
     for setup in setups_in_gazebo(name):
         urdf = expand_for_gazebo(setup)
         if tool:
@@ -116,9 +132,9 @@ def _title(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
-def table_of(found: dict[str, list[str]]) -> RenderableType:
+def table_of(result: Check) -> RenderableType:
     """Return the problems of each file."""
     table = make_table("file", "problems", text=["problems"])
-    for title, problems in found.items():
-        table.add_row(title, "\n".join(problems) or "none")
+    for title, problems in result.files.items():
+        table.add_row(title, "\n".join(map(str, problems)) or "none")
     return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -30,23 +30,38 @@ from roboaccord.cli.options import (
 )
 from roboaccord.cli.run import model_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import describe_verdict
+from roboaccord.contract.outcome import Outcome, Verdict
+from roboaccord.contract.results import quantities, unit_of
+from roboaccord.crosscheck.acceleration import AccelerationCheck
+from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.noise import Noise
+from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.recorded import check_bag
-from roboaccord.crosscheck.result import CrosscheckResult
+from roboaccord.crosscheck.report import Report
 from roboaccord.crosscheck.run import run_crosscheck
+from roboaccord.crosscheck.runs import Progress
 from roboaccord.engines import REFERENCE, check_engine, default_names, spec
 from roboaccord.engines.spec import Missing
-from roboaccord.report.tables import statistics_cells
+from roboaccord.report import render_report
+from roboaccord.report.tables import number, statistics_cells
+from roboaccord.run.output import write_text
 from roboaccord.scenario.files import apply_change, load_scenario
 from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
 from roboaccord.scenario.setup import find_robot, is_file, robot_names
 
-OUTCOMES = {
+VERDICTS: dict[Verdict | None, str] = {
+    "pass": "green",
+    "fail": "red",
+    "undecided": "yellow",
+    None: "default",
+}
+OUTCOMES: dict[Outcome, Text] = {
     "within": Text("within", "green"),
     "outside": Text("outside", "red"),
     "not_judged": Text("not judged", "yellow"),
     "excused": Text("excused", "yellow"),
 }
+ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
 FINEST = 4  # physics steps of the table; the report has all
 
 
@@ -113,7 +128,7 @@ def crosscheck_command(
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
     with results(folder, default, force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=None)
-        result = run_crosscheck(
+        report = run_crosscheck(
             setup,
             chosen,
             refine=refine,
@@ -121,14 +136,18 @@ def crosscheck_command(
             perturbations=falsified,
             command=command_line(),
             refused=None if engines else leave_out,
-            started=lambda jobs: bar.update(task, total=jobs),
-            done=lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
+            progress=Progress(
+                lambda jobs: bar.update(task, total=jobs),
+                lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
+            ),
         )
+        page = place / "report.html"
+        write_text(page, render_report(report))
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": chosen}
     if setup.scenario.crosscheck.statistics:
         used["refine"] = None  # statistics have the scenario's step and twice it
-    data = result.to_json() | model_of(setup)
-    return Result(data, shown_of(result), used=used, ok=result.acceptable)
+    data = {**report.to_json(), "report": str(page), **model_of(setup)}
+    return Result(data, shown_of(report, page), used=used, ok=report.ok)
 
 
 def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
@@ -140,8 +159,9 @@ def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
         data = load_scenario(found.package, found.key, scenario).data()
     for change in changes:
         apply_change(data, change)
-    verdict = check_bag(run, data)
-    return Result(verdict._asdict(), [verdict.line()], used={"engines": run.engine}, ok=verdict.ok)
+    report = check_bag(run, data)
+    used = {"engines": run.engine}
+    return Result(report.to_json(), [report.line()], used=used, ok=report.ok)
 
 
 def choose_engines(names: str) -> list[str]:
@@ -180,89 +200,94 @@ def parse_perturbations(texts: list[str], engines: list[str]) -> tuple[Perturbat
     return found
 
 
-def shown_of(result: CrosscheckResult) -> list[RenderableType]:
+def shown_of(report: Report, page: Path) -> list[RenderableType]:
     """Return the three levels as a table, and the verdict."""
-    data = result.data
-    versions = ", ".join(f"{engine} {data['versions'][engine]}" for engine in data["engines"])
-    colour = {"pass": "green", "fail": "red", None: "default"}.get(data["verdict"], "yellow")
+    versions = ", ".join(f"{engine} {report.versions[engine]}" for engine in report.engines)
+    verdict = Text(report.describe(), VERDICTS[report.verdict])
     return [
-        *(statistics_tables(data) if data["statistics"] else distance_tables(data)),
+        *(statistics_tables(report) if report.statistics else distance_tables(report)),
         Text(versions),
-        *([outcome_table(data)] if data["levels"] else []),
-        Text.assemble("verdict: ", (describe_verdict(data), colour)),
-        *(Padding(Text(line), (0, 0, 0, 2)) for line in [*data["reasons"], *data["remarks"]]),
-        f"report: {result.report}",
+        *outcome_tables(report),
+        Text.assemble("verdict: ", verdict),
+        *(Padding(Text(line), (0, 0, 0, 2)) for line in [*report.reasons, *report.remarks]),
+        f"report: {page}",
     ]
 
 
-def outcome_table(data: dict[str, Any]) -> Table:
-    """Return the outcome of each level, a row for each engine."""
-    levels = data["levels"]
+def outcome_tables(report: Report) -> list[Table]:
+    """Return the outcome of each level, a row for each engine; no table where there is none."""
+    levels = report.levels.checked()
     names = [level.replace("_", " ") for level in levels]
     table = make_table("engine", *names, words=names)
-    for engine in data["engines"][1:]:
-        cells = [levels[level][engine] for level in levels]
-        table.add_row(engine, *(OUTCOMES[cell["outcome"]] for cell in cells))
-    return table
+    for engine in report.engines[1:]:
+        table.add_row(engine, *(OUTCOMES[found[engine].outcome] for found in levels.values()))
+    return [table] if levels else []
 
 
-def distance_tables(data: dict[str, Any]) -> list[RenderableType]:
+def distance_tables(report: Report) -> list[RenderableType]:
     """Return the three levels, a row for each engine, and what the columns are."""
-    runs = data["trajectory"]
-    steps = next(iter(runs.values()))["dt"][-FINEST:]
+    runs = report.trajectory
+    steps = next(iter(runs.values())).dt[-FINEST:]
+    step, second = unit_of(OneStepCheck, "rms"), unit_of(ConvergenceCheck, "dt")
+    metre = unit_of(ConvergenceCheck, "error")
     table = make_table(
         "engine",
         "accel.\nrel.",
-        "one step\nrad/s",
-        *(f"{1e3 * dt:g} ms\nmm" for dt in steps),
+        f"one step\n{step}",
+        *(f"{1e3 * dt:g} m{second}\nm{metre}" for dt in steps),
         "order",
-        "floor\nmm",
+        f"floor\nm{metre}",
         "agree\nuntil",
-        title=f"{data['robot']} {data['scenario']}: distance from the reference",
+        title=f"{report.robot} {report.scenario}: distance from the reference",
     )
     for engine, run in runs.items():
-        table.add_row(*row_of(data, engine, run))
+        table.add_row(*row_of(report, engine, run))
     explained = (
-        "accel.: largest relative error at random states; one step: rms error of a control period; "
-        "mm: largest distance of any link over the run, by physics step; order: of convergence; "
-        "floor: what round-off makes of it; agree until: when that comes to 1 mm"
+        f"{ACCELERATION}; one step: {quantities(OneStepCheck)['rms'].meaning}; "
+        f"m{metre}: {quantities(ConvergenceCheck)['error'].meaning}, by physics step; order: of "
+        f"convergence; floor: {quantities(Noise)['floor'].meaning}; agree until: when that comes "
+        "to 1 mm"
     )
     return [table, Text(explained)]
 
 
-def statistics_tables(data: dict[str, Any]) -> list[RenderableType]:
+def statistics_tables(report: Report) -> list[RenderableType]:
     """Return accelerations and the statistics over seeds, a row for each engine."""
-    checks = data["statistics"]
-    first = next(iter(checks.values()))
-    unit = f" [{first['unit']}]" if first["unit"] else ""
+    first = next(iter(report.statistics.values()))
+    unit = f" [{first.unit}]" if first.unit else ""
     table = make_table(
         "engine",
         *("accel.\nrel.", "mean", "median", "above\n0", "difference", "allowed\n+-"),
-        title=f"{data['robot']} {data['scenario']}: {first['figure']}{unit} over seeds",
+        title=f"{report.robot} {report.scenario}: {first.figure}{unit} over seeds",
     )
-    for engine, check in checks.items():
-        acceleration = data["acceleration"].get(engine, {}).get("max")
-        first_cell = "" if acceleration is None else f"{acceleration:.1e}"
+    for engine, check in report.statistics.items():
         mean, median, _, _, positive, difference, allowed = statistics_cells(check)
         mean = mean.split()[0]  # its interval is in the report: the table fits 80 columns
-        table.add_row(engine, first_cell, mean, median, positive, difference, allowed)
+        cells = (acceleration_of(report, engine), mean, median, positive, difference, allowed)
+        table.add_row(engine, *cells)
     explained = (
-        "accel.: largest relative error at random states; above 0: share of the runs; difference "
-        "of medians, 95 % confidence; allowed: what twice the step does"
+        f"{ACCELERATION}; above 0: share of the runs; difference "
+        " of medians, 95 % confidence; allowed: what twice the step does"
     )
     return [table, Text(explained)]
 
 
-def row_of(data: dict[str, Any], engine: str, run: dict[str, Any]) -> list[str]:
+def acceleration_of(report: Report, engine: str) -> str:
+    """Return the error of level 1 as text, nothing where there is none."""
+    check = report.acceleration.get(engine)
+    return number(check.max if check else None, ".1e", "")
+
+
+def row_of(report: Report, engine: str, run: ConvergenceCheck) -> list[str]:
     """Return the cells of one engine's row."""
-    acceleration = data["acceleration"].get(engine, {}).get("max")
-    step, noise = data["one_step"].get(engine, {}).get("rms"), data["noise"][engine]
+    step, noise = report.one_step.get(engine), report.noise[engine]
+    second = unit_of(Noise, "horizon")
     return [
         engine,
-        "" if acceleration is None else f"{acceleration:.1e}",
-        "" if step is None else f"{step:.1e}",
-        *(f"{1e3 * error:.2g}" for error in run["error"][-FINEST:]),
-        "" if run["order"] is None else f"{run['order']:.2f}",
-        f"{1e3 * noise['floor']:.1g}",
-        "end" if noise["horizon"] is None else f"{noise['horizon']:.3g} s",
+        acceleration_of(report, engine),
+        number(step.rms if step else None, ".1e", ""),
+        *(f"{1e3 * error:.2g}" for error in run.error[-FINEST:]),
+        number(run.order, ".2f", ""),
+        f"{1e3 * noise.floor:.1g}",
+        "end" if noise.horizon is None else f"{noise.horizon:.3g} {second}",
     ]

@@ -91,12 +91,15 @@ def robot_commands(name: str) -> Any:
             return list(robot.cli)
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            from roboaccord.scenario.user_code import place_of
+
             try:
                 return command_at(cmd_name, robot.cli[cmd_name])
             except ImportError as error:
                 raise AccordError(
-                    f"the commands of {name} need {error.name}: accord doctor says what to do"
-                ) from None
+                    f"the commands of {name} need {error.name}{place_of(error)}: "
+                    "accord doctor says what to do"
+                ) from error
 
         def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
             word, *others = args

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -19,7 +20,9 @@ from roboaccord.cli.lazy import LazyGroup
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.shown import guard
 from roboaccord.contract.version import VERSION
+from roboaccord.scenario.user_code import DEBUG, explain, shows_tracebacks
 
+DEBUG_OPTION = "--debug"
 INTERRUPTED = 128 + signal.SIGINT
 AGAIN = 0.01  # s until what was dropped is raised once more
 LAST = GRACE + 0.4  # s; by then whoever minds this process has killed it, if it is there
@@ -36,6 +39,9 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def options(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    _debug: Annotated[
+        bool, typer.Option("--debug", envvar=DEBUG, help="Show tracebacks; for every command.")
+    ] = False,
 ) -> None:
     """Run the same robots in independent simulators, record, compare and explain."""
     if version:
@@ -120,18 +126,32 @@ def leave(status: int) -> NoReturn:
 
 def run(words: list[str]) -> int:
     """Run the command line on words, and return the exit status."""
+    before = os.environ.get(DEBUG, "")
+    end = words.index("--") if "--" in words else len(words)
+    if DEBUG_OPTION in words[:end]:
+        words = [word for word in words[:end] if word != DEBUG_OPTION] + words[end:]
+        os.environ[DEBUG] = "1"  # workers and nodes show theirs, too
+    try:
+        return _run(words)
+    finally:
+        os.environ[DEBUG] = before
+
+
+def _run(words: list[str]) -> int:
     try:
         status = app(words, standalone_mode=False, prog_name="accord")
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         return 0
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if TOLD:
             return INTERRUPTED
         message = lack(error) or line_of(error)
         if message is None:
             raise
+        if shows_tracebacks():
+            traceback.print_exception(error)
         return complain(message) if message.strip() else 0  # without words: the help is shown
     return status if isinstance(status, int) else 0
 
@@ -147,12 +167,14 @@ def lack(error: BaseException | None) -> str:
     return ""
 
 
-def line_of(error: Exception) -> str | None:
-    """Return an error in a line; None for one that is a bug."""
+def line_of(error: BaseException) -> str | None:
+    """Return an error in a line; None for one that is a bug of this project."""
     if isinstance(error, AccordError):
         return str(error)
     if isinstance(error, MemoryError):
         return str(error) or "there is not enough memory for this"
+    if line := explain(error):
+        return line
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import RenderableType
@@ -17,27 +17,40 @@ from roboaccord.cli.options import Seed, complete_robot
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, check_target
+from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.collection import (
     Options,
-    counts,
     examine_all,
     find_files,
-    junit,
     write_repaired,
 )
+from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.reading import Base
 from roboaccord.gazebo.form import base_in_gazebo
-from roboaccord.report.parity import agree, apart_lines, group_causes, render_parity, verdict_of
+from roboaccord.report.parity import (
+    apart_lines,
+    error_text,
+    group_causes,
+    junit,
+    render_parity,
+)
 from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
-BASES = ("fixed", "free")
-COLOURS = {"same": "green", "differ": "red", "refused": "yellow", "undecided": "magenta"}
+T = TypeVar("T", bound=str)
+
+BASES: tuple[Base, ...] = ("fixed", "free")
+COLOURS = {
+    Status.SAME: "green",
+    Status.DIFFER: "red",
+    Status.REFUSED: "yellow",
+    Status.UNDECIDED: "magenta",
+}
 NAMED = 3  # links or joints of a cause that the table names
 
 
@@ -102,53 +115,53 @@ def parity_command(
 
       accord parity snake --json
     """
-    packages = parse_packages(package or [])
-    one_of("--settings", settings, SETTINGS)
-    root = cast("Base", one_of("--base", base, BASES)) if base else None
-    options = Options(settings, root, seed)
+    root = one_of("--base", base, BASES) if base else None
+    options = Options(one_of("--settings", settings, SETTINGS), root, seed)
     chosen = choose_readers(engines)
-    files = files_of(what, packages, root)
+    files = files_of(what, parse_packages(package or []), root)
     for path, kind in ((page, ".html"), (report, ".xml")):
         check_target(path, kind)
     targets = targets_of(repair, files, Path(what)) if repair else []
-    for path in targets:
-        check_target(path, ".urdf")
-        check_inside(cast("Path", repair), path)
+    robots = examined(files, chosen, options, targets)
+    today = datetime.now(UTC).date().isoformat()
+    result = Parity(robots, chosen, today, command_line())
+    if page:
+        write_text(page, render_parity(result), ".html")
+    if report:
+        write_text(report, junit(result), ".xml")
+    written = [f"written: {path}" for path in (repair, page, report) if path]
+    return Result(result.to_json(), [*shown_of(result), *written], ok=result.verdict == "pass")
+
+
+def examined(
+    files: Sequence[UrdfFile],
+    engines: Mapping[str, str],
+    options: Options,
+    targets: Sequence[Path],
+) -> tuple[RobotParity, ...]:
+    """Return what engines make of files, after repair too if there are targets, with a bar."""
     with progress() as bar:
-        task = bar.add_task("reading", total=len(files) * len(chosen) * (4 if repair else 2))
+        task = bar.add_task("reading", total=len(files) * len(engines) * (4 if targets else 2))
 
         def done(name: str) -> None:
             bar.update(task, advance=1, description=name)
 
-        robots = examine_all(files, chosen, options, done)
-        if repair:
-            write_repaired(files, robots, targets, chosen, options, done)
-    data = {
-        "robots": robots,
-        "verdict": verdict_of(robots),
-        "counts": counts(robots),
-        "versions": chosen,
-        "date": datetime.now(UTC).date().isoformat(),
-        "command": command_line(),
-    }
-    if page:
-        write_text(page, render_parity(data), ".html")
-    if report:
-        write_text(report, junit(robots), ".xml")
-    shown = [*(shown_of(robots[0]) if len(robots) == 1 else fleet_of(data)), *repairs_of(robots)]
-    written = [f"written: {path}" for path in (repair, page, report) if path]
-    return Result(data, [*shown, *written], ok=data["verdict"] == "pass")
+        robots = examine_all(files, engines, options, done)
+        if targets:
+            robots = write_repaired(files, robots, targets, engines, options, done)
+    return tuple(robots)
 
 
-def one_of(option: str, value: str, known: Sequence[str]) -> str:
+def one_of(option: str, value: str, known: Sequence[T]) -> T:
     """Return a value that an option takes.
 
     Raises:
         AccordError: for another one.
     """
-    if value not in known:
-        raise AccordError(f"{option} takes {' or '.join(known)}, not {value!r}")
-    return value
+    for each in known:
+        if value == each:
+            return each
+    raise AccordError(f"{option} takes {' or '.join(known)}, not {value!r}")
 
 
 def parse_packages(texts: Sequence[str]) -> dict[str, Path]:
@@ -209,99 +222,100 @@ def file_of(name: str) -> UrdfFile:
 
 
 def targets_of(out: Path, files: Sequence[UrdfFile], what: Path) -> list[Path]:
-    """Return where mended files go: a folder's by their place in it."""
-    if not what.is_dir():
-        return [out]
-    inside = [file.path.relative_to(what.absolute()) for file in files]
-    return [out / path.with_name(path.name.removesuffix(".xacro")) for path in inside]
+    """Return where mended files go: a folder's by their place in it.
+
+    Raises:
+        AccordError: if one cannot be written there.
+    """
+    found = [out]
+    if what.is_dir():
+        inside = [file.path.relative_to(what.absolute()) for file in files]
+        found = [out / path.with_name(path.name.removesuffix(".xacro")) for path in inside]
+    for path in found:
+        check_target(path, ".urdf")
+        check_inside(out, path)
+    return found
 
 
-def shown_of(robot: Mapping[str, Any]) -> list[RenderableType]:
+def shown_of(result: Parity) -> list[RenderableType]:
+    """Return the tables of a robot, or of many, and what was repaired."""
+    robots = result.robots
+    shown = robot_shown(robots[0]) if len(robots) == 1 else fleet_shown(result)
+    return [*shown, *(line for robot in robots for line in repair_lines(robot))]
+
+
+def status_text(status: Status) -> Text:
+    """Return a status in its colour."""
+    return Text(status, COLOURS[status])
+
+
+def robot_shown(robot: RobotParity) -> list[RenderableType]:
     """Return the tables of one robot: engines, then causes."""
+    unit = unit_of(RobotParity, "mass")
     table = make_table(
-        "engine", "settings", "as read", "with\nours", "as\nshipped", "mass\nkg", "worst", "error",
-        title=f"{robot['name']}: {robot['joints']} joints, {robot['mass']:.6g} kg, "
-        f"base {robot['base']}",
+        "engine", "settings", "as read", "with\nours", "as\nshipped", f"mass\n{unit}", "worst",
+        "error", title=f"{robot.name}: {robot.joints} joints, {robot.mass:.6g} {unit}, "
+        f"base {robot.base}",
         words=["settings", "as read", "with\nours", "as\nshipped"], text=["worst"],
     )  # fmt: skip
-    for name, engine in robot["engines"].items():
-        worst, status = engine["worst"] or {}, engine["status"]
+    for name, engine in robot.engines.items():
+        found, worst = engine.examined, engine.examined.worst
         table.add_row(
             name,
-            engine["settings"],
-            Text(status, COLOURS[status]),
-            engine["accord"],
-            engine["shipped"]["status"],
-            "" if engine["mass"] is None else f"{engine['mass']:.6g}",
-            f"{worst.get('quantity', '')} {worst.get('where', '')}",
-            number(worst.get("error")) if worst else "",
+            found.settings,
+            status_text(found.status),
+            found.accord,
+            engine.shipped.status,
+            "" if found.mass is None else f"{found.mass:.6g}",
+            f"{worst.quantity} {worst.where}" if worst else " ",
+            error_text(worst.finite) if worst else "",
         )
-    versions = ", ".join(f"{name} {e['version']}" for name, e in robot["engines"].items())
-    return [table, Text(versions), *causes_table(robot), *map(Text, apart_lines(robot))]
+    versions = ", ".join(f"{name} {e.examined.version}" for name, e in robot.engines.items())
+    return [table, Text(versions), *causes_shown(robot), *map(Text, apart_lines(robot))]
 
 
-def causes_table(robot: Mapping[str, Any]) -> list[RenderableType]:
+def causes_shown(robot: RobotParity) -> list[RenderableType]:
     """Return the table of causes, and a line for each cure."""
     table = make_table("engine", "cause", "where", "with it", "without", words=["cause"],
                        text=["where"])  # fmt: skip
-    groups = group_causes(robot)
-    for group in groups:
-        places, before, after = group["where"], group["before"], group["after"]
-        proven = before is not None or after is not None
-        refused = "refused" if group["status"] == "refused" else "not finite"
-        table.add_row(
-            group["engine"], group["cause"], Text(", ".join(places[:NAMED]) + more(places)),
-            (number(before) or refused) if proven else "", number(after),
-        )  # fmt: skip
-    if not groups:
+    rows = group_causes(robot)
+    for row in rows:
+        table.add_row(row.engine, row.cause, Text(places_text(row.where)), row.before, row.after)
+    if not rows:
         return []
-    fixes = {group["cause"]: group["fix"] for group in groups}
+    fixes = {row.cause: row.fix for row in rows}
     return [table, *(Text.assemble((f"{cause}: ", "bold"), fix) for cause, fix in fixes.items())]
 
 
-def more(places: Sequence[str]) -> str:
-    """Return how many places a table does not name."""
-    return f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
+def places_text(places: Sequence[str]) -> str:
+    """Return the first places, and how many there are more."""
+    more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
+    return ", ".join(places[:NAMED]) + more
 
 
-def number(value: float | None) -> str:
-    """Return an error, nothing for none."""
-    return "" if value is None else f"{value:.0e}"
-
-
-def fleet_of(data: Mapping[str, Any]) -> list[RenderableType]:
+def fleet_shown(result: Parity) -> list[RenderableType]:
     """Return the tables of many robots: their status, and how often each is."""
-    engines = list(data["versions"])
+    engines = list(result.versions)
     table = make_table("robot", "joints", *engines, words=engines)
-    for robot in data["robots"]:
-        found = [robot["engines"][name]["status"] for name in engines]
-        cells = [Text(status, COLOURS[status]) for status in found]
-        table.add_row(robot["name"], str(robot["joints"]), *cells)
+    for robot in result.robots:
+        cells = [status_text(engine.status) for engine in robot.engines.values()]
+        table.add_row(robot.name, str(robot.joints), *cells)
     total = make_table("engine", *COLOURS, "causes", text=["causes"])
-    for name, count in data["counts"].items():
-        kinds = {key: n for key, n in count.items() if key not in COLOURS}
-        causes_text = ", ".join(
-            f"{key} {n}" for key, n in sorted(kinds.items(), key=lambda p: -p[1])
-        )
-        total.add_row(name, *(str(count[key]) for key in COLOURS), causes_text)
-    alike = sum(map(agree, data["robots"]))
-    versions = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
-    return [
-        table,
-        total,
-        Text(f"all read {alike} of {len(data['robots'])} robots alike; {versions}"),
-    ]
+    for name, count in result.counts.items():
+        most = sorted(count.causes.items(), key=lambda pair: -pair[1])
+        causes = ", ".join(f"{cause} {n}" for cause, n in most)
+        total.add_row(name, *map(str, count.statuses.values()), causes)
+    versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+    alike = f"all read {result.alike} of {len(result.robots)} robots alike; {versions}"
+    return [table, total, Text(alike)]
 
 
-def repairs_of(robots: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each repair that was written, and what the engines make of it."""
-    lines = []
-    for robot in robots:
-        for item in robot.get("repairs", ()):
-            places = ", ".join(item["where"][:NAMED]) + more(item["where"])
-            lines.append(f"repaired in {robot['name']}: {item['cause']} at {places}")
-        if "repaired" in robot:
-            said = ", ".join(f"{name} {status}" for name, status in robot["repaired"].items())
-            left = f"; left: {', '.join(robot['left'])}" if robot["left"] else ""
-            lines.append(f"after repair {robot['name']}: {said}{left}")
-    return lines
+def repair_lines(robot: RobotParity) -> Iterator[str]:
+    """Yield a line for each repair that was written, and what the engines make of it."""
+    if robot.repair is None:
+        return
+    for flaw in robot.repair.repairs:
+        yield f"repaired in {robot.name}: {flaw.cause} at {places_text(flaw.where)}"
+    statuses = ", ".join(f"{name} {status}" for name, status in robot.repair.repaired.items())
+    left = f"; left: {', '.join(robot.repair.left)}" if robot.repair.left else ""
+    yield f"after repair {robot.name}: {statuses}{left}"

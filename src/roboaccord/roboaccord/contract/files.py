@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
-from zipfile import ZipFile
 
 from roboaccord.contract.errors import AccordError
 
@@ -78,19 +77,6 @@ def check_file(path: Path, most: int = LARGEST) -> Path:
         raise AccordError(f"cannot read {path}: it is no regular file")
     if found.st_size > most:
         raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
-    return path
-
-
-def check_archive(path: Path, most: int = LARGEST) -> Path:
-    """Return the path of a zip archive, .npz say, that unpacks to a bounded size.
-
-    Raises:
-        AccordError: as of `read_bytes`, and for a larger one.
-        zipfile.BadZipFile: if it is none.
-    """
-    with ZipFile(check_file(path, most)) as archive:
-        if sum(member.file_size for member in archive.infolist()) > most:
-            raise AccordError(f"cannot read {path}: it unpacks to more than {most // 1_000_000} MB")
     return path
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+from roboaccord.contract.results import Json
 
 Level = Literal["acceleration", "one_step", "trajectory", "statistics"]
 Outcome = Literal["within", "outside", "not_judged", "excused"]
@@ -32,6 +34,40 @@ class Finding:
     quantity: str = ""
     where: str = ""
     stands_in: bool = False
+
+    def to_json(self) -> Mapping[str, Json]:
+        """Return what stands below level and engine."""
+        return {name: getattr(self, name) for name in ("outcome", "reason", "quantity", "where")}
+
+
+Findings = Mapping[str, Finding]
+"""By engine."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Hold the findings of a check by level and engine; none of a level that was not checked."""
+
+    acceleration: Findings = field(default_factory=dict)
+    one_step: Findings = field(default_factory=dict)
+    trajectory: Findings = field(default_factory=dict)
+    statistics: Findings = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, findings: Sequence[Finding]) -> Levels:
+        """Sort findings by level."""
+        found: dict[str, Findings] = {
+            level: {f.engine: f for f in findings if f.level == level} for level in get_args(Level)
+        }
+        return cls(**found)
+
+    def checked(self) -> dict[str, Findings]:
+        """Return the levels that were checked."""
+        return {level: findings for level, findings in vars(self).items() if findings}
+
+    def to_json(self) -> Mapping[str, Findings]:
+        """Return the levels that were checked."""
+        return self.checked()
 
 
 def outside(level: Level, engine: str, reason: str, quantity: str = "", where: str = "") -> Finding:
@@ -65,29 +101,6 @@ def verdict_of(findings: Sequence[Finding]) -> Verdict | None:
     if "outside" in outcomes:
         return "fail"
     return "undecided" if "not_judged" in outcomes else "pass"
-
-
-def describe_verdict(data: Mapping[str, Any]) -> str:
-    """Return a verdict in words: how much was excused, and which part of the run was judged."""
-    if data["verdict"] is None:
-        return "none: there is no engine beside the reference"
-    parts = [str(data["verdict"])]
-    if data["excused"]:
-        parts.append(f"{data['excused']} excused")
-    judged, run = data["judged"], data["duration"]
-    if judged < run:
-        parts.append(f"judged 0 to {judged:g} s of {run:g} s")
-    return ", ".join(parts)
-
-
-def by_level(findings: Iterable[Finding]) -> dict[str, dict[str, dict[str, str]]]:
-    """Return findings as plain data, by level and engine."""
-    levels: dict[str, dict[str, dict[str, str]]] = {}
-    for finding in findings:
-        data = asdict(finding)
-        del data["stands_in"]
-        levels.setdefault(data.pop("level"), {})[data.pop("engine")] = data
-    return levels
 
 
 def remarks(findings: Iterable[Finding], excuses: Mapping[Level, Mapping[str, str]]) -> list[str]:

@@ -8,9 +8,12 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
-from typing import TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, TypeAlias, get_type_hints
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""
@@ -41,6 +44,11 @@ def quantities(result: type) -> Mapping[str, Quantity]:
     }
 
 
+def unit_of(result: type, name: str) -> str:
+    """Return the unit of a field of a dataclass."""
+    return quantities(result)[name].unit
+
+
 def to_json(value: object) -> Json:
     """Return a result as JSON has it: a dataclass by its fields, null for NaN and infinity.
 
@@ -49,8 +57,8 @@ def to_json(value: object) -> Json:
     own = getattr(value, "to_json", None)
     if own is not None:
         return to_json(own())
-    if is_dataclass(value):
-        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+    if is_dataclass(value) and not isinstance(value, type):
+        return by_fields(value)
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -64,3 +72,8 @@ def to_json(value: object) -> Json:
     if isinstance(value, Sequence):
         return [to_json(item) for item in value]
     raise TypeError(f"no JSON of {type(value).__name__}")
+
+
+def by_fields(value: DataclassInstance) -> dict[str, Json]:
+    """Return a dataclass as JSON by its fields, whether or not it has a `to_json` of its own."""
+    return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import (
     NO_SWITCHES,
     STATE_ARRAYS,
@@ -26,18 +28,18 @@ class Event:
     """Hold one discrete event of a motion.
 
     Args:
-        time: when it happened [s].
+        time: when it happened.
         kind: `joint_stop`, `impact`, `switch`, ...
         subject: the joint, pair of links or switch concerned.
-        impulse: size of the impulse exchanged [N s or N m s]; 0 where there is none.
-        energy: that a joint lost as it froze [J]; 0 elsewhere.
+        impulse: size of the impulse exchanged; 0 where there is none.
+        energy: that a joint lost as it froze; 0 elsewhere.
     """
 
-    time: float
+    time: Annotated[float, Quantity("s", "time")]
     kind: str
     subject: str
-    impulse: float = 0.0
-    energy: float = 0.0
+    impulse: Annotated[float, Quantity("N s, N m s", "impulse")] = 0.0
+    energy: Annotated[float, Quantity("J", "energy lost")] = 0.0
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,8 @@ class Trajectory:
 
     Args:
         joints: joint names, n of them.
-        time: (k,) [s].
-        q, qd, effort: (k, n) [rad, rad/s, N m]; `effort[i]` was in force from `time[i-1]`
-            to `time[i]`.
+        time: (k,).
+        q, qd, effort: (k, n); `effort[i]` was in force from `time[i-1]` to `time[i]`.
         position, orientation, twist: of `base_link`, (k, 3), (k, 4) and (k, 6), as in
             RobotState.
         events: in order of time.
@@ -58,11 +59,11 @@ class Trajectory:
     """
 
     joints: tuple[str, ...]
-    time: Array
-    q: Array
-    qd: Array
-    effort: Array
-    position: Array
+    time: Annotated[Array, Quantity("s", "time")]
+    q: Annotated[Array, Quantity("rad", "joint angle")]
+    qd: Annotated[Array, Quantity("rad/s", "joint velocity")]
+    effort: Annotated[Array, Quantity("N m", "joint effort")]
+    position: Annotated[Array, Quantity("m", "base position")]
     orientation: Array
     twist: Array
     events: tuple[Event, ...] = ()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.crosscheck.differences import relative_at
 from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix, yaw_quaternion
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -17,7 +20,7 @@ from roboaccord.simulators.base import Simulator
 class AccelerationCheck:
     """Hold the largest relative error over the states; None, with the reason, if kinematic."""
 
-    max: float | None
+    max: Annotated[float | None, Quantity("1", "largest relative error at random states")]
     states: int
     reason: str | None = None
 
@@ -82,6 +85,5 @@ def check_acceleration(
 
 
 def relative(found: Array, expected: Array) -> float:
-    """Return the largest difference over the largest expected value; over 1 where that is 0."""
-    largest = float(np.abs(expected).max(initial=0.0)) or 1.0
-    return float(np.abs(found - expected).max(initial=0.0) / largest)
+    """Return the largest difference over the largest expected value; infinite for NaN."""
+    return relative_at(found, expected)[0]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.timing import count_steps
-from roboaccord.numerics.statistics import CONFIDENCE, median_difference, share_probability
+from roboaccord.crosscheck.runs import statistics_steps
+from roboaccord.numerics.statistics import median_difference, share_probability
 from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.perturbation import Perturbations
@@ -72,7 +70,7 @@ def check_statistics(
 
     At the scenario's physics step, and at twice that step to see what the step does.
     """
-    steps = steps_of(setup)
+    steps = statistics_steps(setup)
     cells = sweep(
         setup,
         figure=spec.figure,
@@ -88,17 +86,6 @@ def check_statistics(
         for cell, rough in zip(fine, coarse, strict=False)
     }
     return {cell.engine: compare_cells(fine[0], cell, spec, by_step) for cell in fine}
-
-
-def steps_of(setup: Setup) -> list[float]:
-    """Return the physics step, and twice that if the control period is a multiple of it [s]."""
-    scenario = setup.scenario
-    step = scenario.physics_step
-    try:
-        count_steps(scenario.control_period, 2 * step, "control period over twice the step")
-    except AccordError:
-        return [step]
-    return [step, 2 * step]
 
 
 def compare_cells(
@@ -130,47 +117,3 @@ def compare_cells(
         unsettled=unsettled,
         failures={str(seed): reason for seed, reason in cell.failures.items()},
     )
-
-
-def judge_statistics(check: StatisticsCheck) -> str:
-    """Return why the statistics differ by more than the allowance; or nothing.
-
-    Runs without a value count against an engine: it must give one for every seed.
-    """
-    if check.failures:
-        return f"{len(check.failures)} runs have no {check.figure}: " + next(
-            f"seed {seed}: {reason}" for seed, reason in check.failures.items()
-        )
-    if check.difference is None or unjudged(check):
-        return ""
-    if check.share_probability is not None and check.share_probability < 1.0 - CONFIDENCE:
-        return (
-            f"{100 * check.positive:.0f} % of the runs have {check.figure} above 0, unlike the "
-            f"reference's: probability {check.share_probability:.2g} if the shares were alike"
-        )
-    low, high = check.difference
-    if low <= check.allowance and high >= -check.allowance:
-        return ""
-    return (
-        f"median {check.figure} differs from the reference's by {low:.3g} to {high:.3g} "
-        f"{check.unit}".rstrip()
-        + f" with 95 % confidence, allowed {check.allowance:.2g}"
-    )
-
-
-def unjudged(check: StatisticsCheck) -> str:
-    """Return why the statistics of an engine are inconclusive; or nothing."""
-    if check.difference is None:
-        return f"engine and reference have too few runs with a {check.figure}"
-    alike = check.share_probability is None or check.share_probability >= 1.0 - CONFIDENCE
-    if check.unsettled and alike:
-        return (
-            f"the difference of median {check.figure} is known to +-{check.unsettled:.2g} "
-            f"{check.unit} only, from seeds and physics step: take more seeds or a smaller step"
-        )
-    return ""
-
-
-def statistics_data(checks: Mapping[str, StatisticsCheck]) -> dict[str, Any]:
-    """Return the checks as plain data."""
-    return {engine: asdict(check) for engine, check in checks.items()}

@@ -9,10 +9,13 @@ rest is no item made to fit: it is what time stepping adds or takes, or what nob
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.kinematics import TreeKinematics
@@ -26,34 +29,57 @@ from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower, 
 
 _ROUND_OFF = 1e-7  # s, far below any control period
 SAMPLES = 1000  # enough for a plot
-KINEMATIC = "kinematic: no energy book"
+UNMEASURED = "not measured"
 UNREPEATED = "the run could not be repeated exactly: what nobody measured is in the rest"
 
 Taken = dict[str, Array]
 """By channel, the energy taken since the start (k,) [J]."""
 
 
+@dataclass(frozen=True)
+class EnergyBook:
+    """Hold the energy balance of a run, downsampled; all but `kinetic` since the start (k,).
+
+    Args:
+        how: by channel of losses, how it was obtained.
+        reason: why not all of it was; None where it was.
+    """
+
+    time: Annotated[Array, Quantity("s", "time")]
+    kinetic: Annotated[Array, Quantity("J", "kinetic")]
+    net_work: Annotated[Array, Quantity("J", "work")]
+    potential: Annotated[Array, Quantity("J", "potential")]
+    friction: Annotated[Array, Quantity("J", "friction")]
+    damping: Annotated[Array, Quantity("J", "damping")]
+    stops: Annotated[Array, Quantity("J", "stops")]
+    impacts: Annotated[Array, Quantity("J", "impacts")]
+    rest: Annotated[Array, Quantity("J", "rest")]
+    how: Mapping[str, str]
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class NoBook:
+    """Hold why a run has no energy balance."""
+
+    reason: str = "kinematic: no energy book"
+
+
 def energy_of(
     setup: Setup, engine: str, run: Trajectory, perturbations: Perturbations = ()
-) -> dict[str, Any]:
-    """Return the energy balance of a run, downsampled.
+) -> EnergyBook | NoBook:
+    """Return the energy balance of a run.
 
     Args:
         setup: robot and scenario.
         engine: that made the run.
         run: its motion.
         perturbations: deliberate errors that the engine had; the book is the description's.
-
-    Returns:
-        `time` [s], `kinetic` energy and `net_work` of efforts and wrench [J], and since the start
-        the change of `potential` energy, what each channel of `losses` took, and the `rest` (all
-        [J]); `how` each channel was obtained, and a `reason` where there is no book or not all
-        of it.
     """
     tree = setup.tree
     simulator = make_simulator(setup, engine, perturbations=perturbations)
     if simulator.acceleration(setup.initial, np.zeros(len(setup.joints))) is None:
-        return {"reason": KINEMATIC}
+        return NoBook()
     measured = repeat(setup, simulator, run)
     taken = measured or {}
     how = dict.fromkeys(taken, f"measured by {engine}")
@@ -65,20 +91,19 @@ def energy_of(
     at = np.unique(np.append(np.arange(0, len(run), max(1, len(run) // SAMPLES)), len(run) - 1))
     kinetic = np.array([kinetic_energy(tree, run, int(i), simulator.armature) for i in at])
     height = np.array([potential_energy(tree, run, int(i), setup.parameters.gravity) for i in at])
-    book = {
-        "time": run.time[at],
-        "kinetic": kinetic,
-        "net_work": net_work(run)[at],
-        "potential": height - height[0],
-        **{channel: taken.get(channel, np.zeros(len(run)))[at] for channel in CHANNELS},
-    }
-    stored = kinetic - kinetic[0] + book["potential"]
-    book["rest"] = book["net_work"] - stored - sum(book[channel] for channel in CHANNELS)
-    return {
-        **book,
-        "how": {channel: how.get(channel, "not measured") for channel in CHANNELS},
-        "reason": UNREPEATED if measured is None else None,
-    }
+    work, potential = net_work(run)[at], height - height[0]
+    lost = {channel: taken.get(channel, np.zeros(len(run)))[at] for channel in CHANNELS}
+    stored = kinetic - kinetic[0] + potential
+    return EnergyBook(
+        time=run.time[at],
+        kinetic=kinetic,
+        net_work=work,
+        potential=potential,
+        **lost,
+        rest=work - stored - sum(lost.values()),
+        how={channel: how.get(channel, UNMEASURED) for channel in CHANNELS},
+        reason=UNREPEATED if measured is None else None,
+    )
 
 
 def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:

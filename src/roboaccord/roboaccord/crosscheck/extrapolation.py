@@ -99,8 +99,8 @@ def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> R
 
 def observed_order(steps: Sequence[float], errors: Sequence[float], floor: float) -> float | None:
     """Return the slope of log error over log step of what exceeds the floor; None below two."""
-    told = [(h, e) for h, e in zip(steps, errors, strict=True) if e > floor]
-    if len(told) < 2:
+    above = [(h, e) for h, e in zip(steps, errors, strict=True) if e > floor]
+    if len(above) < 2:
         return None
-    log_step, log_error = np.log(told).T
+    log_step, log_error = np.log(above).T
     return float(np.polyfit(log_step, log_error, 1)[0])

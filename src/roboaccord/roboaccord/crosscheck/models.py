@@ -3,44 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.results import Quantity, unit_of
+from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.acceleration import draw_states
+from roboaccord.crosscheck.differences import (
+    Difference,
+    compare_axis,
+    compare_limits,
+    compare_link,
+    compare_mass,
+    compare_value,
+)
 from roboaccord.engines.base import engine_parts
-from roboaccord.engines.properties import WORLD, Properties, intended_properties
+from roboaccord.engines.properties import (
+    WORLD,
+    JointProperties,
+    Properties,
+    intended_properties,
+)
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors
 READ_BACK = 10  # states that are set and read back
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Hold one quantity of an engine's model that differs.
-
-    Args:
-        quantity: mass, inertia, centre, length, axis, gravity, damping, friction, limit, ...
-        where: link or joint; "" where there is one of it.
-        text: how much it is off.
-        size: relative, or in the quantity's unit.
-    """
-
-    quantity: str
-    where: str
-    text: str
-    size: float
+OF_JOINTS = {"length": "origin", "damping": "damping", "friction": "friction",
+             "armature": "armature"}  # fmt: skip
+"""By quantity, the field of a joint's properties."""
 
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """Hold total masses [kg] and the differences of an engine's model."""
+    """Hold total masses and the differences of an engine's model."""
 
-    total: float
-    reference: float
+    total: Annotated[float, Quantity("kg", "mass of all links")]
+    reference: Annotated[float, Quantity("kg", "mass of all links of the reference")]
     differences: tuple[Difference, ...]
 
 
@@ -62,8 +63,8 @@ def check_model(
     for part in engine_parts(engine):
         differences += _properties(intended_properties(part.intended), part.properties())
     differences += _read_back(setup, engine)
-    unique = {(d.quantity, d.where): d for d in reversed(differences)}
-    named = sorted(unique.values(), key=lambda d: (d.quantity != "mass", d.quantity, -d.size))
+    unique = {(d.quantity, d.where): d for d in reversed(differences) if d.error > d.allowed}
+    named = sorted(unique.values(), key=lambda d: (d.quantity != "mass", d.quantity, -d.error))
     total, target = sum(found.values()), sum(expected.values())
     return ModelCheck(total, target, tuple(_merge(named, len(found), len(engine.joints))))
 
@@ -71,83 +72,39 @@ def check_model(
 def _masses(
     expected: dict[str, float], found: dict[str, float], tolerance: float
 ) -> Iterator[Difference]:
-    """Yield links that weigh another mass, those that only one of both has among them."""
+    """Yield the masses of all links, those that only one of both has among them."""
     for name in {**expected, **found}:
-        mine, other = found.get(name, 0.0), expected.get(name, 0.0)
-        if abs(mine - other) <= tolerance * max(mine, other):
-            continue
-        if not other:
-            text = f"{mine:.4g} kg, in the reference nothing"
-            yield Difference("mass", name, text, 1.0)
-        else:
-            off = mine / other - 1.0
-            yield Difference("mass", name, f"{100 * off:+.3g} % off", abs(off))
+        want, have = expected.get(name, 0.0), found.get(name, 0.0)
+        if want or have:
+            yield compare_mass(name, want, have, tolerance)
 
 
 def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Difference]:
-    for name, mine, other in zip(
-        engine.joints, engine.effort_limits, reference.effort_limits, strict=True
-    ):
-        if mine != other and abs(mine - other) > ROUND_OFF * max(abs(other), 1.0):
-            text = f"{mine:.6g}, in the reference {other:.6g}"
-            yield Difference("effort limit", name, text, abs(mine - other))
+    limits = zip(engine.joints, reference.effort_limits, engine.effort_limits, strict=True)
+    for name, want, have in limits:
+        whole = max(abs(want), 1.0)
+        found = compare_value("effort limit", name, want, have, ROUND_OFF, whole)
+        yield replace(found, text=f"{have:.6g}, in the reference {want:.6g}")
 
 
 def _properties(want: Properties, have: Properties) -> Iterator[Difference]:
     for name, link in want.links.items():
-        if name not in have.links:
-            if link.mass:
-                yield Difference("mass", name, f"missing: {link.mass:.4g} kg", 1.0)
-            continue
-        other = have.links[name]
-        inertia = float(np.abs(link.inertia).max(initial=0.0)) or 1.0
-        yield from _off("mass", name, link.mass, other.mass, link.mass or 1.0)
-        yield from _off("inertia", name, link.inertia, other.inertia, inertia)
-        if link.mass:
-            yield from _off("centre", name, link.centre, other.centre)
+        yield from compare_link(name, link, have.links.get(name), ROUND_OFF)
     for name, joint in want.joints.items():
-        if name not in have.joints:
-            yield Difference("joint", name, "missing", 1.0)
-            continue
-        seen = have.joints[name]
-        yield from _off("length", name, joint.origin, seen.origin)
-        yield from _off("axis", name, joint.axis, seen.axis)
-        yield from _off("limit", name, joint.limits, seen.limits)
-        yield from _off("damping", name, joint.damping, seen.damping)
-        yield from _off("friction", name, joint.friction, seen.friction)
-        yield from _off("armature", name, joint.armature, seen.armature)
+        if name in have.joints:
+            yield from _joint(name, joint, have.joints[name])
+        else:
+            yield Difference("joint", name, np.inf, ROUND_OFF, "missing")
     size = float(np.linalg.norm(want.gravity)) or 1.0
-    yield from _off("gravity", "", want.gravity, have.gravity, size)
+    yield compare_value("gravity", "", want.gravity, have.gravity, ROUND_OFF, size)
 
 
-UNITS = {
-    "centre": "m",
-    "length": "m",
-    "limit": "rad",
-    "damping": "N m s/rad",
-    "friction": "N m",
-    "armature": "kg m^2",
-}
-
-
-def _off(
-    quantity: str, where: str, want: Array | float, have: Array | float, unit: float = 1.0
-) -> Iterator[Difference]:
-    """Yield the difference, in terms of `unit`, where it is more than round-off."""
-    one, two = np.atleast_1d(want), np.atleast_1d(have)
-    with np.errstate(invalid="ignore"):  # limits at infinity
-        apart = np.where(one == two, 0.0, np.abs(one - two)) / unit
-    size = float(np.nan_to_num(apart, nan=np.inf).max(initial=0.0))
-    if size <= ROUND_OFF:
-        return
-    if quantity == "axis":
-        angle = float(np.degrees(np.arccos(np.clip(one @ two, -1.0, 1.0))))
-        text = f"{angle:.3g} degrees off" if angle > 0.01 else f"{np.radians(angle):.2g} rad off"
-    elif quantity in UNITS:
-        text = f"{size:.2g} {UNITS[quantity]} off"
-    else:
-        text = f"{100 * size:.3g} % off"
-    yield Difference(quantity, where, text, size)
+def _joint(name: str, want: JointProperties, have: JointProperties) -> Iterator[Difference]:
+    yield compare_axis(name, want.axis, have.axis, ROUND_OFF)
+    yield compare_limits("limit", name, want.limits, have.limits, ROUND_OFF)
+    for quantity, own in OF_JOINTS.items():
+        values, unit = (getattr(want, own), getattr(have, own)), unit_of(JointProperties, own)
+        yield compare_value(quantity, name, *values, ROUND_OFF, unit=unit)
 
 
 def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
@@ -157,10 +114,11 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
         off = np.abs(seen.q - state.q)
         for joint in np.flatnonzero(off > ROUND_OFF):
             size = float(off[joint])
-            yield Difference("sensor", engine.joints[joint], f"reads {size:.2g} rad off", size)
+            text = f"reads {size:.2g} rad off"
+            yield Difference("sensor", engine.joints[joint], size, ROUND_OFF, text)
         for what, size in _base_off(seen, state, setup.scenario.base).items():
             if size > ROUND_OFF:
-                yield Difference("sensor", what, f"reads {size:.2g} off", size)
+                yield Difference("sensor", what, size, ROUND_OFF, f"reads {size:.2g} off")
 
 
 def _base_off(seen: RobotState, state: RobotState, base: str) -> dict[str, float]:
@@ -181,11 +139,11 @@ def _merge(found: Sequence[Difference], links: int, joints: int) -> Iterator[Dif
     kinds: dict[tuple[str, str], list[Difference]] = {}
     for difference in found:
         kinds.setdefault((difference.quantity, difference.text), []).append(difference)
-    for (quantity, text), same in kinds.items():
+    for (quantity, _), same in kinds.items():
         of_links = quantity in ("mass", "inertia", "centre")
         count = links if of_links else joints
         if len(same) == count > 1:
             every = "every link" if of_links else "every joint"
-            yield Difference(quantity, every, text, same[0].size)
+            yield replace(same[0], where=every)
         else:
             yield from same

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.results import Json, quantities
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import draw_states
+from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.extrapolation import STEPS, estimates
 from roboaccord.crosscheck.one_step import Index, predict
+from roboaccord.engines.properties import JointProperties
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
@@ -75,8 +78,8 @@ def name_acceleration(setup: Setup, reference: Simulator, engine: Simulator) -> 
     every = 1 < len(off) == len(factor)
     where = "every joint" if every else ", ".join(engine.joints[i] for i in off)
     size = float(factor[off[np.argmax(np.abs(factor[off]))]])
-    unit = {"damping": "N m s/rad", "armature": "kg m^2"}.get(kind)
-    amount = f"{size:.2g} {unit}" if unit else f"{100 * size:+.2g} %"
+    known = quantities(JointProperties).get(kind)  # a gear is none: its part is in %
+    amount = f"{size:.2g} {known.unit}" if known else f"{100 * size:+.2g} %"
     return Name(kind, where, f"{kind} of {where} is {amount} off")
 
 
@@ -103,16 +106,14 @@ def _stack(acceleration: Acceleration) -> Array:
     return np.concatenate([acceleration.base, acceleration.joints])
 
 
-def name_one_step(
-    setup: Setup, fine: Simulator, runs: Mapping[float, Trajectory], order: int
-) -> Name:
+def name_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int) -> Name:
     """Identify the cause of one-step errors where accelerations agree.
 
     Impacts and stops, if the error lies in the periods that have them; a delay, if late efforts
     take it away; else the parameters of friction and robot by which the reference errs likewise.
     """
     steps = sorted(runs, reverse=True)[-STEPS:]
-    run = runs[steps[-1]]
+    run, fine = runs[steps[-1]], make_simulator(setup, physics_step=steps[-1])
     samples = np.arange(len(run) - 1)
     error = _left(fine, runs, steps, order, samples)
     weight = error**2
@@ -174,7 +175,7 @@ def _name_parameter(setup: Setup, dt: float, run: Trajectory, keep: Index, error
     for key, value in numbers_of(setup).items():
         changed = _with(setup, key, value * (1.0 + PROBE))
         if changed is None or not np.array_equal(_compared(changed), seen):
-            continue  # level 1 would have told
+            continue  # level 1 shows it
         moved = predict(make_simulator(changed, physics_step=dt), run, keep).errors
         column = ((moved - base) / scale).ravel()
         norm = float(column @ column)
@@ -213,7 +214,7 @@ def numbers_of(setup: Setup) -> dict[str, float]:
     return found | {f"parameters.{k}": v for k, v in parameters if _number(v)}
 
 
-def _number(value: object) -> bool:
+def _number(value: Json) -> bool:
     return isinstance(value, float) and math.isfinite(value) and value != 0.0
 
 
@@ -235,6 +236,14 @@ def _compared(setup: Setup) -> Array:
     joints = [np.r_[j.position, j.rotation.ravel(), j.axis, j.lower, j.upper] for j in tree.joints]
     gravity = getattr(setup.parameters, "gravity", 0.0)
     return np.concatenate([*links, *joints, setup.effort_limits, [gravity]])
+
+
+def name_trajectory(run: Trajectory, check: ConvergenceCheck | None) -> Name:
+    """Say when motions diverge; that does not identify the cause."""
+    if check is None or check.since is None:
+        return Name()
+    near = ", ".join(describe_since(run, check.since))
+    return Name(text=f"{near}; what is off cannot be told from whole trajectories")
 
 
 def describe_since(run: Trajectory, since: float) -> Iterator[str]:

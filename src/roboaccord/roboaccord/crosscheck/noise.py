@@ -15,14 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.convergence import NUDGE, Job, largest_distance, link_centres
-from roboaccord.crosscheck.runs import NOISE, Runs
+from roboaccord.crosscheck.convergence import largest_distance, link_centres
+from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, Runs
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.scenario import Tolerances, limit_of
 
@@ -34,14 +36,14 @@ class Noise:
     """Hold what round-off makes of a motion.
 
     Args:
-        floor: largest distance of any link from itself in a run with other round-off [m].
-        rate: mean slope of the logarithm of a small distance [1/s]; None where there is none.
-        horizon: when it comes to 1 mm [s]; None where it does not within the run.
+        floor: largest distance of any link from itself in a run with other round-off.
+        rate: mean slope of the logarithm of a small distance; None where there is none.
+        horizon: when the floor comes to 1 mm; None where it does not within the run.
     """
 
-    floor: float
-    rate: float | None
-    horizon: float | None
+    floor: Annotated[float, Quantity("m", "what round-off makes of it")]
+    rate: Annotated[float | None, Quantity("1/s", "at which small distances grow")]
+    horizon: Annotated[float | None, Quantity("s", "when the floor comes to 1 mm")]
 
 
 def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise]:

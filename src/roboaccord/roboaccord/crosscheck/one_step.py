@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from roboaccord.contract.results import Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import STEPS, Remainder, remainder_of_samples
+from roboaccord.crosscheck.runs import tightened
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 Index = NDArray[np.int64]
@@ -20,7 +25,7 @@ ROUND_OFF = 1e-12  # of a rate, relative to the largest
 
 @dataclass(frozen=True)
 class OneStepCheck:
-    """Hold the errors of predicted joint velocities over one control period [rad/s].
+    """Hold the errors of predicted joint velocities over one control period.
 
     Where there are no joints, they are of the base's angular velocity.
 
@@ -29,31 +34,35 @@ class OneStepCheck:
         relative: rms over the rms change of the velocities in a period, the engine's or the
             reference's, whichever is larger: who stands still has not predicted anything.
         time, error: largest error of each sample (k,).
-        base: largest error of the base's position [m].
-        spin: as rms, of the base's angular velocity [rad/s].
+        base: largest error of the base's position.
+        spin: as rms, of the base's angular velocity.
         spin_relative: as relative, of the base's angular velocity.
         order: by which rms falls with the engine's physics step; None where there is one step.
         spin_order: by which spin falls, likewise.
         left: rms of what is left at a physics step of 0, of the rate that exceeds its bound most.
         bound: of what time stepping and the reference's own error explain of it.
         where: that rate.
-        floor: rms of the reference's own error [rad/s].
+        floor: rms of the reference's own error.
     """
 
-    rms: float
-    max: float
-    relative: float
-    base: float
-    time: Array
-    error: Array
-    spin: float = 0.0
+    rms: Annotated[float, Quantity("rad/s", "rms error of a control period")]
+    max: Annotated[float, Quantity("rad/s", "largest error of a control period")]
+    relative: Annotated[float, Quantity("1", "share of the change")]
+    base: Annotated[float, Quantity("m", "largest error of the base's position")]
+    time: Annotated[Array, Quantity("s", "time")]
+    error: Annotated[Array, Quantity("rad/s", "largest error")]
+    spin: Annotated[float, Quantity("rad/s", "rms error of the base's turning")] = 0.0
     spin_relative: float = 0.0
     order: float | None = None
     spin_order: float | None = None
     left: float | None = None
     bound: float | None = None
     where: str = ""
-    floor: float = 0.0
+    floor: Annotated[float, Quantity("rad/s", "rms of the reference's own error")] = 0.0
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the fields, and the unit of the errors."""
+        return {**by_fields(self), "unit": unit_of(OneStepCheck, "rms")}
 
     @property
     def remainder(self) -> bool | None:
@@ -105,6 +114,20 @@ def predict(
     return Predictions(errors, change, base)
 
 
+def check_steps(setup: Setup, order: int, runs: Mapping[float, Trajectory]) -> OneStepCheck:
+    """Check one engine's runs step by step, against references at their smallest step."""
+    fine = min(runs)
+    first = make_simulator(tightened(setup), physics_step=fine)
+    second = make_simulator(setup, physics_step=_twice(setup, fine))
+    return check_one_steps((first, second), runs, order)
+
+
+def _twice(setup: Setup, step: float) -> float:
+    """Return twice a step, or the step's half where that does not divide the control period."""
+    ratio = setup.scenario.control_period / (2 * step)
+    return 2 * step if abs(ratio - round(ratio)) < 1e-9 else step / 2
+
+
 def check_one_step(trajectory: Trajectory, found: Predictions) -> OneStepCheck:
     """Return the errors of the predictions of one trajectory."""
     n = len(trajectory.joints)
@@ -147,16 +170,14 @@ def check_one_steps(
     if len(found) >= STEPS:
         left = remainder_of_samples([p.errors for p in found.values()], order, floor)
     rms, spin = ({dt: getattr(c, name) for dt, c in checks.items()} for name in ("rms", "spin"))
-    return OneStepCheck(
-        **{
-            **vars(largest),
-            "order": _order(rms),
-            "spin_order": _order(spin),
-            "left": left.size if left else None,
-            "bound": left.bound if left else None,
-            "where": name_rate(runs[max(runs)].joints, left.coordinate) if left else "",
-            "floor": float(floor.max()),
-        }
+    return replace(
+        largest,
+        order=_order(rms),
+        spin_order=_order(spin),
+        left=left.size if left else None,
+        bound=left.bound if left else None,
+        where=name_rate(runs[max(runs)].joints, left.coordinate) if left else "",
+        floor=float(floor.max()),
     )
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,8 @@ from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, fault_of
 from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.outcome import Finding, Outcome, excuse, outside
+from roboaccord.contract.outcome import Finding, Levels, excuse, outside
+from roboaccord.contract.results import Json, Quantity
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.crosscheck.verdict import SEEDS
@@ -41,45 +43,55 @@ FALLING = 9.81  # rad/s^2; of a link of 1 m, whose tolerance at level 1 is the f
 _ROUND_OFF = 1e-9  # s
 
 
-class StepVerdict(NamedTuple):
-    """Hold what the steps of a run say.
+@dataclass(frozen=True)
+class RecordedReport:
+    """Hold the result of the cross-check of a recorded run, which has level 2 alone.
 
     Args:
-        outcome: within, outside, excused or not judged.
-        reason: why it is not simply within.
+        levels: the finding, `levels.one_step["dart"]`.
         compared: number of control periods.
         left_out: with an event (impact, stop, switch), which no scheme places inside a step.
         skipped: of which a sample is missing.
         delay: control periods by which efforts act late.
-        rms, max: error of the joints' rates, or without joints of the base's turning [rad/s].
+        rms, max: error of the joints' rates, or without joints of the base's turning.
         relative: rms error over the rms change of the rates, of the joints or of the base's
             turning, whichever exceeds what is allowed by more.
         allowed: of that.
     """
 
-    outcome: Outcome
-    reason: str
+    levels: Levels
     compared: int
     left_out: int
     skipped: int
     delay: int
-    rms: float
-    max: float
-    relative: float
-    allowed: float
+    rms: Annotated[float, Quantity("rad/s", "rms error of a control period")]
+    max: Annotated[float, Quantity("rad/s", "largest error of a control period")]
+    relative: Annotated[float, Quantity("1", "share of the change")]
+    allowed: Annotated[float, Quantity("1", "share of the change that is allowed")]
+
+    @property
+    def finding(self) -> Finding:
+        """What was found at level 2."""
+        (found,) = self.levels.one_step.values()
+        return found
 
     @property
     def ok(self) -> bool:
         """False where the run is outside."""
-        return self.outcome != "outside"
+        return self.finding.outcome != "outside"
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the figures that `--json` prints."""
+        figures = {name: value for name, value in vars(self).items() if name != "levels"}
+        return {"outcome": self.finding.outcome, "reason": self.finding.reason, **figures}
 
     def line(self) -> str:
         """Return the verdict in one line."""
-        words = f"one step {self.outcome.replace('_', ' ')}: "
+        words = f"one step {self.finding.outcome.replace('_', ' ')}: "
         words += f"{100 * self.relative:.3g} % of the change, allowed {100 * self.allowed:.3g} %"
         words += f"; {self.compared} steps compared, {self.left_out} left out"
         words += f", {self.skipped} skipped, delay {self.delay} steps"
-        return words + (f"; {self.reason}" if self.reason else "")
+        return words + (f"; {self.finding.reason}" if self.finding.reason else "")
 
 
 class _Step(NamedTuple):
@@ -189,7 +201,7 @@ class StepCheck:
             return self.settle() if len(self._trials) == ESTIMATE else []
         return [self._add(steps[0])]
 
-    def verdict(self) -> StepVerdict:
+    def verdict(self) -> RecordedReport:
         """Return the verdict so far."""
         scenario = self._setup.scenario
         error, change, recorded, euler, friction = np.sqrt(
@@ -215,9 +227,8 @@ class StepCheck:
         elif isinstance(tolerance, Allowance):
             finding = Finding("one_step", self._engine, "within", tolerance.reason)
         (finding,) = excuse([finding], scenario.crosscheck.excuse)
-        return StepVerdict(
-            finding.outcome,
-            finding.reason,
+        return RecordedReport(
+            Levels.of([finding]),
             self.compared,
             self.left_out,
             self.skipped,
@@ -247,7 +258,7 @@ class StepCheck:
         return step, events
 
     def _touches(self) -> bool:
-        """Return whether anything touches in the reference, as far as it tells."""
+        """Return whether anything touches in the reference, as far as it reports it."""
         found = self._reference.contacts()
         return self._setup.contact is None or found is None or bool(found)
 
@@ -306,8 +317,8 @@ def by_contacts(setup: Setup, contacts: str) -> tuple[Setup, bool]:
 
 
 def check_bag(
-    run: BagRun, scenario: Mapping[str, Any] | None = None, tolerance: float = 0.0
-) -> StepVerdict:
+    run: BagRun, scenario: Mapping[str, Json] | None = None, tolerance: float = 0.0
+) -> RecordedReport:
     """Compare every control period of a recorded run with the reference, as the live check does.
 
     Args:

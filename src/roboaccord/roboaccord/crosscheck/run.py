@@ -1,20 +1,37 @@
-"""Run a whole cross-check: the runs, the levels, the verdict, the report."""
+"""Run a whole cross-check: the runs, what they measure, how that is judged, the report."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from roboaccord.bag.recording import write_trajectory
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding, excuse
+from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.chaotic import check_statistics
-from roboaccord.crosscheck.levels import check_engines, judge_all
+from roboaccord.crosscheck.convergence import check_convergence, floor_of
+from roboaccord.crosscheck.energy import energy_of
+from roboaccord.crosscheck.models import check_model
+from roboaccord.crosscheck.naming import name_acceleration, name_one_step, name_trajectory
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
-from roboaccord.crosscheck.result import CrosscheckResult, energies, result_of
-from roboaccord.crosscheck.runs import floor_of, make_engines, run_jobs
-from roboaccord.report import write_report
-from roboaccord.run.output import fresh, make_folder, plain, write_text
+from roboaccord.crosscheck.one_step import check_steps
+from roboaccord.crosscheck.report import Measured, Report, report_of
+from roboaccord.crosscheck.runs import (
+    QUIET,
+    REFERENCE,
+    Engines,
+    Job,
+    Progress,
+    Runs,
+    make_engines,
+    run_jobs,
+)
+from roboaccord.crosscheck.verdict import EngineChecks, judge
+from roboaccord.run.output import fresh, make_folder, write_text
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.perturbation import Perturbations, of_engine
 from roboaccord.scenario.setup import Setup
 
@@ -28,21 +45,20 @@ def run_crosscheck(
     perturbations: Perturbations = (),
     command: str = "",
     refused: Callable[[str, AccordError], None] | None = None,
-    started: Callable[[int], None] = lambda jobs: None,
-    done: Callable[[str, float], None] = lambda engine, dt: None,
-) -> CrosscheckResult:
-    """Check engines against the reference at all levels, and write the report.
+    progress: Progress = QUIET,
+) -> Report:
+    """Check engines against the reference at all levels; write summary.json and the bags.
 
     Args:
         setup: robot and scenario.
         engines: names; the reference is always run.
         refine: number of physics steps dt, dt/2, dt/4, ...
-        out: folder for report.html, summary.json and a bag of each engine.
+        out: folder for summary.json and a bag of each engine.
         perturbations: deliberate errors of engines.
         command: that repeats the check, for the report.
-        refused: told of each engine that does not take the scenario, which is then left out; an
-            error where None.
-        started, done: told of the number of jobs, and of each job that ends.
+        refused: called with each engine that does not take the scenario, which is then left out;
+            an error where None.
+        progress: called as jobs start and end.
 
     Raises:
         AccordError: for a folder that cannot be written, an engine that cannot be had, or a
@@ -50,35 +66,77 @@ def run_crosscheck(
     """
     simulators = make_engines(setup, engines, perturbations, refused)
     make_folder(out)
-    chaotic = setup.scenario.crosscheck.statistics
-    runs = run_jobs(setup, simulators.names, refine, perturbations, started, done)
-    tree = setup.tree
-    statistics = (
-        check_statistics(
-            setup, chaotic, simulators.names, perturbations, lambda e, step, seed: done(e, step)
-        )
-        if chaotic
-        else {}
-    )
-    floor = None if chaotic else floor_of(tree, runs)
-    noise = measure_all(tree, runs, simulators.names)
-    if floor is not None:
-        tolerances = setup.scenario.crosscheck.tolerances
-        refuse_tolerances(tolerances, noise, float(floor.distance.max()))
-    checks = check_engines(setup, simulators, runs, tree, floor, statistics)
-    findings = judge_all(setup, simulators, runs, checks)
+    runs = run_jobs(setup, simulators.names, refine, perturbations, progress)
+    measured = measure(setup, simulators, runs, perturbations, progress)
+    findings = judge_all(setup, simulators, runs, measured.checks)
     for engine in simulators.names:
         simulator = simulators.others.get(engine, simulators.reference)
         bag = fresh(out / f"{engine}_bag")
         version = " ".join([simulator.version, *map(str, of_engine(perturbations, engine))])
         write_trajectory(bag, setup, engine, version, runs.shown(engine))
-    found = result_of(setup, simulators, runs, checks, findings, tree, floor, statistics, noise)
-    data = plain(found)
-    data["command"] = command
-    data["perturbations"] = [str(item) for item in perturbations]
-    data["energy"] = plain(energies(setup, simulators, runs, perturbations))
-    trajectories = {engine: runs.shown(engine) for engine in simulators.names}
-    report = out / "report.html"
-    write_report(data, trajectories, report)
-    write_text(out / "summary.json", json.dumps(data, indent=1))
-    return CrosscheckResult(data, report, trajectories)
+    report = report_of(setup, simulators, runs, measured, findings, perturbations, command)
+    write_text(out / "summary.json", json.dumps(report.summary(), indent=1))
+    return report
+
+
+def measure(
+    setup: Setup, engines: Engines, runs: Runs, perturbations: Perturbations, progress: Progress
+) -> Measured:
+    """Measure every engine at every level; a chaotic motion by statistics in place of 2 and 3.
+
+    Raises:
+        AccordError: for a tolerance below the noise floor.
+    """
+    spec, seed, tree = setup.scenario.crosscheck, setup.scenario.seed, setup.tree
+    noise = measure_all(tree, runs, engines.names)
+    steps, trajectory, statistics = {}, {}, {}
+    if spec.statistics:
+        statistics = check_statistics(
+            setup,
+            spec.statistics,
+            engines.names,
+            perturbations,
+            lambda engine, step, seed: progress.done(engine, step),
+        )
+    else:
+        floor = floor_of(tree, runs)
+        refuse_tolerances(spec.tolerances, noise, float(floor.distance.max()))
+        calls = [(setup, engines.order(e), runs.of(e)) for e in engines.others]
+        steps = dict(zip(engines.others, run_pieces(check_steps, calls), strict=True))
+        truth = runs.found[Job(REFERENCE, runs.truth_step, fine=True)]
+        trajectory = {
+            e: check_convergence(tree, truth, runs.of(e), engines.order(e), floor)
+            for e in engines.names
+        }
+    checks = [
+        EngineChecks(
+            engine,
+            check_model(setup, engines.reference, simulator, spec.tolerances.mass),
+            check_acceleration(setup, engines.reference, simulator, spec.states, seed),
+            steps.get(engine),
+            trajectory.get(engine),
+            statistics.get(engine),
+        )
+        for engine, simulator in engines.others.items()
+    ]
+    own = {e: of_engine(perturbations, e) for e in engines.names}
+    energy = {e: energy_of(setup, e, runs.shown(e), own[e]) for e in engines.names}
+    return Measured(checks, trajectory, statistics, noise, energy)
+
+
+def judge_all(
+    setup: Setup, engines: Engines, runs: Runs, checks: Sequence[EngineChecks]
+) -> list[Finding]:
+    """Return the findings on all engines, with what the scenario excuses."""
+    spec = setup.scenario.crosscheck
+    findings: list[Finding] = []
+    for check in checks:
+        simulator, own = engines.others[check.engine], runs.of(check.engine)
+        findings += judge(
+            spec.tolerances,
+            check,
+            partial(name_acceleration, setup, engines.reference, simulator),
+            partial(name_one_step, setup, own, simulator.order),
+            partial(name_trajectory, runs.shown(check.engine), check.trajectory),
+        )
+    return excuse(findings, spec.excuse)

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Json
+from roboaccord.contract.state import RobotState
+from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.chaotic import steps_of
-from roboaccord.crosscheck.convergence import Floor, Job, measure_floor, run_all
-from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names
 from roboaccord.numerics.parallel import cores
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import simulate
+from roboaccord.run.pieces import run_pieces
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.perturbation import Perturbations, of_engine
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 REFERENCE = "reference"
 NOISE = ("again", "bit", "nudged")  # runs that show what round-off makes of a motion
+TIGHTER = 0.1  # times the tolerance of a reference, to see what that leaves
+NUDGE = 1e-9  # rad or m: far above round-off, and far below what is not linear
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is called as a check goes on: with the number of jobs, and with each that ends."""
+
+    started: Callable[[int], None] = lambda jobs: None
+    done: Callable[[str, float], None] = lambda engine, dt: None
+
+
+QUIET = Progress()
 
 
 @dataclass(frozen=True)
@@ -37,6 +55,27 @@ class Engines:
     def order(self, name: str) -> int:
         """Return the order of an integrator."""
         return self.reference.order if name == REFERENCE else self.others[name].order
+
+
+@dataclass(frozen=True)
+class Job:
+    """Specify a run.
+
+    Args:
+        engine: name.
+        dt: physics step [s].
+        fine: whether a reference whose steps follow from a tolerance has a tighter one.
+        bit: whether one start value has its last bit changed, to see what round-off makes.
+        again: whether it repeats another run, to see whether that can be repeated.
+        nudged: whether one start value is changed by NUDGE, to see how fast motions diverge.
+    """
+
+    engine: str
+    dt: float
+    fine: bool = False
+    bit: bool = False
+    again: bool = False
+    nudged: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,15 +133,16 @@ def check_names(setup: Setup) -> None:
         AccordError: naming the key.
     """
     spec = setup.scenario.crosscheck
-    named: dict[str, Mapping[str, Any]] = {"tolerances.trajectory": spec.tolerances.trajectory}
-    named |= {f"excuse.{level}": engines for level, engines in spec.excuse.items()}
-    for key, engines in named.items():
-        for engine, value in engines.items():
-            if engine not in engine_names():
-                hint = did_you_mean(engine, engine_names())
-                raise AccordError(f"unknown key crosscheck.{key}.{engine}{hint}")
-            if isinstance(value, str) and not value.strip():
-                raise AccordError(f"crosscheck.{key}.{engine}: an excuse needs a reason")
+    named = {f"tolerances.trajectory.{engine}": engine for engine in spec.tolerances.trajectory}
+    named |= {f"excuse.{level}.{e}": e for level, found in spec.excuse.items() for e in found}
+    for key, engine in named.items():
+        if engine not in engine_names():
+            hint = did_you_mean(engine, engine_names())
+            raise AccordError(f"unknown key crosscheck.{key}{hint}")
+    for level, found in spec.excuse.items():
+        for engine, reason in found.items():
+            if not reason.strip():
+                raise AccordError(f"crosscheck.excuse.{level}.{engine}: an excuse needs a reason")
 
 
 def run_jobs(
@@ -110,8 +150,7 @@ def run_jobs(
     names: Sequence[str],
     refine: int,
     perturbations: Perturbations,
-    started: Callable[[int], None],
-    done: Callable[[str, float], None],
+    progress: Progress,
 ) -> Runs:
     """Run every simulator at every physics step, and the reference as the measure of all."""
     scenario, spec = setup.scenario, setup.scenario.crosscheck
@@ -122,21 +161,32 @@ def run_jobs(
     jobs += [Job(e, steps[0], **{how: True}) for e in order for how in NOISE]
     samples = 0
     if spec.statistics:
-        samples = spec.statistics.seeds * len(names) * len(steps_of(setup))
+        samples = spec.statistics.seeds * len(names) * len(statistics_steps(setup))
     else:
         truth = steps[-1] / 2
         jobs[:0] = [Job(REFERENCE, truth, fine=True, bit=bit) for bit in (False, True)]
-    started(len(jobs) + samples)
+    progress.started(len(jobs) + samples)
     workers = min(cores(), len(jobs))
     found = run_all(
         setup,
         jobs,
         judged_duration(setup),
         perturbations,
-        lambda job: done(job.engine, job.dt),
+        lambda job: progress.done(job.engine, job.dt),
         workers,
     )
     return Runs(found, steps)
+
+
+def statistics_steps(setup: Setup) -> list[float]:
+    """Return the physics step, and twice that if the control period is a multiple of it [s]."""
+    scenario = setup.scenario
+    step = scenario.physics_step
+    try:
+        count_steps(scenario.control_period, 2 * step, "control period over twice the step")
+    except AccordError:
+        return [step]
+    return [step, 2 * step]
 
 
 def judged_duration(setup: Setup) -> float:
@@ -146,8 +196,70 @@ def judged_duration(setup: Setup) -> float:
     return max(1, round(length / scenario.control_period)) * scenario.control_period
 
 
-def floor_of(tree: Tree, runs: Runs) -> Floor:
-    """Return the floor: the effect of the reference's own error and of round-off."""
-    step = runs.truth_step
-    truth, bit = (runs.found[Job(REFERENCE, step, True, bit)] for bit in (False, True))
-    return measure_floor(tree, truth, runs.found[Job(REFERENCE, runs.steps[-1])], bit)
+def run_all(
+    setup: Setup,
+    jobs: Sequence[Job],
+    duration: float,
+    perturbations: Perturbations,
+    done: Callable[[Job], None],
+    workers: int,
+) -> dict[Job, Trajectory]:
+    """Run jobs side by side, the control period kept.
+
+    Args:
+        setup: robot and scenario.
+        jobs: what to run.
+        duration: of every run [s].
+        perturbations: deliberate errors of engines.
+        done: called with each job as it ends.
+        workers: processes.
+    """
+    data = {**setup.scenario.data(), "duration": duration}
+    calls = ((data, job, tuple(perturbations)) for job in jobs)
+    return dict(run_pieces(run_job, calls, workers=workers, done=lambda run: done(run[0])))
+
+
+def run_job(
+    data: Mapping[str, Json], job: Job, perturbations: Perturbations
+) -> tuple[Job, Trajectory]:
+    """Run one job of a scenario's plain data."""
+    setup = Setup.of(make_scenario({**data, "physics_step": job.dt}))
+    if job.fine:
+        setup = tightened(setup)
+    trajectory = simulate(
+        simulator=make_simulator(setup, job.engine, perturbations=perturbations),
+        controller=make_controller(setup),
+        initial=start_of(job, setup.initial),
+        duration=setup.scenario.duration,
+        control_period=setup.scenario.control_period,
+        seed=setup.scenario.seed,
+    )
+    return job, trajectory
+
+
+def tightened(setup: Setup) -> Setup:
+    """Return a setup whose reference has a tighter tolerance, if it has one at all.
+
+    Where steps follow from a tolerance, that and not the physics step makes the reference's error.
+    """
+    tolerance = getattr(make_simulator(setup), "tolerance", None)
+    if tolerance is None:
+        return setup
+    data = setup.scenario.data()
+    options = data["engine_options"]
+    own = {**options.get("reference", {}), "tolerance": TIGHTER * tolerance}
+    return Setup.of(make_scenario({**data, "engine_options": {**options, "reference": own}}))
+
+
+def start_of(job: Job, state: RobotState) -> RobotState:
+    """Return the start of a job: one value has its last bit changed perhaps, or NUDGE added.
+
+    The first joint's angle; without joints the height of the base. What is below 1 is changed by
+    the last bit of 1: less would vanish as soon as the value has grown.
+    """
+    if not (job.bit or job.nudged):
+        return state
+    values = np.array(state.q if len(state.q) else state.position)
+    at = 0 if len(state.q) else 2
+    values[at] += NUDGE if job.nudged else np.spacing(max(abs(values[at]), 1.0))
+    return replace(state, q=values) if len(state.q) else replace(state, position=values)

@@ -11,12 +11,12 @@ from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import check_acceleration
-from roboaccord.crosscheck.convergence import Job, check_convergence, measure_floor, run_job
+from roboaccord.crosscheck.convergence import check_convergence, measure_floor
 from roboaccord.crosscheck.extrapolation import STEPS
-from roboaccord.crosscheck.levels import check_steps
 from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
-from roboaccord.crosscheck.runs import REFERENCE
+from roboaccord.crosscheck.one_step import check_steps
+from roboaccord.crosscheck.runs import REFERENCE, Job, run_job
 from roboaccord.crosscheck.verdict import (
     EngineChecks,
     judge_model,
@@ -89,11 +89,10 @@ class Prober:
     def one_step(self, item: Perturbation) -> Finding | None:
         """Return the finding of level 2, or None."""
         engine, runs = self._make(item), self._runs(item)
-        fine = make_simulator(self._setup, physics_step=self._steps[-1])
         step = check_steps(self._setup, engine.order, runs)
         first = self._first(item, engine)
         checks = EngineChecks(item.engine, first.model, first.acceleration, one_step=step)
-        ask = partial(name_one_step, self._setup, fine, runs, engine.order)
+        ask = partial(name_one_step, self._setup, runs, engine.order)
         return _off(judge_step(self._tolerances, checks, ask))
 
     def trajectory(self, item: Perturbation) -> Finding | None:

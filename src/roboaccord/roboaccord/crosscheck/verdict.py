@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from roboaccord.contract.outcome import BELOW, Finding, outside, stand_in
 from roboaccord.crosscheck.acceleration import AccelerationCheck
-from roboaccord.crosscheck.chaotic import StatisticsCheck, judge_statistics, unjudged
+from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.numerics.statistics import CONFIDENCE
 from roboaccord.scenario.scenario import ONE_STEP, Allowance, Tolerances
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
@@ -51,19 +53,15 @@ def judge(
     known = bool(checks.model.differences)
     first = judge_model(tolerances, checks, name_acceleration)
     if checks.statistics is not None:
-        last = judge_seeds(checks)
+        last = judge_seeds(checks.engine, checks.statistics)
         others = [stand_in(last, level, SEEDS) for level in ("one_step", "trajectory")]
         return [first, *others, last]
-    second = judge_step(tolerances, checks, _nameless if known else name_one_step)
-    third = judge_trajectory(tolerances, checks, _nameless if known else name_trajectory)
+    second = judge_step(tolerances, checks, Name if known else name_one_step)
+    third = judge_trajectory(tolerances, checks, Name if known else name_trajectory)
     if checks.acceleration.max is None and first.outcome == "within":
         reason = f"{checks.acceleration.reason}: one step compares the rates in its place"
         first = stand_in(second, "acceleration", reason)
     return [first, second, third]
-
-
-def _nameless() -> Name:
-    return Name()
 
 
 def judge_model(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Finding:
@@ -191,12 +189,34 @@ def _too_far(runs: ConvergenceCheck, limit: float) -> str:
     )
 
 
-def judge_seeds(checks: EngineChecks) -> Finding:
-    """Judge the statistics over seeds."""
-    assert checks.statistics is not None
-    reason = judge_statistics(checks.statistics)
-    if reason:
-        return outside("statistics", checks.engine, reason, checks.statistics.figure)
-    if why := unjudged(checks.statistics):
-        return Finding("statistics", checks.engine, "not_judged", why)
-    return Finding("statistics", checks.engine, "within")
+def judge_seeds(engine: str, check: StatisticsCheck) -> Finding:
+    """Judge statistics over seeds: the medians by the allowance, and the shares above 0.
+
+    Runs without a value count against an engine: it must give one for every seed.
+    """
+    off, below = partial(outside, "statistics", engine, quantity=check.figure), 1.0 - CONFIDENCE
+    if check.failures:
+        seed, reason = next(iter(check.failures.items()))
+        return off(f"{len(check.failures)} runs have no {check.figure}: seed {seed}: {reason}")
+    if check.difference is None:
+        reason = f"engine and reference have too few runs with a {check.figure}"
+        return Finding("statistics", engine, "not_judged", reason)
+    if check.share_probability is not None and check.share_probability < below:
+        return off(
+            f"{100 * check.positive:.0f} % of the runs have {check.figure} above 0, unlike the "
+            f"reference's: probability {check.share_probability:.2g} if the shares were alike"
+        )
+    if check.unsettled:
+        reason = (
+            f"the difference of median {check.figure} is known to +-{check.unsettled:.2g} "
+            f"{check.unit} only, from seeds and physics step: take more seeds or a smaller step"
+        )
+        return Finding("statistics", engine, "not_judged", reason)
+    low, high = check.difference
+    if low <= check.allowance and high >= -check.allowance:
+        return Finding("statistics", engine, "within")
+    return off(
+        f"median {check.figure} differs from the reference's by {low:.3g} to {high:.3g} "
+        f"{check.unit}".rstrip()
+        + f" with 95 % confidence, allowed {check.allowance:.2g}"
+    )

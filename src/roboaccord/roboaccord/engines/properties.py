@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Tree
 from roboaccord.engines.model import EngineModel
@@ -16,14 +18,11 @@ WORLD = "world"
 
 @dataclass(frozen=True)
 class LinkProperties:
-    """Hold the mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2] of a link.
+    """Hold the mass, centre of mass (3,) and inertia about it (3, 3) of a link, in its axes."""
 
-    In the axes of the link.
-    """
-
-    mass: float
-    centre: Array
-    inertia: Array
+    mass: Annotated[float, Quantity("kg", "mass")]
+    centre: Annotated[Array, Quantity("m", "centre of mass")]
+    inertia: Annotated[Array, Quantity("kg m^2", "inertia about the centre of mass")]
 
 
 @dataclass(frozen=True)
@@ -31,20 +30,18 @@ class JointProperties:
     """Hold origin, axis, limits, friction and reflected inertia of a joint.
 
     Args:
-        origin: in the parent's frame (3,) [m].
+        origin: in the parent's frame (3,).
         axis: in the parent's frame, where the joint is at 0 (3,).
-        limits: lower and upper (2,) [rad or m].
-        damping: viscous [N m s/rad or N s/m].
-        friction: dry [N m or N].
-        armature: reflected inertia [kg m^2 or kg].
+        limits: lower and upper (2,).
+        damping, friction, armature: of a prismatic joint in N s/m, N and kg.
     """
 
-    origin: Array
-    axis: Array
-    limits: Array
-    damping: float
-    friction: float
-    armature: float
+    origin: Annotated[Array, Quantity("m", "origin")]
+    axis: Annotated[Array, Quantity("1", "axis")]
+    limits: Annotated[Array, Quantity("rad", "lower and upper limit")]
+    damping: Annotated[float, Quantity("N m s/rad", "viscous damping")]
+    friction: Annotated[float, Quantity("N m", "dry friction")]
+    armature: Annotated[float, Quantity("kg m^2", "reflected inertia")]
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -144,7 +143,7 @@ def _topics(plugins: Iterable[ET.Element]) -> Iterator[tuple[str, tuple[str, str
 
 def _check_bridge(text: str, topics: dict[str, tuple[str, str]]) -> Iterator[str]:
     try:
-        entries: list[dict[str, Any]] = parse_yaml(text)
+        entries: list[Mapping[str, str]] = parse_yaml(text)
         bridged = {entry["gz_topic_name"]: entry for entry in entries}
     except (yaml.YAMLError, TypeError, KeyError) as error:
         yield f"bridge: it is no list of topics: {str(error).splitlines()[0]}"

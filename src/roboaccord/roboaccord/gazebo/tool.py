@@ -6,13 +6,29 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 TOOLS = ("gz", "ign")
 # Debian's ign says this of itself, whatever the file.
 NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
 TIMEOUT = 60.0  # s, of a check
-UNDECIDED = "undecided: "  # before what says nothing about the file
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Say why nothing is known of a file."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"undecided: {self.reason}"
+
+    to_json = __str__
+
+
+Problem = str | Undecided
+"""A line about a file: what is wrong, or why that is not known."""
 
 
 def sdformat_tool() -> str:
@@ -25,10 +41,10 @@ def sdformat_tool() -> str:
     return ""
 
 
-def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[str]:
+def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Problem]:
     """Return what sdformat says about a file; anything on its stderr is a problem.
 
-    A line that begins with `UNDECIDED` says that it took too long, of a slow machine perhaps.
+    It is undecided where it took too long, of a slow machine perhaps.
 
     Args:
         tool: as `sdformat_tool` gives it.
@@ -47,9 +63,9 @@ def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[str
             timeout=TIMEOUT,
         )
     except subprocess.TimeoutExpired:
-        return [f"{UNDECIDED}no answer of sdformat in {TIMEOUT:g} s"]
+        return [Undecided(f"no answer of sdformat in {TIMEOUT:g} s")]
     said = [line for line in done.stderr.splitlines() if NOT_ABOUT_THE_FILE not in line]
-    problems = [f"sdformat: {line.strip()}" for line in said if line.strip()]
+    problems: list[Problem] = [f"sdformat: {line.strip()}" for line in said if line.strip()]
     if not problems and (done.returncode or "Valid." not in done.stdout):
         problems.append(f"sdformat: {done.stdout.strip() or f'status {done.returncode}'}")
     return problems

@@ -23,7 +23,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from multiprocessing import current_process
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numba
 import numpy as np
@@ -35,7 +35,6 @@ from numba.core.compiler import CompileResult
 from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 
-from roboaccord.numerics.jit import Kernel
 from roboaccord.numerics.private import private_folder
 
 Options: TypeAlias = Mapping[str, str | bool]
@@ -46,6 +45,12 @@ PATIENCE, POLL = 60.0, 0.02  # s that another process may take to compile a kern
 STALE = 3600.0  # s; a younger file may be of a process that began before the code changed
 LIBRARIES = ("builtins", "math", "numba", "numpy")  # what they do is in numba's version
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+
+
+@runtime_checkable
+class _Kernel(Protocol):
+    is_kernel: bool
+    function: FunctionType
 
 
 def make_dispatcher(function: FunctionType, options: Options) -> Callable[..., Any]:
@@ -89,7 +94,7 @@ def _describe(function: FunctionType) -> tuple[str, list[FunctionType]]:
     lines = [name, _code(function.__code__), repr(function.__defaults__)]
     called = list[FunctionType]()
     for key, value in _globals(function):
-        if isinstance(value, Kernel):
+        if isinstance(value, _Kernel):
             called.append(value.function)
         try:
             lines.append(f"{key} = {_value(value)}")
@@ -154,7 +159,7 @@ def _value(value: object) -> str:
     if isinstance(value, type) and hasattr(value, "_fields"):
         return str(value._fields)
     place = str(getattr(value, "__module__", "numpy")).partition(".")[0]
-    named = isinstance(value, ModuleType | Kernel)
+    named = isinstance(value, ModuleType | _Kernel)
     if named or (callable(value) and place in LIBRARIES):
         return str(getattr(value, "__name__", ""))
     raise TypeError(f"the cache of kernels cannot tell a change of a {type(value).__name__}")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.engines import default_names
 
 POINTS = 1500  # of a curve: more than a screen is wide
 OUTLIERS = 0.01  # share of samples that may fall below a logarithmic axis
 REFERENCE = "reference"
+Figure = dict[str, Json]
+"""A figure, a curve or an axis as Plotly has them."""
 COLOURS = {"reference": "#5b8def", "gazebo": "#c264b8"}
 DEFAULTS = ("#ee7733", "#12a594")  # of the engines that take part by default, in their order
 SPARE = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")
@@ -29,16 +31,24 @@ def colour_of(engine: str, engines: Sequence[str]) -> str:
 
 def thin_peaks(time: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
     """Return at most POINTS samples, the largest of each stretch: no peak is lost."""
-    when, what = floats(time), floats(values)
+    when, what = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
     stretches = np.array_split(np.arange(len(what)), min(len(what), POINTS) or 1)
     finite = np.where(np.isfinite(what), what, -np.inf)
     keep = [int(s[np.argmax(finite[s])]) for s in stretches if len(s)]
     return when[keep], what[keep]
 
 
-def line(engine: str, engines: Sequence[str], x: ArrayLike, y: ArrayLike) -> dict[str, Any]:
+def line(
+    engine: str,
+    engines: Sequence[str],
+    x: ArrayLike,
+    y: ArrayLike,
+    dash: str = "",
+    width: float | None = None,
+) -> Figure:
     """Return a curve; the reference is broad and pale, so that others show on top of it."""
     broad = engine == REFERENCE
+    style: Figure = {"color": colour_of(engine, engines), "width": width or (5 if broad else 1.8)}
     return {
         "type": "scatter",
         "mode": "lines",
@@ -46,20 +56,20 @@ def line(engine: str, engines: Sequence[str], x: ArrayLike, y: ArrayLike) -> dic
         "x": plain(x),
         "y": plain(y),
         "opacity": 0.55 if broad else 1,
-        "line": {"color": colour_of(engine, engines), "width": 5 if broad else 1.8},
+        "line": style | ({"dash": dash} if dash else {}),
     }
 
 
-def axis(title: str) -> dict[str, Any]:
+def axis(title: str) -> Figure:
     """Return an axis with a title."""
     return {"title": {"text": title}}
 
 
-def log(title: str, data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a logarithmic axis over the decades of the curves, but for a few outliers below."""
-    values = floats([v for curve in data for v in curve["y"]])
+def log(title: str, curves: Sequence[ArrayLike]) -> Figure:
+    """Return a logarithmic axis over the decades of curves, but for a few outliers below."""
+    values = np.array([v for curve in curves for v in plain(curve)], dtype=float)
     values = values[values > 0.0]
-    scale: dict[str, Any] = {**axis(title), "type": "log", "exponentformat": "power"}
+    scale: Figure = {**axis(title), "type": "log", "exponentformat": "power"}
     if not len(values):
         return scale
     low = math.floor(math.log10(np.quantile(values, OUTLIERS)))
@@ -70,11 +80,6 @@ def log(title: str, data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def stride(count: int) -> int:
     """Return every how many samples to show of `count`."""
     return max(1, -(-count // POINTS))
-
-
-def floats(values: ArrayLike) -> Array:
-    """Return numbers of JSON as an array, nan for null."""
-    return np.array([np.nan if v is None else v for v in np.asarray(values).tolist()], dtype=float)
 
 
 def plain(values: ArrayLike, digits: int = 6) -> list[float | None]:

@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.report.curves import REFERENCE, axis, floats, line, log, stride, thin_peaks
+from roboaccord.contract.results import Json, quantities, unit_of
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.energy import EnergyBook
+from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.report import Report
+from roboaccord.numerics.rotations import quaternion_rpy
+from roboaccord.report.curves import (
+    REFERENCE,
+    Figure,
+    axis,
+    colour_of,
+    line,
+    log,
+    plain,
+    stride,
+    thin_peaks,
+)
 from roboaccord.report.energy import book_figure, energy_figure
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+TURNS = ("roll", "pitch", "yaw")
+JOINTS = 8  # whose signals are shown, evenly spread, where a robot has more
+TIME = axis(f"time [{unit_of(OneStepCheck, 'time')}]")
 
-Figure = dict[str, Any]
 
-
-def figures_of(
-    result: Mapping[str, Any], trajectories: Mapping[str, Trajectory]
-) -> dict[str, Figure]:
+def figures_of(report: Report) -> dict[str, Figure]:
     """Return the figures by the id of their place in the page."""
-    engines = result["engines"]
-    figures = {
-        "path": path_figure(trajectories, engines),
-    }
-    if any("time" in book for book in result["energy"].values()):
-        figures["energy"] = energy_figure(result["energy"], engines)
-        figures["book"] = book_figure(result["energy"])
-    if not result.get("not_compared"):
-        figures["one_step"] = one_step_figure(result["one_step"], engines)
-        figures["convergence"] = convergence_figure(result["trajectory"], engines)
-        figures["distance"] = distance_figure(result["trajectory"], engines)
-    if any(result["events"].values()):
-        figures["events"] = events_figure(result["events"], engines)
+    engines = report.engines
+    figures = {"path": path_figure(report.trajectories, engines)}
+    books = {e: book for e, book in report.energy.items() if isinstance(book, EnergyBook)}
+    if books:
+        figures["energy"] = energy_figure(books, engines)
+        figures["book"] = book_figure(books)
+    if not report.not_compared:
+        figures["one_step"] = one_step_figure(report.one_step, engines)
+        figures["convergence"] = convergence_figure(report.trajectory, engines)
+        figures["distance"] = distance_figure(report.trajectory, engines)
+    if any(report.events.values()):
+        figures["events"] = events_figure(report.events, engines)
     return figures
 
 
@@ -45,84 +59,137 @@ def path_figure(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) 
     for engine, run in runs.items():
         place = run.position[:: stride(len(run))]
         data.append(line(engine, engines, place[:, i], place[:, j]))
+    metre = unit_of(Trajectory, "position")
     layout = {
-        "xaxis": axis(f"{'xyz'[i]} of base_link [m]"),
-        "yaxis": {**axis(f"{'xyz'[j]} [m]"), "scaleanchor": "x"},
+        "xaxis": axis(f"{'xyz'[i]} of base_link [{metre}]"),
+        "yaxis": {**axis(f"{'xyz'[j]} [{metre}]"), "scaleanchor": "x"},
     }
     return {"data": data, "layout": layout}
 
 
-def one_step_figure(checks: Mapping[str, Any], engines: Sequence[str]) -> Figure:
+def one_step_figure(checks: Mapping[str, OneStepCheck], engines: Sequence[str]) -> Figure:
     """Draw the largest error of each one-step prediction over time."""
-    data = []
-    for engine, check in checks.items():
-        time, error = thin_peaks(check["time"], check["error"])
-        data.append(line(engine, engines, time, error))
-    unit = next((check["unit"] for check in checks.values()), "rad/s")
-    layout = {"xaxis": axis("time [s]"), "yaxis": log(f"largest error [{unit}]", data)}
-    return {"data": data, "layout": layout}
+    peaks = {engine: thin_peaks(check.time, check.error) for engine, check in checks.items()}
+    title = f"largest error [{unit_of(OneStepCheck, 'error')}]"
+    layout = {"xaxis": TIME, "yaxis": log(title, [error for _, error in peaks.values()])}
+    return {"data": [line(e, engines, *peak) for e, peak in peaks.items()], "layout": layout}
 
 
-def convergence_figure(checks: Mapping[str, Any], engines: Sequence[str]) -> Figure:
+def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence[str]) -> Figure:
     """Draw error over physics step, both logarithmic, with the line of the observed order."""
-    data = []
+    data: list[Figure] = []
+    drawn: list[Array] = []
     for engine, check in checks.items():
-        dt, error = floats(check["dt"]), floats(check["error"])
-        order = check["order"]
-        title = engine if order is None else f"{engine}, order {order:.2f}"
-        dots = line(engine, engines, dt, error)
+        dt, error = np.array(check.dt), np.array(check.error)
+        drawn.append(error)
         size = 17 if engine == REFERENCE else 10  # so that both show where they coincide
-        dots.update(mode="markers", name=title, marker={"size": size})
-        dots["marker"]["color"] = dots["line"]["color"]
-        data.append(dots)
-        if order is not None:
+        dots: Figure = {"mode": "markers", "name": engine}
+        dots["marker"] = {"size": size, "color": colour_of(engine, engines)}
+        data.append(line(engine, engines, dt, error) | dots)
+        if check.order is not None:
+            data[-1]["name"] = f"{engine}, order {check.order:.2f}"
             middle = np.exp(np.nanmean(np.log(dt))), np.exp(np.nanmean(np.log(error)))
             ends = np.array([dt.max() * 1.25, dt.min() / 1.25])
-            fit = line(engine, engines, ends, middle[1] * (ends / middle[0]) ** order)
-            fit["line"].update(dash="dash", width=1.5)
-            data.append({**fit, "showlegend": False, "hoverinfo": "skip"})
-    ticks = sorted({dt for check in checks.values() for dt in check["dt"]})
+            fit = middle[1] * (ends / middle[0]) ** check.order
+            drawn.append(fit)
+            curve = line(engine, engines, ends, fit, "dash", 1.5)
+            data.append({**curve, "showlegend": False, "hoverinfo": "skip"})
+    ticks = sorted({dt for check in checks.values() for dt in check.dt})
     layout = {
         "xaxis": {
-            **axis("physics step [ms]"),
+            **axis(f"physics step [m{unit_of(ConvergenceCheck, 'dt')}]"),
             "type": "log",
             "tickvals": ticks,
             "ticktext": [f"{1e3 * t:g}" for t in ticks],
         },
-        "yaxis": log("largest distance [m]", data),
+        "yaxis": log(f"largest distance [{unit_of(ConvergenceCheck, 'error')}]", drawn),
     }
     return {"data": data, "layout": layout}
 
 
-def distance_figure(checks: Mapping[str, Any], engines: Sequence[str]) -> Figure:
+def distance_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence[str]) -> Figure:
     """Draw the distance from the reference over time, a curve for each engine and step."""
-    data = []
+    data: list[Figure] = []
+    drawn: list[Array] = []
+    milli = f"m{unit_of(ConvergenceCheck, 'dt')}"
     for engine, check in checks.items():
-        for dash, (dt, values) in zip(DASHES, check["distance"].items(), strict=False):
-            time, distance = thin_peaks(check["time"], values)
-            curve = line(engine, engines, time, distance)
-            curve["line"].update(dash=dash, width=1.6)
-            data.append({**curve, "opacity": 1, "name": f"{engine}, {1e3 * float(dt):g} ms"})
-    layout = {"xaxis": axis("time [s]"), "yaxis": log("largest distance of a link [m]", data)}
-    return {"data": data, "layout": layout}
+        for dash, (dt, values) in zip(DASHES, check.distance.items(), strict=False):
+            time, distance = thin_peaks(check.time, values)
+            drawn.append(distance)
+            curve = line(engine, engines, time, distance, dash, 1.6)
+            data.append({**curve, "opacity": 1, "name": f"{engine}, {1e3 * float(dt):g} {milli}"})
+    title = f"largest distance of a link [{unit_of(ConvergenceCheck, 'distance')}]"
+    return {"data": data, "layout": {"xaxis": TIME, "yaxis": log(title, drawn)}}
 
 
-def events_figure(
-    events: Mapping[str, Sequence[Mapping[str, Any]]], engines: Sequence[str]
-) -> Figure:
+def events_figure(events: Mapping[str, Sequence[Event]], engines: Sequence[str]) -> Figure:
     """Draw events along time, a row for each engine."""
-    data = []
+    data: list[Figure] = []
     for engine, rows in events.items():
-        times = np.array([row["time"] for row in rows])
-        dots = line(engine, engines, times, times)
-        dots.update(
-            y=[engine] * len(rows),
-            mode="markers",
-            opacity=1,
-            text=[f"{row['kind']} {row['subject']}" for row in rows],
-            marker={"size": 9, "symbol": "line-ns-open", "color": dots["line"]["color"]},
-            showlegend=False,
-        )
-        data.append(dots)
-    layout = {"xaxis": axis("time [s]"), "yaxis": {"type": "category"}}
+        times = np.array([row.time for row in rows])
+        colour = colour_of(engine, engines)
+        dots: Figure = {
+            "y": [engine] * len(rows),
+            "mode": "markers",
+            "opacity": 1,
+            "text": [f"{row.kind} {row.subject}" for row in rows],
+            "marker": {"size": 9, "symbol": "line-ns-open", "color": colour},
+            "showlegend": False,
+        }
+        data.append(line(engine, engines, times, times) | dots)
+    layout: Figure = {"xaxis": TIME, "yaxis": {"type": "category"}}
     return {"data": data, "layout": layout, "height": 110 + 40 * len(events)}
+
+
+def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -> Figure:
+    """Return the signals that the page lets choose from, on the reference's times.
+
+    Returns:
+        `time` [s], `engines`, and `groups`: quantity to unit and signals; a signal has by engine
+        its values, and how far `apart` they are from those of the first.
+    """
+    ordered = sorted(engines, key=lambda engine: engine != REFERENCE)
+    runs = {engine: trajectories[engine] for engine in ordered if engine in trajectories}
+    base = next(iter(runs.values()))
+    time = base.time[:: stride(len(base))]
+    count = len(base.joints)
+    chosen = np.unique(np.linspace(0, count - 1, min(count, JOINTS)).round().astype(int)).tolist()
+
+    def sampled(pick: Callable[[Trajectory], Array]) -> Json:
+        values = {e: np.interp(time, run.time, pick(run)) for e, run in runs.items()}
+        first = next(iter(values))
+        apart = {e: plain(v - values[first], 3) for e, v in values.items() if e != first}
+        return {"value": {e: plain(v, 5) for e, v in values.items()}, "apart": apart}
+
+    groups: Figure = {}
+    for name in ("q", "qd", "effort", "position"):
+        at = enumerate("xyz") if name == "position" else [(i, base.joints[i]) for i in chosen]
+        signals = {title: sampled(_column(name, i)) for i, title in at}
+        if signals:
+            known = quantities(Trajectory)[name]
+            groups[known.meaning] = {"unit": known.unit, "signals": signals}
+    turns = {axis: _turn(i) for i, axis in enumerate(TURNS)}
+    shown = {
+        axis: sampled(turn) for axis, turn in turns.items() if np.ptp(turn(base)) or axis == "yaw"
+    }
+    groups["base orientation"] = {"unit": "rad", "signals": shown}
+    return {"time": plain(time), "engines": list(runs), "groups": groups}
+
+
+def _column(name: str, index: int) -> Callable[[Trajectory], Array]:
+    """Return what picks one column of a trajectory's array."""
+
+    def pick(run: Trajectory) -> Array:
+        values: Array = getattr(run, name)
+        return values[:, index]
+
+    return pick
+
+
+def _turn(index: int) -> Callable[[Trajectory], Array]:
+    """Return what picks roll, pitch or yaw of the base, without jumps."""
+
+    def pick(run: Trajectory) -> Array:
+        return np.unwrap([quaternion_rpy(q)[index] for q in run.orientation])
+
+    return pick

@@ -1,69 +1,106 @@
-"""The page of a parity check: all robots against all engines, with causes."""
+"""The page of a parity check: all robots against all engines, with causes; and its JUnit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import dataclass
 
-from roboaccord.contract.outcome import Verdict
+from roboaccord.contract.results import unit_of
+from roboaccord.crosscheck.parity.result import Cause, EngineParity, Parity, RobotParity, Status
 from roboaccord.report.page import render_page
 
 
-def render_parity(result: Mapping[str, Any]) -> str:
-    """Return the page as HTML; `result` is what `accord parity --json` prints."""
-    robots, engines = result["robots"], list(result["versions"])
-    alike = sum(map(agree, robots))
-    one = len(robots) == 1
+def render_parity(result: Parity) -> str:
+    """Return the page as HTML."""
+    robots, engines = result.robots, list(result.versions)
+    title = robots[0].name if len(robots) == 1 else f"{len(robots)} robots"
     return render_page(
         "parity.html",
-        title=f"What engines make of {robots[0]['name'] if one else f'{len(robots)} robots'}",
-        lead=f"{alike} of {len(robots)} read alike by the reference, {', '.join(engines)}.",
+        title=f"What engines make of {title}",
+        lead=f"{result.alike} of {len(robots)} read alike by the reference, {', '.join(engines)}.",
         result=result,
         engines=engines,
-        groups={robot["file"]: group_causes(robot) for robot in robots},
-        apart={robot["file"]: apart_lines(robot) for robot in robots},
+        groups={robot.file: group_causes(robot) for robot in robots},
+        apart={robot.file: apart_lines(robot) for robot in robots},
+        unit=unit_of(RobotParity, "mass"),
     )
 
 
-def agree(robot: Mapping[str, Any]) -> bool:
-    """Return whether all engines read a robot as the reference does."""
-    return all(engine["status"] == "same" for engine in robot["engines"].values())
+def error_text(error: float | None) -> str:
+    """Return an error in one digit, nothing for none."""
+    return "" if error is None else f"{error:.0e}"
 
 
-def verdict_of(robots: Sequence[Mapping[str, Any]]) -> Verdict:
-    """Return whether all engines read all robots as the reference does, as far as they answered."""
-    found = {engine["status"] for robot in robots for engine in robot["engines"].values()}
-    if found & {"differ", "refused"}:
-        return "fail"
-    return "undecided" if "undecided" in found else "pass"
+@dataclass(frozen=True)
+class CauseRow:
+    """Hold a cause of an engine with all its places, and its proof in words."""
+
+    engine: str
+    cause: str
+    where: list[str]
+    before: str
+    after: str
+    fix: str
 
 
-def group_causes(robot: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the causes of a robot's differences, with engine, status and all their places."""
-    found = dict[tuple[Any, ...], dict[str, Any]]()
-    for engine, seen in robot["engines"].items():
-        for cause in seen["causes"]:
-            key = engine, cause["cause"], cause["before"], cause["after"]
-            # What mimic does changes no status: an engine that reads the rest alike refuses that.
-            status = "refused" if seen["status"] == "same" else seen["status"]
-            entry = {"engine": engine, "status": status, **cause, "where": []}
-            found.setdefault(key, entry)["where"].append(cause["where"])
+def group_causes(robot: RobotParity) -> list[CauseRow]:
+    """Return the causes of a robot's differences, those of one proof as one."""
+    found = dict[tuple[str, str, float | None, float | None], CauseRow]()
+    for name, engine in robot.engines.items():
+        for cause in engine.examined.causes:
+            key = name, cause.cause, cause.before, cause.after
+            proof = _with_it(cause, engine), error_text(cause.after)
+            row = CauseRow(name, cause.cause, [], *proof, cause.fix)
+            found.setdefault(key, row).where.extend(cause.places)
     return list(found.values())
 
 
-def apart_lines(robot: Mapping[str, Any]) -> list[str]:
+def _with_it(cause: Cause, engine: EngineParity) -> str:
+    """Return what an engine makes of a robot with this cause alone, nothing if not proven."""
+    if cause.before is not None or cause.after is None:
+        return error_text(cause.before)
+    # What mimic does changes no status: an engine that reads the rest alike refuses that.
+    return "refused" if engine.status in (Status.SAME, Status.REFUSED) else "not finite"
+
+
+def apart_lines(robot: RobotParity) -> list[str]:
     """Return a line for each engine that has what is kept apart otherwise than the file."""
     lines = list[str]()
-    for name, engine in robot["engines"].items():
+    for name, engine in robot.engines.items():
+        apart = engine.examined.apart
         found = [
             f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
-            for quantity, places in engine["apart"].items()
-            if quantity not in ("geometry", "refused")
+            for quantity, places in apart.joints.items()
         ]
-        for kind, (said, have) in engine["apart"].get("geometry", {}).items():
+        for kind, (said, have) in engine.shipped.geometry.items():
             found.append(f"{have} collision shapes of kind {kind} for {said}")
-        if "refused" in engine["apart"]:
-            found.append(f"with mimic and transmissions: {engine['apart']['refused']}")
+        if apart.refused:
+            found.append(f"with mimic and transmissions: {apart.refused}")
         if found:
             lines.append(f"apart from this, {name} has otherwise: {', '.join(found)}")
     return lines
+
+
+JUNIT = {Status.DIFFER: "failure", Status.REFUSED: "error", Status.UNDECIDED: "skipped"}
+
+
+def junit(result: Parity) -> str:
+    """Return the result as JUnit: a suite for each robot, a case for each engine."""
+    top = ET.Element("testsuites", name="accord parity")
+    for robot in result.robots:
+        kinds = Counter(engine.status for engine in robot.engines.values())
+        suite = ET.SubElement(
+            top, "testsuite", name=robot.name, tests=str(len(robot.engines)),
+            failures=str(kinds[Status.DIFFER]), errors=str(kinds[Status.REFUSED]),
+            skipped=str(kinds[Status.UNDECIDED]),
+        )  # fmt: skip
+        for name, engine in robot.engines.items():
+            case = ET.SubElement(suite, "testcase", classname=robot.name, name=name)
+            if engine.status in JUNIT:
+                ET.SubElement(case, JUNIT[engine.status], message=engine.status).text = "; ".join(
+                    f"{cause.cause} at {place}: {cause.fix}"
+                    for cause in engine.examined.causes
+                    for place in cause.places
+                )
+    return ET.tostring(top, encoding="unicode")

@@ -14,7 +14,8 @@ from roboaccord.contract.timing import NANOSECONDS, count_steps, tick_time
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.inputs import Hold
 from roboaccord.run.motion import KeptMotion
-from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Silence, Watch, line_of, starting
+from roboaccord.scenario.user_code import line_of, place_of
+from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Silence, Watch, starting
 from roboaccord.simulators.base import Simulator
 
 UNWATCHED = Watch(math.inf)
@@ -66,14 +67,20 @@ def ask_controller(
     except Silence:
         raise no_command(state.time, watch.timeout) from None
     except BaseException as error:
-        raise AccordError(f"{who} {line_of(error)} at t = {state.time:.6f} s") from error
+        what = f"{who} {line_of(error)} at t = {state.time:.6f} s"
+        raise AccordError(f"{what}{place_of(error)}") from error
     finally:
         watch.calls += 1
     if not isinstance(command, Command):
         raise AccordError(
             f"{who} gave {type(command).__name__} and no Command at t = {state.time:.6f} s"
         )
-    command = command.copy()
+    try:
+        command = command.copy()
+    except (TypeError, ValueError) as error:
+        raise AccordError(
+            f"{who} gave a Command that is none ({error}) at t = {state.time:.6f} s"
+        ) from error
     check_command(command, joints, who, state.time)
     check_switches(command, state, who)
     return command

@@ -10,7 +10,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import Context, ContextVar
 from functools import partial
 from multiprocessing import current_process
@@ -21,6 +21,7 @@ from roboaccord.numerics.isolation import isolated
 from roboaccord.numerics.parallel import cores, end_with
 from roboaccord.run.results_file import ResultsFile
 from roboaccord.run.software import needed, version_of
+from roboaccord.scenario.user_code import users_code
 
 T = TypeVar("T")
 Arguments = tuple[Any, ...]
@@ -185,7 +186,8 @@ def _here(
 
 def _numbered(i: int, function: Callable[..., T], call: Arguments) -> tuple[int, T]:
     """Do a piece, whose own pieces are not kept, and no cluster's, also in this process."""
-    return i, Context().run(function, *call)
+    with users_code():
+        return i, Context().run(function, *call)
 
 
 def _on_dask(
@@ -225,8 +227,6 @@ def _remote(call: bytes, asked: Mapping[str, str | None], threads: bool) -> Any:
         if there != (here := version_of(name)):
             found = f"{name} {here}" if here else f"no {name}"
             raise AccordError(f"worker {os.uname().nodename} has {found}: {there} is needed")
-    function, arguments = loads(call)
-    if threads:
-        return function(*arguments)
-    with _one:
+    with users_code(), nullcontext() if threads else _one:
+        function, arguments = loads(call)
         return function(*arguments)

@@ -9,6 +9,7 @@ from typing import Concatenate, TypeVar
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Json
+from roboaccord.scenario.user_code import explain
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -50,4 +51,5 @@ def build(
         raise
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise AccordError(f"{key}: {reason}") from error
+        line = explain(error)
+        raise AccordError(f"{key} {line}" if line else f"{key}: {reason}") from error

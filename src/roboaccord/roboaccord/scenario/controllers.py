@@ -16,7 +16,8 @@ from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.scenario.build import build, check_keys
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.watch import START_TIMEOUT, line_of, starting
+from roboaccord.scenario.user_code import line_of, place_of
+from roboaccord.scenario.watch import START_TIMEOUT, starting
 
 
 class Passive:
@@ -112,10 +113,10 @@ def _import_factory(path: str) -> Callable[..., Any]:
     try:
         factory = getattr(importlib.import_module(module_name), attribute)
     except SystemExit as error:
-        raise AccordError(f"cannot import {path}: it {line_of(error)}") from error
+        raise AccordError(f"cannot import {path}: it {line_of(error)}{place_of(error)}") from error
     except Exception as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise AccordError(f"cannot import {path}: {reason}") from error
+        reason = (str(getattr(error, "msg", error)).splitlines() or [type(error).__name__])[0]
+        raise AccordError(f"cannot import {path}: {reason}{place_of(error)}") from error
     if not callable(factory):
         raise AccordError(f"{path} is no class")
     made: Callable[..., Any] = factory

@@ -6,11 +6,13 @@ The models keep to what pydantic 1 and 2 have in common, because ROS machines ca
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from roboaccord.contract.outcome import Level
+from roboaccord.contract.results import Json
 
 Base = Literal["fixed", "planar", "free", "ball"]
 
@@ -76,6 +78,10 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     one_step_order: float = Field(0.3, gt=0)
     order: float = Field(0.1, gt=0)
     trajectory: dict[str, float | Allowance] = {}
+
+    def to_json(self) -> Mapping[str, Json]:
+        """Return the tolerances as plain data."""
+        return _plain(self)
 
 
 class StatisticsSpec(BaseModel, extra="forbid", frozen=True):
@@ -161,6 +167,10 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
 
     def data(self) -> dict[str, Any]:
         """Return the scenario as plain data, as it would stand in a file."""
-        dump = getattr(self, "model_dump", None) or self.dict
-        plain: dict[str, Any] = dump()
-        return plain
+        return _plain(self)
+
+
+def _plain(model: BaseModel) -> dict[str, Any]:
+    dump = getattr(model, "model_dump", None) or model.dict
+    plain: dict[str, Any] = dump()
+    return plain

@@ -25,6 +25,7 @@ from roboaccord.scenario.build import build
 from roboaccord.scenario.faults import check_fault, freeze_at_start
 from roboaccord.scenario.initial import initial_state
 from roboaccord.scenario.scenario import Scenario
+from roboaccord.scenario.user_code import line_of, place_of
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -399,11 +400,9 @@ def find_robot(name: str) -> Robot:
         robot = entry.load()
     except AccordError:
         raise
-    except Exception as error:
-        reason = (str(error).splitlines() or [""])[0]
-        raise AccordError(
-            f"robot {key} cannot be loaded: {type(error).__name__}: {reason}"
-        ) from error
+    except (Exception, SystemExit) as error:
+        what = f"{line_of(error)}{place_of(error)}".removeprefix("raised ")
+        raise AccordError(f"robot {key} cannot be loaded: {what}") from error
     if not isinstance(robot, Robot):
         raise AccordError(f"entry point {GROUP}:{key} gives {type(robot).__name__}, not a Robot")
     return robot

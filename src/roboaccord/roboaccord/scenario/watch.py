@@ -8,24 +8,22 @@ goes on there, after a `sleep` say. A compiled kernel that never returns cannot 
 from __future__ import annotations
 
 import ctypes
-import dis
 import math
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import FrozenInstanceError
 from typing import Any
 
-from roboaccord.contract.errors import AccordError, LockstepError, Terminated
+from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.numerics.jit import is_compiling
+from roboaccord.scenario.user_code import line_of, place_of
 
 TIMEOUT = 10.0  # s of wall time that a controller may take for an answer
 START_TIMEOUT = 60.0  # s of wall time that it may take to be made, and to be reset
 SIGNAL = signal.SIGURG  # ignored by default, so one that comes late does no harm
 POLL = 0.05  # s between looks
 AGAIN = 1.0  # s after which a call that holds up the exception gets another one
-READ_ONLY = ("read-only", "readonly", "mappingproxy")  # NumPy's, numba's and Python's own words
 
 
 class Silence(BaseException):
@@ -121,33 +119,6 @@ def starting(what: str, timeout: float = START_TIMEOUT) -> Iterator[None]:
         except Silence:
             raise LockstepError(f"{what} takes more than {timeout:g} s") from None
         except BaseException as error:
-            raise AccordError(f"{what} {line_of(error)}") from error
+            raise AccordError(f"{what} {line_of(error)}{place_of(error)}") from error
         finally:
             watch.calls += 1
-
-
-def line_of(error: BaseException) -> str:
-    """Return in a line what a controller's code raised.
-
-    Raises:
-        KeyboardInterrupt: if that is what it is, and a person's: that is no error of the code.
-    """
-    interrupted = isinstance(error, KeyboardInterrupt) and not _is_raised(error)
-    if interrupted or isinstance(error, Terminated):
-        raise error
-    text = str(error)
-    reason = (text.splitlines() or [""])[0]
-    line = f"raised {type(error).__name__}" + (f": {reason}" if reason else "")
-    if isinstance(error, FrozenInstanceError) or any(word in text for word in READ_ONLY):
-        line += " (states are read-only: change a copy)"
-    return line
-
-
-def _is_raised(error: BaseException) -> bool:
-    """Return whether a `raise` statement made an exception, and no signal from outside."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return False
-    return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec, OdometryCodec, decode_wrench
 from roboaccord.contract.checks import check_command, check_state
 from roboaccord.contract.errors import LockstepError
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event
@@ -45,23 +47,20 @@ from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.faults import FaultInlet, declare_faults
 from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.outlet import Outlet, contact_markers
+from roboaccord_ros.graph.outlet import Outlet, ResultShell, contact_markers
 from roboaccord_ros.graph.parameters import declare, setup_of
-from roboaccord_ros.graph.shell import POLL, Run, report_main_of
-from roboaccord_ros.graph.switch_services import SwitchServices
+from roboaccord_ros.graph.shell import POLL, Run
+from roboaccord_ros.graph.switches import SwitchServices
 from roboaccord_ros.nodes.pacing import Pace
 
 MEASURED = 1.0  # s of wall time from which on a run shows how fast it is
 
 
-class GazeboShell:
-    """Convert Gazebo's states and efforts to the workspace's interface.
+@dataclass(frozen=True, kw_only=True)
+class GazeboOptions:
+    """Hold how a run in Gazebo goes; see the parameters of the node.
 
     Args:
-        node, run: where it lives.
-        setup: robot and scenario.
-        world: must be paused, and have the robot in it.
-        link: how efforts reach Gazebo, in lockstep or free.
         peers: nodes that must receive the states before the world runs.
         timeout: how long Gazebo may be silent [s of wall time].
         start_timeout: how long the peers may take to be there [s of wall time].
@@ -72,6 +71,29 @@ class GazeboShell:
         keep: takes the real-time factor of a run that came to its end.
     """
 
+    peers: Sequence[str] = ("controller",)
+    timeout: float = 30.0
+    start_timeout: float = START_TIMEOUT
+    pace: float = 0.0
+    endless: bool = False
+    max_delay: int = 0
+    contacts: str = ""
+    keep: Callable[[float], None] = lambda _: None
+
+
+class GazeboShell(ResultShell):
+    """Convert Gazebo's states and efforts to the workspace's interface.
+
+    Args:
+        node, run: where it lives.
+        setup: robot and scenario.
+        world: must be paused, and have the robot in it.
+        link: how efforts reach Gazebo, in lockstep or free.
+        options: how it is run.
+    """
+
+    name = "gz_adapter"
+
     def __init__(
         self,
         node: Node,
@@ -79,82 +101,99 @@ class GazeboShell:
         world: World,
         link: Link,
         run: Run,
-        peers: Sequence[str] = ("controller",),
-        timeout: float = 30.0,
-        pace: float = 0.0,
-        *,
-        start_timeout: float = START_TIMEOUT,
-        endless: bool = False,
-        max_delay: int = 0,
-        contacts: str = "",
-        keep: Callable[[float], None] = lambda _: None,
+        options: GazeboOptions,
     ) -> None:
-        self._node, self._setup, self._world, self._run = node, setup, world, run
-        self._link = link
-        self._peers, self._timeout, self._start_timeout = peers, timeout, start_timeout
-        self._keep = keep
-        period = setup.scenario.control_period
+        super().__init__(node, setup.robot.name, run)
+        self._setup, self._world, self._link, self._options = setup, world, link, options
+        refuse_start(setup)
+        period, self._joints = setup.scenario.control_period, setup.joints
         world.check_period(period)
+        endless = options.endless
         self._ticks = 0 if endless else count_steps(setup.scenario.duration, period, "duration")
         self._period_ns = round(period * NANOSECONDS)
-        self._robot, self._joints = setup.robot.name, setup.joints
-        transport = ", ".join(["ros_gz", *contact_shapes(setup, contacts).values()])
-        self._outlet = Outlet(node, setup, "gz", gazebo_version(), transport, clock=False)
+        transport = ", ".join(["ros_gz", *contact_shapes(setup, options.contacts).values()])
+        self.outlet = Outlet(node, setup, "gz", gazebo_version(), transport, clock=False)
         self._markers = contact_markers(node, setup)
-        self._codec = EffortCodec(setup.joints)
-        self._effort = np.zeros(len(setup.joints))
-        level, initial = is_level(setup, contacts), setup.initial
-        fixed = base_in_gazebo(setup.scenario) == "fixed"
-        posed = PosedBase(initial, world.physics_step, fixed=fixed)
-        self._base = LevelBase(initial) if level else posed
-        self._paused = True  # since the last step, where that matters
-        self._inlet = Inlet([*setup.joints, *(LEVEL if level else ())], based=not level)
+        self._motion, self._camera = Motion(setup.joints), Camera(setup, world.path)
         self._odometry = setup.robot.odometry(setup)
-        self._seen = 0.0  # time of the last state
-        self._motion = Motion(setup.joints)
-        self._camera = Camera(setup, world.path)
-        self._begun, self._endless, self._rival = False, endless, 0
-        self._lateness = Lateness(node, run, world.physics_step, period, max_delay)
-        self._started = self._heard = time.monotonic()
-        self.result: dict[str, object] = {}
-        refuse_start(setup)
+        self._take_base()
+        self._start_bookkeeping()
+        self._lateness = Lateness(node, run, world.physics_step, period, options.max_delay)
         self._faults = GazeboFaults(setup, lockstep=isinstance(link, LockstepLink))
         self._inbox = FaultInlet(node, setup, run, self._faults.fail)
-        self._state = setup.initial  # that was published last
         names = setup.initial.switches
         self._asked = SwitchServices(node, self._robot, names)
         self._switches = GazeboSwitches(node, self._robot, run, names, link, self._on_settled)
-        takes = {
-            graph.EFFORTS: self._on_command,
-            graph.WRENCH: self._on_wrench,
-            graph.GZ_ODOMETRY: lambda data: self._on_state(self._inlet.take_odometry(data)),
-            graph.GZ_STATES: self._on_joint_states,
-        }
-        newest = {graph.EFFORTS: graph.NEWEST} if max_delay else {}  # an old command is no help
-        subscribed = {
-            name: graph.subscribe(
-                node, self._robot, name, run.guard(take), qos=newest.get(name, graph.RELIABLE)
-            )
-            for name, take in takes.items()
-        }
-        self._wrenches = subscribed[graph.WRENCH]
-        self._bridged = [subscribed[name] for name in (graph.GZ_STATES, graph.GZ_ODOMETRY)]
+        self._connect()
+        self._pace = Pace(period, options.pace)
+        if self._pace.look_period:
+            self.every(self._pace.look_period, self._keep_pace)
+        self.every(POLL, self._look)
+
+    def _take_base(self) -> None:
+        """Choose how the base's state is completed, and which joints Gazebo has beside ours."""
+        setup, contacts = self._setup, self._options.contacts
+        level, initial = is_level(setup, contacts), setup.initial
+        fixed = base_in_gazebo(setup.scenario) == "fixed"
+        posed = PosedBase(initial, self._world.physics_step, fixed=fixed)
+        self._base = LevelBase(initial) if level else posed
+        self._inlet = Inlet([*setup.joints, *(LEVEL if level else ())], based=not level)
+
+    def _start_bookkeeping(self) -> None:
+        self._codec = EffortCodec(self._joints)
+        self._effort = np.zeros(len(self._joints))
+        self._paused = True  # since the last step, where that matters
+        self._seen = 0.0  # time of the last state
+        self._begun, self._rival, self._answered = False, 0, False
+        self._started = self._heard = time.monotonic()
+        self._state = self._setup.initial  # that was published last
         self._pushed = False  # whether somebody commands wrenches
         self._wrench: tuple[float, Array] | None = None
         self._waiting = b""  # efforts whose wrench has not come
-        self._pace, self._answered = Pace(period, pace), False
-        if self._pace.look_period:
-            graph.every(node, self._pace.look_period, run.guard(self._keep_pace))
-        graph.every(node, POLL, run.guard(self._look))
+
+    def _connect(self) -> None:
+        """Subscribe to the controller and to the bridge."""
+        # An old command is no help.
+        qos = graph.NEWEST if self._options.max_delay else graph.RELIABLE
+        self.subscribe(graph.EFFORTS, self._on_command, qos)
+        self._wrenches = self.subscribe(graph.WRENCH, self._on_wrench)
+
+        def take_odometry(data: bytes) -> None:
+            self._on_state(self._inlet.take_odometry(data))
+
+        base = self.subscribe(graph.GZ_ODOMETRY, take_odometry)
+        self._bridged = [self.subscribe(graph.GZ_STATES, self._on_joint_states), base]
+
+    @classmethod
+    def build(cls, node: Node, run: Run) -> Self:
+        """Make the adapter that the parameters of a node ask for."""
+        names = ("peers", "start_timeout", "pace", "max_delay", "contacts")
+        values = declare(node, "robot", "scenario", "set", "duration", "world", "lockstep", *names)
+        setup = declare_faults(node, setup_of(values))
+        lockstep, name, contacts = values["lockstep"], values["world"], values["contacts"]
+        named = name.endswith(".sdf")
+        world = World.find(name) if named else World.of(setup, name, lockstep=lockstep)
+        link: Link = LockstepLink(setup, world) if lockstep else FreeLink(node, setup, world)
+        options = GazeboOptions(
+            peers=values["peers"],
+            pace=values["pace"] if lockstep else 0.0,  # free, the world's own rate counts
+            start_timeout=values["start_timeout"],
+            endless=math.isinf(values["duration"]),
+            max_delay=0 if lockstep else values["max_delay"],
+            contacts=contacts,
+            keep=partial(keep_factor, setup, contacts=contacts, lockstep=lockstep),
+        )
+        return cls(node, setup, world, link, run, options)
 
     def close(self) -> None:
         """Leave no effort in force, and say how it ended."""
         self._link.force(np.zeros_like(self._effort))
         self._link.deliver()
-        if not self.result and not isinstance(self._run.error, graph.RivalError):
-            open_ended = (self._endless or self._setup.scenario.driven) and self._seen
-            self._finish(str(self._run.error or ("" if open_ended else "interrupted")))
-        self._outlet.deliver()
+        super().close()
+
+    def may_end(self) -> bool:
+        """Return whether states came of a run that ends when it is interrupted."""
+        return (self._options.endless or self._setup.scenario.driven) and self._seen > 0.0
 
     def _look(self) -> None:
         """Start when everybody listens, and notice silence."""
@@ -165,18 +204,18 @@ class GazeboShell:
             missing = self._missing()
             if not missing and not self._rival:
                 self._prepare()
-            elif silent > self._start_timeout:
-                raise LockstepError(f"{missing} within {self._start_timeout:g} s")
-        elif silent > self._timeout:
+            elif silent > self._options.start_timeout:
+                raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
+        elif silent > self._options.timeout:
             topic = f"/{self._robot}/{graph.GZ_STATES}"
-            raise LockstepError(f"no states on {topic} for {self._timeout:g} s")
+            raise LockstepError(f"no states on {topic} for {self._options.timeout:g} s")
 
     def _missing(self) -> str:
         # A paused world tells its odometry once: who is connected later waits for it in vain.
         for subscription in self._bridged:
             if not subscription.get_publisher_count():
                 return f"no bridge publishes {subscription.topic_name}"
-        others = self._outlet.missing(self._peers)
+        others = self.outlet.missing(self._options.peers)
         return others or self._switches.missing() or self._link.missing()
 
     def _prepare(self) -> None:
@@ -235,7 +274,7 @@ class GazeboShell:
 
     def _note(self, events: list[Event]) -> None:
         if events:
-            self._outlet.events(events)
+            self.outlet.events(events)
 
     def _go_on(self) -> None:
         """Put the last effort in force, and let the world go on, as soon as that is due."""
@@ -274,62 +313,34 @@ class GazeboShell:
         state = dataclasses.replace(state, q=q, effort=self._effort, switches=self._switches.now)
         self._publish(self._odometry.follow(state) if self._odometry else state)
         if self._ticks and round(state.time * NANOSECONDS) >= self._ticks * self._period_ns:
-            self._finish()
+            self.finish()
 
     def _publish(self, state: RobotState) -> None:
         check_state(state, self._joints, "gz")
         self._begun, self._state = True, state
-        self._outlet.state(state)  # first of all: its answer is waited for
+        self.outlet.state(state)  # first of all: its answer is waited for
         self._motion.on_state(state)
         self._camera.on_state(state)
         for markers in self._markers:
             markers.on_state(state)
 
-    def _finish(self, error: str = "") -> None:
+    def finish(self, error: str = "") -> None:
+        """Publish the result, once."""
         over = not error and self._begun
         wall = time.monotonic() - self._started
-        self.result = {
+        result: dict[str, Json] = {
             "trajectory_sha256": self._motion.sha256 if over else "",
             "steps": round(self._motion.last.time * NANOSECONDS / self._period_ns) if over else 0,
             "wall_time": wall,
             "real_time_factor": self._seen / wall,
             "command_delay": self._lateness.mean,
-            "error": error,
         }
-        self._outlet.result(self.result)
+        self.conclude(result, error)
         if over and wall > MEASURED:
-            self._keep(self._seen / wall)
-        if not error:
-            self._run.done()
+            self._options.keep(self._seen / wall)
 
 
-def build(node: Node, run: Run) -> GazeboShell:
-    """Make the adapter that the parameters of a node ask for."""
-    names = ("scenario", "set", "duration", "world", "lockstep", "pace", "peers", "start_timeout")
-    values = declare(node, "robot", *names, "max_delay", "contacts")
-    setup = declare_faults(node, setup_of(values))
-    lockstep, name = values["lockstep"], values["world"]
-    world = World.find(name) if name.endswith(".sdf") else World.of(setup, name, lockstep=lockstep)
-    return GazeboShell(
-        node,
-        setup,
-        world,
-        LockstepLink(setup, world) if lockstep else FreeLink(node, setup, world),
-        run,
-        values["peers"],
-        pace=values["pace"] if lockstep else 0.0,  # free, the world's own rate counts
-        start_timeout=values["start_timeout"],
-        endless=math.isinf(values["duration"]),
-        max_delay=0 if lockstep else values["max_delay"],
-        contacts=values["contacts"],
-        keep=partial(keep_factor, setup, contacts=values["contacts"], lockstep=lockstep),
-    )
-
-
-def main() -> None:
-    """Run the adapter node; the result goes to stdout as JSON."""
-    sys.exit(report_main_of("gz_adapter", build))
-
+main = GazeboShell.main
 
 if __name__ == "__main__":
     main()

@@ -6,8 +6,8 @@ import os
 import shutil
 import uuid
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import yaml
 from roboaccord.contract.errors import AccordError
@@ -20,7 +20,7 @@ from roboaccord_ros.gazebo.bridge import World, refuse_start
 from roboaccord_ros.gazebo.faults import refuse_hold
 from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.process import Process
+from roboaccord_ros.process import Process, Value
 
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
@@ -76,7 +76,7 @@ def on_own_cores(processes: list[Process]) -> list[Process]:
 
 
 def gazebo_processes(
-    setup: Setup, world: World, adapter: dict[str, Any], env: dict[str, str], *, window: bool
+    setup: Setup, world: World, adapter: dict[str, Value], env: dict[str, str], *, window: bool
 ) -> list[Process]:
     """Return the processes; the adapter waits for the robot, and lets the paused world run.
 
@@ -89,13 +89,19 @@ def gazebo_processes(
     """
     # Not by gz_sim.launch.py: its shell would take the signals, and leave the server running.
     models = [*map(str, world.models), os.environ.get("GZ_SIM_RESOURCE_PATH", "")]
-    bridge: dict[str, Any] = {"package": "ros_gz_bridge", "executable": "parameter_bridge"}
+    bridge = partial(
+        Process,
+        meaning="helper",
+        package="ros_gz_bridge",
+        executable="parameter_bridge",
+        env=env,
+    )
     topics = share(setup.robot.package) / "config" / "bridge.yaml"
     bridged = [entry["ros_topic_name"] for entry in yaml.safe_load(topics.read_text("utf-8"))]
     x, y, z = (float(value) for value in setup.initial.position)
     roll, pitch, yaw = (float(value) for value in quaternion_rpy(setup.initial.orientation))
     place = {"x": x, "y": y, "z": z, "R": roll, "P": pitch, "Y": yaw}
-    urdf = expand_for_gazebo(setup, adapter.get("contacts", ""))
+    urdf = expand_for_gazebo(setup, str(adapter.get("contacts", "")))
     model = {"world": world.name, "name": setup.robot.name, "string": urdf}
     found = {**env, "GZ_SIM_RESOURCE_PATH": os.pathsep.join(models)}
     # `gz sim` without -s and -g forks into both, and leaves them behind where it is killed; and its
@@ -109,21 +115,11 @@ def gazebo_processes(
             env=found,
         ),
         *([shown] if window else []),
-        Process(
-            name="clock_bridge",
-            meaning="helper",
-            arguments=[CLOCK],
-            remappings=[("/clock", graph.CLOCK)],
-            env=env,
-            **bridge,
-        ),
-        Process(
+        bridge(name="clock_bridge", arguments=[CLOCK], remappings=[("/clock", graph.CLOCK)]),
+        bridge(
             name="bridge",
-            meaning="helper",
             parameters={"config_file": str(topics)},
             remappings=[(name, name.strip("/")) for name in bridged],
-            env=env,
-            **bridge,
         ),
         Process(
             name="create",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 from roboaccord.contract.errors import LockstepError
@@ -19,7 +18,7 @@ from roboaccord.gazebo.form import LEVEL
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.setup import Setup
 
-from roboaccord_ros.gazebo.transport import Server, message
+from roboaccord_ros.gazebo.transport import Message, Server, message
 
 ATTEMPTS = 500
 GAP = 5e-4  # s between setting and taking away: half an iteration
@@ -127,7 +126,7 @@ def component_type(name: str) -> int:
     return number
 
 
-def _state(given: Mapping[int, Mapping[str, bytes]], *, remove: bool = False) -> Any:
+def _state(given: Mapping[int, Mapping[str, bytes]], *, remove: bool = False) -> Message:
     """Return components as a message, by entity and type."""
     return message("SerializedState")(
         entities=[

@@ -13,11 +13,13 @@ import importlib
 import math
 import time
 from queue import Empty, SimpleQueue
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.gazebo.world import barrier_topics
 
+Message: TypeAlias = Any  # or a class of them: protobuf, which Gazebo brings, has no types
 PATIENCE = 10_000  # ms that Gazebo has to take a request
 BARRIER = 10.0  # s that it has to handle what was sent
 LOST = 5.0  # s after which the first message through the barrier is taken for lost
@@ -97,7 +99,7 @@ class Server:
         self._pending += 1
         self._sent_at = time.monotonic()
 
-    def ask(self, service: str, request: Any, answer: str, timeout: int = PATIENCE) -> Any:
+    def ask(self, service: str, request: Message, answer: str, timeout: int = PATIENCE) -> Message:
         """Return the answer to a request.
 
         Args:
@@ -115,7 +117,7 @@ class Server:
             raise LockstepError(f"Gazebo does not answer {name}")
         return got
 
-    def control(self, *, steps: int = 0, state: Any = None) -> None:
+    def control(self, *, steps: int = 0, state: Message | None = None) -> None:
         """Let the paused world take steps, or set components of it; it stays paused.
 
         Raises:
@@ -132,14 +134,14 @@ class Server:
 
 
 @functools.cache
-def message(kind: str) -> Any:
+def message(kind: str) -> Message:
     """Return the class of a message of Gazebo, `JointTrajectory` say."""
     module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
     module = MODULES.get(kind, module)
     return getattr(load(f"gz.msgs10.{module}_pb2"), kind)
 
 
-def load(module: str) -> Any:
+def load(module: str) -> ModuleType:
     """Import a module of Gazebo's.
 
     Raises:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from rclpy.task import Future
 from roboaccord.cdr import decode_bool, decode_wrench, encode_wrench
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command
@@ -21,7 +21,7 @@ from std_srvs.srv import SetBool
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.shell import POLL, Run
-from roboaccord_ros.graph.switch_services import SwitchServices
+from roboaccord_ros.graph.switches import SwitchServices
 
 # WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)
@@ -137,7 +137,7 @@ class ExtraOutputs:
             answered = partial(self._answered, name, value, then)
             future.add_done_callback(self._run.guard(answered))
 
-    def _answered(self, name: str, value: bool, then: Callable[[], None], future: Any) -> None:
+    def _answered(self, name: str, value: bool, then: Callable[[], None], future: Future) -> None:
         answer = future.result()
         if not answer.success:
             service = self._clients[name].service_name

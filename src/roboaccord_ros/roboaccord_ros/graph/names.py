@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TypeAlias
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
@@ -20,6 +20,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
 from roboaccord.bag import topics as core
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.setup import Robot
@@ -55,7 +56,7 @@ CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
 GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
 GZ_SWITCH = {True: "attach", False: "detach"}  # topics of a switch in Gazebo
 
-TYPES: dict[str, Any] = {
+TYPES: dict[str, type] = {
     STATES: JointState,
     ODOMETRY: Odometry,
     EFFORTS: JointTrajectory,
@@ -74,18 +75,19 @@ TYPES: dict[str, Any] = {
     GZ_ODOMETRY: Odometry,
     GZ_EFFORTS: JointTrajectory,
 }
-INPUT_TYPES: dict[str, Any] = {
+INPUT_TYPES: dict[str, type] = {
     "geometry_msgs/msg/Twist": Twist,
     "sensor_msgs/msg/JointState": JointState,
     "std_msgs/msg/Float64": Float64,
 }
 ALL_LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS, RESULT)
 
+Asked: TypeAlias = "Twist | JointState | Float64"  # what people send
 Send = Callable[[bytes], None]
 Take = Callable[[bytes], None]
 
 
-def every(node: Node, period: float, call: Callable[[], Any]) -> None:
+def every(node: Node, period: float, call: Callable[[], None]) -> None:
     """Call again and again, every so many seconds of a clock that never jumps.
 
     Timers of rclpy go by the node's clock, which is set with the system's, or by a simulation.
@@ -157,7 +159,9 @@ def look_for_rival(node: Node, looks: int) -> int:
     return looks
 
 
-def subscribe(node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile = RELIABLE) -> Any:
+def subscribe(
+    node: Node, robot: str, name: str, take: Take, *, qos: QoSProfile = RELIABLE
+) -> Subscription:
     """Subscribe to the bytes of a robot's topic.
 
     With `LIVE` messages are lost rather than waited for; with `NEWEST` old ones are left out; with
@@ -173,12 +177,12 @@ def advertise_switch(node: Node, robot: str, switch: str) -> tuple[Publisher, Se
     return publisher, publisher.handle.publish_raw
 
 
-def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> Any:
+def subscribe_switch(node: Node, robot: str, switch: str, take: Take) -> Subscription:
     """Subscribe to the bytes of the state of a switch."""
     return node.create_subscription(Bool, f"{robot}/{switch}/state", take, LATCHED, raw=True)
 
 
-def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Any], None]) -> None:
+def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Asked], None]) -> None:
     """Subscribe to the topics on which people drive a robot.
 
     Best effort takes messages from publishers of either kind.

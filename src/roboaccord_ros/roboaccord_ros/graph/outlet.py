@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from collections.abc import Mapping, Sequence
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
 from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
-from roboaccord.bag.topics import facts
+from roboaccord.bag.topics import TF, TF_STATIC, facts
+from roboaccord.bag.transforms import RobotTransforms
+from roboaccord.bag.writer import TF_PERIOD
 from roboaccord.cdr import (
     JointStateCodec,
     OdometryCodec,
@@ -19,6 +24,7 @@ from roboaccord.cdr import (
     encode_surfaces,
 )
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json
 from roboaccord.contract.shown import visible
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event
@@ -27,7 +33,7 @@ from roboaccord.scenario.surroundings import surroundings
 from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.transforms import TransformOutlet
+from roboaccord_ros.graph.shell import Run, Shell
 
 BATCH = 500  # events in a message, some 70 kB
 
@@ -109,7 +115,7 @@ class Outlet:
             self._send_events(encode_events(events[start : start + BATCH], self._robot))
         self._count += len(events)
 
-    def result(self, result: Mapping[str, object]) -> None:
+    def result(self, result: Mapping[str, Json]) -> None:
         """Publish how the run ended, and how many events there were for a recorder to have."""
         self._send_result(encode_string(json.dumps({**result, "events": self._count})))
 
@@ -120,6 +126,41 @@ class Outlet:
     def deliver(self) -> None:
         """See everything delivered, above all the last states."""
         graph.deliver(*self._state_publishers, self._events, self._result)
+
+
+class ResultShell(Shell):
+    """A node that runs a simulation: it publishes the result, and writes it to stdout as JSON."""
+
+    outlet: Outlet
+
+    def __init__(self, node: Node, robot: str, run: Run) -> None:
+        super().__init__(node, robot, run)
+        self.result: Mapping[str, Json] = {}
+
+    def finish(self, error: str = "") -> None:
+        """Publish the result, once, by `conclude`."""
+        raise NotImplementedError
+
+    def may_end(self) -> bool:
+        """Return whether the run may end whenever it is interrupted."""
+        raise NotImplementedError
+
+    def conclude(self, result: Mapping[str, Json], error: str) -> None:
+        """Publish a result, and end the run where there is no error."""
+        self.result = {**result, "error": error}
+        self.outlet.result(self.result)
+        if not error:
+            self._run.done()
+
+    def close(self) -> None:
+        """Publish the result if that is pending, and wait until it is delivered."""
+        if not self.result and not isinstance(self._run.error, graph.RivalError):
+            self.finish(str(self._run.error or ("" if self.may_end() else "interrupted")))
+        self.outlet.deliver()
+
+    def report(self) -> None:
+        """Write the result to stdout."""
+        sys.stdout.write(json.dumps(self.result) + "\n")
 
 
 def contact_markers(
@@ -135,3 +176,36 @@ def contact_markers(
         return []
     publisher, send = graph.advertise(node, setup.robot.name, graph.CONTACTS)
     return [ContactMarkers(find, lambda _, data: send(data), publisher.get_subscription_count)]
+
+
+class TransformOutlet:
+    """Publish the transforms of a robot at 50 Hz of simulated time.
+
+    Args:
+        node: where it lives.
+        setup: robot and scenario.
+    """
+
+    def __init__(self, node: Node, setup: Setup) -> None:
+        self._next = math.inf
+        try:
+            from tf2_msgs.msg import TFMessage
+        except ImportError:
+            return
+        self._transforms = RobotTransforms(setup.tree, setup.joints)
+        self._send = self._publisher(node, TFMessage, TF.strip("/"), graph.DEEP)
+        self._publisher(node, TFMessage, TF_STATIC.strip("/"), graph.LATCHED)(
+            self._transforms.static()
+        )
+        self._next = 0.0
+
+    def publish(self, state: RobotState) -> None:
+        """Publish the transforms of a state if they are due."""
+        if state.time >= self._next or (state.time == 0.0 and self._next < math.inf):
+            self._next = state.time + TF_PERIOD
+            self._send(self._transforms.encode(state))
+
+    @staticmethod
+    def _publisher(node: Node, kind: type, topic: str, qos: QoSProfile) -> graph.Send:
+        send: graph.Send = node.create_publisher(kind, topic, qos).handle.publish_raw
+        return send

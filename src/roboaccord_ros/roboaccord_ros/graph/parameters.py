@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor
@@ -13,8 +14,11 @@ from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 
 from roboaccord_ros.graph.shell import set_log_level
+from roboaccord_ros.process import Value
 
-PARAMETERS: dict[str, tuple[Any, str]] = {
+Values = dict[str, Any]
+"""Parameters by name, as rclpy gives them."""
+PARAMETERS: dict[str, tuple[Value, str]] = {
     "robot": ("", "name of the robot; topics start with it"),
     "scenario": ("", "name of a scenario of the robot, or the path of a YAML file"),
     "set": ([""], "KEY=VALUE changes to the scenario"),
@@ -41,8 +45,12 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
 }
 
 
-def declare(node: Node, *names: str) -> dict[str, Any]:
-    """Declare parameters of a node, and return their values; empty texts in lists are dropped."""
+def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> Values:
+    """Declare parameters of a node, and return their values; empty texts in lists are dropped.
+
+    Raises:
+        AccordError: if one is missing that the node needs.
+    """
     values = {}
     for name in (*names, "log"):
         default, description = PARAMETERS[name]
@@ -52,18 +60,28 @@ def declare(node: Node, *names: str) -> dict[str, Any]:
         if isinstance(default, list):
             values[name] = [text for text in values[name] if text]
     set_log_level(values["log"])
+    check_given(values, needs)
     return values
 
 
-def setup_of(values: dict[str, Any]) -> Setup:
+def check_given(values: Values, needs: Sequence[str]) -> None:
+    """Refuse parameters that are empty.
+
+    Raises:
+        AccordError: naming the first.
+    """
+    for name in needs:
+        if not values[name]:
+            raise AccordError(f"parameter {name} is missing: -p {name}:=NAME")
+
+
+def setup_of(values: Values) -> Setup:
     """Bring robot and scenario together as the parameters say.
 
     Raises:
         AccordError: for a parameter that is missing or wrong.
     """
-    for name in ("robot", "scenario"):
-        if not values[name]:
-            raise AccordError(f"parameter {name} is missing: -p {name}:=NAME")
+    check_given(values, ("robot", "scenario"))
     robot = find_robot(values["robot"])
     changes = list(values["set"])
     if values["duration"] > 0 and math.isfinite(values["duration"]):

@@ -4,41 +4,43 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import json
 import logging
 import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from types import FrameType
+from typing import ClassVar, NoReturn, ParamSpec, Self, TypeVar
 
 import rclpy
 from rclpy.context import Context
 from rclpy.exceptions import InvalidParameterTypeException, ParameterException
+from rclpy.executors import Executor
 from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
 from rclpy.task import Future
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.shown import guard
+from roboaccord.scenario.user_code import explain, shows_tracebacks
 
 from roboaccord_ros.graph import names as graph
 
+P = ParamSpec("P")
+T = TypeVar("T")
 STATUS_ERROR = 2
+OF_ROS = (InvalidParameterTypeException, ParameterException, RuntimeError)
 STATUS_INTERRUPTED = 130
 PARENT = "ROBOACCORD_PARENT"  # environment variable with the process that a node ends with
 SPIN = 3600.0  # s; without a timeout rclpy's EventsExecutor never blocks, and starves its timers
 GRACE = 5  # s that ROS may take to end, once everything is reported
 POLL = 0.05  # s between looks at peers, signals and timeouts
-
-
-class Shell(Protocol):
-    """Wrap a core object into a node."""
-
-    def close(self) -> None:
-        """End properly, while the node can still publish."""
 
 
 class Run:
@@ -78,22 +80,84 @@ class Run:
         if not self.future.done():
             self.future.set_result(None)
 
-    def guard(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+    def guard(self, callback: Callable[P, T]) -> Callable[P, T | None]:
         """Return a callback whose errors end the run, and that is silent after the end."""
 
-        def guarded(*arguments: Any) -> Any:
+        def guarded(*arguments: P.args, **named: P.kwargs) -> T | None:
             if self._over:
                 return None
             try:
-                return callback(*arguments)
+                return callback(*arguments, **named)
             except AccordError as error:
                 self.fail(error)
-                return None
+            except Exception as error:
+                line = explain(error)
+                if not line:
+                    raise
+                failure = AccordError(line)
+                failure.__cause__ = error
+                self.fail(failure)
+            return None
 
         return guarded
 
 
-def make_executor(context: Context) -> Any:
+class Shell:
+    """Wrap a core object into a node: the base of all nodes, in a process of its own or not.
+
+    Args:
+        node: where it lives.
+        robot: name, with which its topics begin.
+        run: which its errors end.
+
+    Attributes:
+        name: of the node.
+        status: exit status of its process if all is well.
+    """
+
+    name: ClassVar[str]
+    status = 0
+
+    def __init__(self, node: Node, robot: str, run: Run) -> None:
+        self._node, self._robot, self._run = node, robot, run
+
+    @classmethod
+    def build(cls, node: Node, run: Run) -> Self:
+        """Make what the parameters of a node ask for."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End properly, while the node can still publish."""
+
+    def report(self) -> None:
+        """Write to stdout what is to be told when all went well."""
+
+    def every(self, period: float, call: Callable[[], None]) -> None:
+        """Call again and again; see `graph.every`."""
+        graph.every(self._node, period, self._run.guard(call))
+
+    def subscribe(
+        self, name: str, take: graph.Take, qos: QoSProfile = graph.RELIABLE
+    ) -> Subscription:
+        """Subscribe to the bytes of a topic of the robot; see `graph.subscribe`."""
+        return graph.subscribe(self._node, self._robot, name, self._run.guard(take), qos=qos)
+
+    def advertise(self, name: str) -> tuple[Publisher, graph.Send]:
+        """Make a publisher of a topic of the robot; see `graph.advertise`."""
+        return graph.advertise(self._node, self._robot, name)
+
+    @classmethod
+    def main(cls, args: Sequence[str] | None = None) -> NoReturn:
+        """Run the node in its own process, whose exit status is `status` if all is well.
+
+        Args:
+            args: command line without the program; that of the process where None.
+        """
+        guard()
+        leave(_run_node(cls, list(sys.argv[1:] if args is None else args)))
+
+
+def make_executor(context: Context) -> Executor:
     """Make the fastest executor there is: events where rclpy has it, else the plain one."""
     try:
         from rclpy.experimental import EventsExecutor
@@ -107,9 +171,16 @@ def make_executor(context: Context) -> Any:
 
 
 @contextlib.contextmanager
-def session(context: Context, **init: Any) -> Iterator[list[Node]]:
+def session(
+    context: Context, *, args: Sequence[str] | None = None, domain_id: int | None = None
+) -> Iterator[list[Node]]:
     """Start ROS in a context; destroy the nodes put into the list, then shut down, in order."""
-    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO, **init)
+    rclpy.init(
+        args=args,
+        context=context,
+        domain_id=domain_id,
+        signal_handler_options=SignalHandlerOptions.NO,
+    )
     nodes: list[Node] = []
     try:
         yield nodes
@@ -141,9 +212,9 @@ def ends_between_callbacks(run: Run) -> Iterator[None]:
     at once.
     """
     told: list[int] = []
-    before: dict[signal.Signals, Callable[..., Any]] = {}
+    before: dict[signal.Signals, Callable[[int, FrameType | None], None]] = {}
 
-    def end(number: int, frame: Any) -> None:
+    def end(number: int, frame: FrameType | None) -> None:
         told.append(number)
         run.stop()
         if len(told) > 1:
@@ -164,24 +235,6 @@ def ends_between_callbacks(run: Run) -> Iterator[None]:
         before[signal.Signals(told[0])](told[0], None)
 
 
-def main_of(
-    name: str,
-    build: Callable[[Node, Run], Shell],
-    args: Sequence[str] | None = None,
-    report: Callable[[], None] = lambda: None,
-) -> NoReturn:
-    """Run one node in its own process, whose exit status is `shell.status` if all is well.
-
-    Args:
-        name: of the node.
-        build: makes the shell; reads the parameters of the node.
-        args: command line without the program; that of the process where None.
-        report: called when all went well, before the node is destroyed.
-    """
-    guard()
-    leave(_run_node(name, build, list(sys.argv[1:] if args is None else args), report))
-
-
 def leave(status: int) -> NoReturn:
     """End this process, which has shut down ROS, without what the C library does at an exit.
 
@@ -192,47 +245,55 @@ def leave(status: int) -> NoReturn:
     os._exit(status)
 
 
-def _run_node(
-    name: str, build: Callable[[Node, Run], Shell], args: list[str], report: Callable[[], None]
-) -> int:
+def _run_node(kind: type[Shell], args: list[str]) -> int:
     """Run a node until its run is over, and return the exit status."""
     run = Run()
     context = Context()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # else DDS leaves shared memory
     try:
         with session(context, args=args) as nodes:
-            node = Node(name, context=context)
+            node = Node(kind.name, context=context)
             nodes.append(node)
             run.nodes = nodes
             graph.every(node, POLL, partial(_look_around, os.getppid(), run))
-            shell = build(node, run)  # a signal while libraries load or compile ends it at once
+            shell = kind.build(
+                node, run
+            )  # a signal while libraries load or compile ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
             try:
                 spin(context, nodes, run)
             finally:
                 shell.close()
-            status = _conclude(run, report) or getattr(shell, "status", 0)
+            status = _conclude(run, shell.report) or shell.status
             _end_soon(failed=status != 0)
     except KeyboardInterrupt:
         return STATUS_INTERRUPTED
-    except AccordError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return STATUS_ERROR
-    except (InvalidParameterTypeException, ParameterException, RuntimeError) as error:
-        sys.stderr.write(f"error: {name}: {str(error).splitlines()[0]}\n")
-        return STATUS_ERROR
+    except Exception as error:
+        line = str(error) if isinstance(error, AccordError) else explain(error)
+        if not line and isinstance(error, OF_ROS):
+            line = f"{kind.name}: {str(error).splitlines()[0]}"
+        if not line:
+            raise
+        return complain(line, error)
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):  # Python's own end takes a while, too
             signal.signal(number, signal.SIG_IGN)
     return status
 
 
+def complain(line: str, error: Exception) -> int:
+    """Write an error in a line, below its traceback where that is asked for; return the status."""
+    if shows_tracebacks():
+        traceback.print_exception(error)
+    sys.stderr.write(f"error: {line}\n")
+    return STATUS_ERROR
+
+
 def _conclude(run: Run, report: Callable[[], None]) -> int:
     """Report how a run ended while all is well, and return the exit status."""
     if run.error:
-        sys.stderr.write(f"error: {run.error}\n")
-        return STATUS_ERROR
+        return complain(str(run.error), run.error)
     report()
     sys.stdout.flush()
     return 0
@@ -250,26 +311,6 @@ def _end_soon(*, failed: bool) -> None:
     else:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(GRACE)
-
-
-class ReportingShell(Shell, Protocol):
-    """Have a result to report when the run is over."""
-
-    result: dict[str, object]
-
-
-def report_main_of(name: str, build: Callable[[Node, Run], ReportingShell]) -> NoReturn:
-    """Do as `main_of`, and write the shell's result to stdout as JSON if all went well."""
-    shells: list[ReportingShell] = []
-
-    def build_and_keep(node: Node, run: Run) -> ReportingShell:
-        shells.append(build(node, run))
-        return shells[0]
-
-    def report() -> None:
-        sys.stdout.write(json.dumps(shells[0].result) + "\n")
-
-    main_of(name, build_and_keep, report=report)
 
 
 def _look_around(parent: int, run: Run) -> None:

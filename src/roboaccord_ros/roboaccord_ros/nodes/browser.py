@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Self
 
 import numpy as np
 from rclpy.node import Node
@@ -12,14 +13,14 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.view.live import StateDisplay, open_stage, pose_of
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.latest import LatestState, newest, watch
+from roboaccord_ros.graph.inlet import LatestState, newest, watch
 from roboaccord_ros.graph.parameters import declare, setup_of
-from roboaccord_ros.graph.shell import Run, main_of
+from roboaccord_ros.graph.shell import Run, Shell
 
 PERIOD = 0.05  # s of wall time between pictures
 
 
-class BrowserShell:
+class BrowserShell(Shell):
     """Show the newest state on a page that any browser opens; the run never waits for it.
 
     Without a page nothing is posed, but the path of the centre of mass is kept.
@@ -32,7 +33,10 @@ class BrowserShell:
         stage: that serves the page.
     """
 
+    name = "browser"
+
     def __init__(self, node: Node, setup: Setup, run: Run) -> None:
+        super().__init__(node, setup.robot.name, run)
         # Messages are taken from a node that is not spun; a name like this is not listed.
         options = {"context": node.context, "namespace": node.get_namespace()}
         self._source = Node("_browser", **options, start_parameter_services=False)
@@ -43,7 +47,18 @@ class BrowserShell:
         self.stage = open_stage(setup)
         clock = self.stage.server.gui.add_text("at", "", disabled=True)
         self._display = StateDisplay(setup, self.stage, clock)
-        graph.every(node, PERIOD, run.guard(self.look))
+        self.every(PERIOD, self.look)
+
+    @classmethod
+    def build(cls, node: Node, run: Run) -> Self:
+        """Make the view that the parameters of a node ask for, and print its address."""
+        values = declare(node, "robot", "scenario", "set", "open_page")
+        shell = cls(node, setup_of({**values, "duration": 0.0}), run)
+        sys.stdout.write(f"watch at {shell.stage.url}\n")
+        sys.stdout.flush()
+        if values["open_page"]:
+            open_in_desktop(shell.stage.url)
+        return shell
 
     def look(self) -> None:
         """Show the newest state, where somebody has opened the page."""
@@ -79,21 +94,7 @@ def open_in_desktop(url: str) -> None:
     )
 
 
-def build(node: Node, run: Run) -> BrowserShell:
-    """Make the view that the parameters of a node ask for, and print its address."""
-    values = declare(node, "robot", "scenario", "set", "open_page")
-    shell = BrowserShell(node, setup_of({**values, "duration": 0.0}), run)
-    sys.stdout.write(f"watch at {shell.stage.url}\n")
-    sys.stdout.flush()
-    if values["open_page"]:
-        open_in_desktop(shell.stage.url)
-    return shell
-
-
-def main() -> None:
-    """Run the browser node."""
-    main_of("browser", build)
-
+main = BrowserShell.main
 
 if __name__ == "__main__":
     main()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from rclpy.node import Node
@@ -23,49 +24,56 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraOutputs
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import declare, setup_of
-from roboaccord_ros.graph.shell import POLL, Run, main_of
+from roboaccord_ros.graph.shell import POLL, Run, Shell
 from roboaccord_ros.nodes.inputs import PublishedInputs, subscribed_inputs
 
 _log = logging.getLogger(__name__)
 
 
-class ControllerShell:
+@dataclass(frozen=True, kw_only=True)
+class ControllerOptions:
+    """Hold how a controller is run; see the parameters of the node.
+
+    `controller` replaces the scenario's; without `lockstep` zero efforts are sent at the end.
+    """
+
+    controller: str = ""
+    lockstep: bool = True
+    timeout: float = TIMEOUT
+    start_timeout: float = START_TIMEOUT
+    peers: Sequence[str] = ("simulator",)
+
+
+class ControllerShell(Shell):
     """Answer each state with the command of a controller.
 
     Args:
         node, run: where it lives.
         setup: robot and scenario.
-        custom: `package.module:Class` instead of the scenario's controller, or "".
-        peers: nodes that must receive the commands before the first one is sent.
+        options: how it is run.
         inputs: targets of the controller, and switches.
-        lockstep: whether the simulator waits; if not, zero efforts are sent at the end.
-        timeout: how long the controller may take for an answer [s of wall time].
-        start_timeout: how long it may take to be made, and to be reset [s of wall time].
     """
+
+    name = "controller"
 
     def __init__(
         self,
         node: Node,
         setup: Setup,
-        custom: str,
         run: Run,
-        peers: Sequence[str] = ("simulator",),
-        *,
+        options: ControllerOptions,
         inputs: PublishedInputs,
-        lockstep: bool = True,
-        timeout: float = TIMEOUT,
-        start_timeout: float = START_TIMEOUT,
     ) -> None:
-        self._node, self._run, self._peers, self._lockstep = node, run, peers, lockstep
         robot, joints = setup.robot.name, setup.joints
+        super().__init__(node, robot, run)
+        self._options = options
         self._joints, self._seed = joints, setup.scenario.seed
-        self._start_timeout = start_timeout
         # A first one is thrown away: it shows what it gives beside efforts.
-        trial = self._make(setup, custom)
-        with Watch(timeout) as watch:
+        trial = self._make(setup)
+        with Watch(options.timeout) as watch:
             example = ask_controller(trial, setup.initial, None, joints, watch)
-        self._controller = self._make(setup, custom)
-        self.watch = Watch(timeout)
+        self._controller = self._make(setup)
+        self.watch = Watch(options.timeout)
         self._inlet, self._efforts = Inlet(joints, once=True), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
@@ -73,29 +81,43 @@ class ControllerShell:
         self._waiting: RobotState | None = None
         self._ready = False
         self._extras = ExtraOutputs(node, robot, run, example, self._inlet)
-        self._publisher, self._send = graph.advertise(node, robot, graph.EFFORTS)
+        self._publisher, self._send = self.advertise(graph.EFFORTS)
         takes = {
             graph.RESULT: self._on_result,
             graph.ODOMETRY: self._on_odometry,
             graph.STATES: self._on_joint_states,
         }
         # Where nobody waits, an answer to an old state does harm: a backlog would only grow.
-        qos = graph.RELIABLE if lockstep else graph.NEWEST
+        qos = graph.RELIABLE if options.lockstep else graph.NEWEST
         for name, take in takes.items():
-            self._states = graph.subscribe(node, robot, name, run.guard(take), qos=qos)
-        graph.every(node, POLL, run.guard(self._look))
+            self._states = self.subscribe(name, take, qos)
+        self.every(POLL, self._look)
         self.watch.start()
 
-    def _make(self, setup: Setup, custom: str) -> Controller:
+    @classmethod
+    def build(cls, node: Node, run: Run) -> Self:
+        """Make the controller that the parameters of a node ask for."""
+        names = [each.name for each in fields(ControllerOptions)]
+        values = declare(node, "robot", "scenario", "set", "duration", "inputs", *names)
+        setup, options = setup_of(values), ControllerOptions(**{n: values[n] for n in names})
+        if values["inputs"]:
+            inputs = PublishedInputs(node, setup, RecordedInputs(Path(values["inputs"])))
+        else:
+            run.nodes.append(Node("input", context=node.context))
+            inputs = subscribed_inputs(run.nodes[-1], setup, run)
+        return cls(node, setup, run, options, inputs)
+
+    def _make(self, setup: Setup) -> Controller:
         """Return a controller that is made and reset."""
-        made = make_controller(setup, custom, timeout=self._start_timeout)
-        reset_controller(made, self._seed, self._start_timeout)
+        patience = self._options.start_timeout
+        made = make_controller(setup, self._options.controller, timeout=patience)
+        reset_controller(made, self._seed, patience)
         return made
 
     def close(self) -> None:
         """Leave no effort in force where nobody waits for the next one."""
         self.watch.stop()
-        if not self._lockstep:
+        if not self._options.lockstep:
             self._send(self._efforts.encode(max(self._last, 0.0), np.zeros(len(self._joints))))
         graph.deliver(*self._inputs.publishers, self._publisher)
 
@@ -104,7 +126,7 @@ class ControllerShell:
         self._extras.look()
         if self._ready or self._extras.missing() or self._inputs.missing():
             return
-        if not graph.missing_peers(self._node, self._publisher, self._peers):
+        if not graph.missing_peers(self._node, self._publisher, self._options.peers):
             self._ready = True
             self._answer(self._waiting)
 
@@ -127,7 +149,7 @@ class ControllerShell:
             return
         if state.time <= self._last:
             self._check_reset(state.time)
-            reset_controller(self._controller, self._seed, self._start_timeout)
+            reset_controller(self._controller, self._seed, self._options.start_timeout)
             self._inputs.reset()
             self._inlet.switches = self._initial
             state = replace(state, switches=self._initial)
@@ -146,7 +168,7 @@ class ControllerShell:
             LockstepError: if it is none.
         """
         told = f"the state of t = {time:.6f} s came after that of t = {self._last:.6f} s"
-        if self._lockstep and time > 0.0:
+        if self._options.lockstep and time > 0.0:
             raise LockstepError(
                 f"{told}: messages are out of order, or another simulator publishes "
                 f"{self._states.topic_name}"
@@ -160,25 +182,7 @@ class ControllerShell:
             _log.warning("%s", line)
 
 
-def build(node: Node, run: Run) -> ControllerShell:
-    """Make the controller that the parameters of a node ask for."""
-    options = ("lockstep", "timeout", "start_timeout")
-    names = ("robot", "scenario", "set", "duration", "controller", "peers", "inputs", *options)
-    values = declare(node, *names)
-    given = {name: values[name] for name in options}
-    setup, peers = setup_of(values), values["peers"]
-    if values["inputs"]:
-        inputs = PublishedInputs(node, setup, RecordedInputs(Path(values["inputs"])))
-    else:
-        run.nodes.append(Node("input", context=node.context))
-        inputs = subscribed_inputs(run.nodes[-1], setup, run)
-    return ControllerShell(node, setup, values["controller"], run, peers, inputs=inputs, **given)
-
-
-def main() -> None:
-    """Run the controller node."""
-    main_of("controller", build)
-
+main = ControllerShell.main
 
 if __name__ == "__main__":
     main()

@@ -11,14 +11,14 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Self
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from roboaccord.cdr import JointStateCodec, decode_events, decode_string, decode_wrench, stamp
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.crosscheck.recorded import StepCheck, StepVerdict
+from roboaccord.crosscheck.recorded import RecordedReport, StepCheck
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -26,8 +26,8 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import declare
-from roboaccord_ros.graph.shell import POLL, Run, main_of
-from roboaccord_ros.graph.switch_log import SwitchLog
+from roboaccord_ros.graph.shell import POLL, Run, Shell
+from roboaccord_ros.graph.switches import SwitchLog
 
 REPORT_PERIOD = 0.5  # s of wall time
 SLICE = 0.4 * POLL  # s of wall time spent on comparisons before messages are taken again
@@ -39,7 +39,7 @@ STATUS_OUTSIDE = 1
 _log = logging.getLogger(__name__)
 
 
-class CrosscheckShell:
+class CrosscheckShell(Shell):
     """Compare every state with the reference's prediction, and publish errors and a verdict.
 
     It is the verdict of `accord crosscheck BAG` on the same run. The run never waits: states are
@@ -51,31 +51,38 @@ class CrosscheckShell:
         tolerance: rms velocity error over rms change of velocity; 0: the scenario's.
     """
 
+    name = "crosscheck"
+
     def __init__(self, node: Node, robot: str, tolerance: float, run: Run) -> None:
-        self._node, self._robot, self._tolerance = node, robot, tolerance
-        self._run = run
-        self.check: Any = None  # a StepCheck, once the scenario is known
+        super().__init__(node, robot, run)
+        self._tolerance = tolerance
+        self.check: StepCheck | None = None  # once the scenario is known
         self._states: deque[RobotState] = deque()
         # By the time of the state that they answer.
         self._vectors: dict[str, dict[float, Array]] = {name: {} for name in VECTORS}
         self._given: set[str] = set()  # names of vectors that the controller gives
         self._end, self._looks, self._closed = math.inf, 0, False
         self._events, self._sent, self._ok = 0, 0, True
-        self._sources: list[Any] = []  # subscriptions that must be connected before the start
-        self._errors_out, self._send = graph.advertise(node, robot, graph.ERROR)
+        self._sources: list[Subscription] = []  # must be connected before the start
+        self._errors_out, self._send = self.advertise(graph.ERROR)
         self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
-        graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
-        graph.every(node, POLL, run.guard(self._look))
-        graph.every(node, REPORT_PERIOD, run.guard(self.report))
+        self.subscribe(graph.SCENARIO, self._on_scenario)
+        self.every(POLL, self._look)
+        self.every(REPORT_PERIOD, self.publish_verdict)
+
+    @classmethod
+    def build(cls, node: Node, run: Run) -> Self:
+        """Make the cross-check that the parameters of a node ask for."""
+        values = declare(node, "robot", "tolerance", needs=["robot"])
+        return cls(node, values["robot"], values["tolerance"], run)
 
     @property
-    def verdict(self) -> StepVerdict | None:
+    def verdict(self) -> RecordedReport | None:
         """The verdict so far; None before the scenario is known."""
-        found: StepVerdict | None = self.check.verdict() if self.check else None
-        return found
+        return self.check.verdict() if self.check else None
 
     @property
-    def status(self) -> int:
+    def status(self) -> int:  # type: ignore[override]
         """Exit status: 1 where the run is outside."""
         return 0 if self.verdict is None or self.verdict.ok else STATUS_OUTSIDE
 
@@ -88,7 +95,7 @@ class CrosscheckShell:
             self._compare(behind=1, until=time.monotonic() + ENDING)
             self.check.skipped += max(len(self._states) - 1, 0)
             self._publish(self.check.settle())
-            self.report()
+            self.publish_verdict()
             verdict = self.check.verdict()
             sys.stderr.write(f"crosscheck: {self._robot}: {verdict.line()}\n")
         graph.deliver(self._diagnostics, self._errors_out)
@@ -106,23 +113,21 @@ class CrosscheckShell:
         self._initial = setup.initial.switches
         self._begin()
         for name in VECTORS:
-            self._subscribe(name, partial(self._note, name))
+            self.subscribe(name, partial(self._note, name), graph.DEEP)
         self._sources = [
-            self._subscribe(graph.EVENTS, self._on_events),
-            self._subscribe(graph.ODOMETRY, lambda data: self._keep(inlet.take_odometry(data))),
-            self._subscribe(graph.STATES, lambda data: self._keep(inlet.take_joint_states(data))),
+            self.subscribe(name, take, graph.DEEP)
+            for name, take in (
+                (graph.EVENTS, self._on_events),
+                (graph.ODOMETRY, lambda data: self._keep(inlet.take_odometry(data))),
+                (graph.STATES, lambda data: self._keep(inlet.take_joint_states(data))),
+            )
         ]
-
-    def _subscribe(self, name: str, take: graph.Take) -> Any:
-        guarded = self._run.guard(take)
-        return graph.subscribe(self._node, self._robot, name, guarded, qos=graph.DEEP)
 
     def _listen(self) -> None:
         """Listen to the result once every state is certain to come; a run starts no earlier."""
         if self._sources and all(source.get_publisher_count() for source in self._sources):
             self._sources = []
-            take = self._run.guard(self._on_result)
-            graph.subscribe(self._node, self._robot, graph.RESULT, take)
+            self.subscribe(graph.RESULT, self._on_result)
 
     def _begin(self) -> None:
         """Begin with the first state of a run, or of another one behind a reset."""
@@ -138,7 +143,8 @@ class CrosscheckShell:
     def _on_events(self, data: bytes) -> None:
         events = decode_events(data)
         self._events += len(events)
-        self.check.note(events)
+        if self.check:
+            self.check.note(events)
         for event in events:
             self._switches.note(event)
 
@@ -148,7 +154,7 @@ class CrosscheckShell:
         self._end = int(result["steps"]) * self._period if self.check else -1.0
 
     def _keep(self, state: RobotState | None) -> None:
-        if state is None:
+        if state is None or self.check is None:
             return
         if self._states and state.time <= self._states[-1].time:
             self._begin()
@@ -161,8 +167,8 @@ class CrosscheckShell:
 
     def _compare(self, behind: int, until: float) -> None:
         """Compare the states that wait, but for the last ones, while there is time."""
-        states = self._states
-        while len(states) > behind and time.monotonic() < until:
+        states, check = self._states, self.check
+        while check and len(states) > behind and time.monotonic() < until:
             before, after = states.popleft(), states[0]
             self._switches.advance(before.time - 0.5 * self._period)
             before = replace(before, switches=self._switches.now)
@@ -170,13 +176,13 @@ class CrosscheckShell:
             after = replace(after, switches=self._switches.now)
             given = [known.get(before.time) for known in self._vectors.values()]
             if any(name in self._given and v is None for name, v in zip(self._vectors, given)):
-                self.check.skipped += 1
+                check.skipped += 1
                 continue
             self._vectors = {
                 name: {t: v for t, v in known.items() if t > before.time}
                 for name, known in self._vectors.items()
             }
-            self._publish(self.check.take(before, after, *given))
+            self._publish(check.take(before, after, *given))
 
     def _publish(self, errors: Sequence[RobotState]) -> None:
         for error in errors:
@@ -195,7 +201,7 @@ class CrosscheckShell:
             self.close()
             self._run.done()
 
-    def report(self) -> None:
+    def publish_verdict(self) -> None:
         """Publish the verdict so far, and log it where it has changed."""
         if self.check is None or not self._states:
             return
@@ -206,7 +212,7 @@ class CrosscheckShell:
             message=f"{'verdict' if self._closed else 'so far'}: {verdict.line()}",
             hardware_id=self._robot,
         )
-        status.values = [KeyValue(key=key, value=str(v)) for key, v in verdict._asdict().items()]
+        status.values = [KeyValue(key=key, value=str(v)) for key, v in verdict.to_json().items()]
         message = DiagnosticArray(status=[status])
         message.header.stamp.sec, message.header.stamp.nanosec = stamp(self._states[-1].time)
         self._diagnostics.publish(message)
@@ -215,18 +221,7 @@ class CrosscheckShell:
             _log.log(logging.INFO if verdict.ok else logging.WARNING, "%s", status.message)
 
 
-def build(node: Node, run: Run) -> CrosscheckShell:
-    """Make the cross-check that the parameters of a node ask for."""
-    values = declare(node, "robot", "tolerance")
-    if not values["robot"]:
-        raise AccordError("parameter robot is missing: -p robot:=NAME")
-    return CrosscheckShell(node, values["robot"], values["tolerance"], run)
-
-
-def main() -> None:
-    """Run the cross-check node; exit with 1 where the run is outside."""
-    main_of("crosscheck", build)
-
+main = CrosscheckShell.main
 
 if __name__ == "__main__":
     main()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from rclpy.node import Node
@@ -71,7 +70,7 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
             live.ask_joint(joints.index(name), kind, value)
         return wrong
 
-    def ask(topic: str, message: Any) -> str:
+    def ask(topic: str, message: graph.Asked) -> str:
         if topic in kinds:
             return ask_joints(message, *kinds[topic])
         if topic in robot.effort_topics:
@@ -88,7 +87,7 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
         live.ask_twist(np.array(twist))
         return ""
 
-    def take(topic: str, message: Any) -> None:
+    def take(topic: str, message: graph.Asked) -> None:
         wrong = ask(topic, message)
         if wrong and wrong not in said:  # it may come ten times a second
             _log.warning("a message on %s is ignored: %s", topic, wrong)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 import numpy as np
 from rclpy.node import Node
@@ -178,14 +177,14 @@ class Pacing:
 def add_services(node: Node, pacing: Pacing, run: Run) -> None:
     """Offer `sim/reset` and `sim/pause`."""
 
-    def reset(_: Any, response: Any) -> Any:
+    def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = pacing.started
         response.message = "" if pacing.started else "the run has not started"
         if pacing.started:
             run.guard(pacing.restart)()
         return response
 
-    def pause(request: Any, response: Any) -> Any:
+    def pause(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         pacing.pause(bool(request.data))
         response.success = True
         return response

@@ -9,10 +9,12 @@ import struct
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Self
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
 from roboaccord.bag.topics import TF, Topic, input_topics, optional_topics, switch_topic
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import TF_PERIOD, BagWriter
@@ -27,7 +29,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.ledger import IN_STEP, Ledger
 from roboaccord_ros.graph.parameters import declare
-from roboaccord_ros.graph.shell import POLL, Run, main_of
+from roboaccord_ros.graph.shell import POLL, Run, Shell
 
 STAMP = struct.Struct("<4xiI")
 # /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
@@ -51,9 +53,9 @@ class Beside(NamedTuple):
     """
 
     name: str
-    kind: Any
+    kind: type
     stamped: bool = False
-    qos: Any = graph.HAND
+    qos: QoSProfile = graph.HAND
 
 
 def topics_beside(robot: Robot) -> list[Beside]:
@@ -69,22 +71,25 @@ def topics_beside(robot: Robot) -> list[Beside]:
     ]
 
 
-class RecorderShell:
+class RecorderShell(Shell):
     """Write every message of a robot into a bag, from `/R/scenario` to `/R/result`.
 
     It listens to the states once the bag is there, and to the result once the first state is on
     disk: simulators that know of it start, and take the first step, no earlier.
     """
 
+    name = "recorder"
+
     def __init__(self, node: Node, robot: str, path: Path, run: Run) -> None:
+        super().__init__(node, robot, run)
         if path.exists():
             raise AccordError(f"{path} exists already; choose another name for the bag")
-        self._node, self._robot, self._path, self._run = node, robot, path, run
+        self._path = path
         self._stack = contextlib.ExitStack()
         self._bag: BagWriter | None = None
         self._ledger = Ledger(0)
-        self._subscriptions: dict[str, Any] = {}
-        self._beside: dict[str, Any] = {}
+        self._subscriptions: dict[str, Subscription] = {}
+        self._beside: dict[str, Subscription] = {}
         self._odom = b""
         self._end = -1  # time of the last state, once the result says so [ns]
         self._events, self._sent = 0, 0  # that came, and that the result speaks of
@@ -93,8 +98,14 @@ class RecorderShell:
         self._count, self._count_seen = 0, -1
         self._draining = False
         run.interrupt = self._drain
-        graph.subscribe(node, robot, graph.SCENARIO, run.guard(self._on_scenario))
-        graph.every(node, POLL, run.guard(self._look))
+        self.subscribe(graph.SCENARIO, self._on_scenario)
+        self.every(POLL, self._look)
+
+    @classmethod
+    def build(cls, node: Node, run: Run) -> Self:
+        """Make the recorder that the parameters of a node ask for."""
+        values = declare(node, "robot", "bag", needs=["robot", "bag"])
+        return cls(node, values["robot"], Path(values["bag"]), run)
 
     def close(self) -> None:
         """Close the bag: valid, whatever was recorded, with what came before a failure."""
@@ -135,8 +146,7 @@ class RecorderShell:
         for beside in topics_beside(setup.robot):
             self._record_beside(beside)
         for name in STAMPED:
-            take = self._run.guard(partial(self._take, name))
-            self._subscriptions[name] = graph.subscribe(self._node, self._robot, name, take)
+            self._subscriptions[name] = self.subscribe(name, partial(self._take, name))
 
     def _record_beside(self, beside: Beside) -> None:
         name, kind, stamped, qos = beside
@@ -157,8 +167,7 @@ class RecorderShell:
         self._listening = True
         if self._bag is not None:
             self._bag.flush()
-        take = self._run.guard(self._on_result)
-        graph.subscribe(self._node, self._robot, graph.RESULT, take)
+        self.subscribe(graph.RESULT, self._on_result)
 
     def _take(self, name: str, data: bytes) -> None:
         self._count += 1
@@ -277,19 +286,7 @@ def _time_of(data: bytes, layout: struct.Struct = STAMP) -> int:
     return int(sec) * NANOSECONDS + int(nanosec)
 
 
-def build(node: Node, run: Run) -> RecorderShell:
-    """Make the recorder that the parameters of a node ask for."""
-    values = declare(node, "robot", "bag")
-    for name in ("robot", "bag"):
-        if not values[name]:
-            raise AccordError(f"parameter {name} is missing: -p {name}:=NAME")
-    return RecorderShell(node, values["robot"], Path(values["bag"]), run)
-
-
-def main() -> None:
-    """Run the recorder node."""
-    main_of("recorder", build)
-
+main = RecorderShell.main
 
 if __name__ == "__main__":
     main()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar, Self
 
 from rclpy.node import Node
 from roboaccord.contract.interfaces import Observer
@@ -12,16 +13,26 @@ from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph.faults import FaultInlet, declare_faults
 from roboaccord_ros.graph.parameters import declare, setup_of
-from roboaccord_ros.graph.shell import Run, report_main_of
+from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes.pacing import Pacing, add_services
 from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions
 
 SETTLE = 0.3  # s of wall time in which another simulator would be discovered
+OPTIONS = (
+    "engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport",
+)  # fmt: skip
 Make = Callable[[Setup, str], Simulator]
 
 
 class SimulatorShell(Simulation):
-    """A simulation with its pacing and the services `sim/reset` and `sim/pause`."""
+    """A simulation with its pacing and the services `sim/reset` and `sim/pause`.
+
+    Attributes:
+        make: makes the simulator that the parameters of a node ask for.
+    """
+
+    name = "simulator"
+    make: ClassVar[Make] = staticmethod(make_simulator)
 
     def __init__(
         self,
@@ -37,29 +48,16 @@ class SimulatorShell(Simulation):
         self.faults = FaultInlet(node, setup, run, self.stepper.fail)
         add_services(node, self.pacing, run)
 
-
-def build(node: Node, run: Run, make: Make) -> SimulatorShell:
-    """Make the simulator that the parameters of a node ask for."""
-    names = (
-        "engine",
-        "lockstep",
-        "pace",
-        "duration",
-        "timeout",
-        "start_timeout",
-        "peers",
-        "transport",
-    )
-    values = declare(node, "robot", "scenario", "set", *names)
-    setup = declare_faults(node, setup_of(values))
-    options = SimulatorOptions(**{name: values[name] for name in names}, settle=SETTLE)
-    return SimulatorShell(node, setup, make(setup, options.engine), run, options)
+    @classmethod
+    def build(cls, node: Node, run: Run) -> Self:
+        """Make the simulator that the parameters of a node ask for."""
+        values = declare(node, "robot", "scenario", "set", *OPTIONS)
+        setup = declare_faults(node, setup_of(values))
+        options = SimulatorOptions(**{name: values[name] for name in OPTIONS}, settle=SETTLE)
+        return cls(node, setup, cls.make(setup, options.engine), run, options)
 
 
-def main(make: Make = make_simulator) -> None:
-    """Run the simulator node with what `make` makes; the result goes to stdout as JSON."""
-    report_main_of("simulator", lambda node, run: build(node, run, make))
-
+main = SimulatorShell.main
 
 if __name__ == "__main__":
     main()

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
+from rclpy.context import Context
+from rclpy.node import Node
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.shown import guard
+from roboaccord.scenario.user_code import users_code
 
-from roboaccord_ros.graph.shell import STATUS_ERROR, leave
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.shell import POLL, complain, leave, session
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
-from roboaccord_ros.plan.rivals import refuse_rival
+
+DISCOVERY = 1.0  # s in which participants that are there are found
+LEAVING = 4.0  # s that a run which has just ended may take to be gone
 
 
 def main() -> int:
@@ -20,15 +27,39 @@ def main() -> int:
     guard()
     try:
         request = Request.parse(sys.argv[1:])
-        with ThreadPoolExecutor() as beside:  # discovery takes a while
+        with users_code(), ThreadPoolExecutor() as beside:  # discovery takes a while
             quiet = beside.submit(refuse_rival, request["namespace"])
             plan = make_plan(request)
         quiet.result()
     except AccordError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return STATUS_ERROR
+        return complain(str(error), error)
     sys.stdout.write(json.dumps(plan) + "\n")
     return 0
+
+
+def refuse_rival(namespace: str) -> None:
+    """Refuse to start beside a run that publishes the same clock.
+
+    Raises:
+        RivalError: naming what keeps runs apart.
+    """
+    context = Context()
+    with session(context, args=[]) as nodes:
+        node = Node(
+            "plan",
+            context=context,
+            namespace=namespace,
+            enable_rosout=False,
+            start_parameter_services=False,
+        )
+        nodes.append(node)
+        started = time.monotonic()
+        while (elapsed := time.monotonic() - started) < LEAVING:
+            there = graph.count_clocks(node)
+            if elapsed > DISCOVERY and not there:
+                return
+            time.sleep(POLL)
+        raise graph.RivalError(node)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,7 @@ Launch files read it in the Python of ROS, and the planner in that of the worksp
 
 from __future__ import annotations
 
-from typing import Any
-
-ARGUMENTS: dict[str, tuple[Any, str]] = {
+ARGUMENTS: dict[str, tuple[str | None, str]] = {
     "robot": (None, "name of the robot, or its URDF or xacro file"),
     "scenario": ("", "name of a scenario of the robot, or a YAML file; a robot's file needs none"),
     "sim": ("auto", "auto, gz (Gazebo Sim), reference, or an engine of `accord doctor`"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json
 from roboaccord.description.resources import share
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.controllers import check_controller
@@ -22,12 +23,12 @@ from roboaccord_ros.gazebo.prepare import (
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.plan.choice import GAZEBO, Choice, Sight, choose, speed
 from roboaccord_ros.plan.request import Request
-from roboaccord_ros.process import Process
+from roboaccord_ros.process import Meaning, Process, Value
 
 REAL = 1.0  # simulated seconds a second; 0: as fast as can be
 
 
-def make_plan(request: Request) -> dict[str, Any]:
+def make_plan(request: Request) -> Json:
     """Return processes and messages, as JSON has them.
 
     Raises:
@@ -80,13 +81,13 @@ def _bag(request: Request, sim: str) -> str:
     return str(bag)
 
 
-def _node(name: str, meaning: Any, parameters: dict[str, Any]) -> Process:
+def _node(name: str, meaning: Meaning, parameters: Mapping[str, Value]) -> Process:
     """Return a node of the workspace."""
     module = f"roboaccord_ros.nodes.{name}"
     return Process(name=name, meaning=meaning, module=module, parameters=parameters)
 
 
-def _run(request: Request) -> dict[str, Any]:
+def _run(request: Request) -> dict[str, Value]:
     """Return the parameters by which a node finds robot and scenario."""
     changes = {"set": request.changes} if request.changes else {}
     return {**request.run, **changes, "log": request["log_level"]}
@@ -148,8 +149,12 @@ def _viewers(request: Request, sight: Sight) -> list[Process]:
         page = {**_run(request), "open_page": sight.screen}
         viewers.append(_node("browser", sight.view, page))
     if sight.foxglove:
-        bridge: dict[str, Any] = dict.fromkeys(("name", "package", "executable"), "foxglove_bridge")
-        viewers.append(Process(meaning="helper", parameters=clock, **bridge))
+        bridge = "foxglove_bridge"
+        viewers.append(
+            Process(
+                name=bridge, meaning="helper", package=bridge, executable=bridge, parameters=clock
+            )
+        )
     return viewers
 
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.engines import REFERENCE, engine_names
@@ -19,6 +18,7 @@ from roboaccord.scenario.setup import RELEASED, Setup, is_file
 
 from roboaccord_ros.graph.parameters import setup_of
 from roboaccord_ros.plan.arguments import ARGUMENTS, CHOICES
+from roboaccord_ros.process import Value
 
 SIMULATORS = ("auto", "gz", *engine_names(), REFERENCE)
 NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
@@ -104,7 +104,7 @@ class Request:
         return self.setup.scenario.driven and not self.recorded
 
     @cached_property
-    def run(self) -> dict[str, Any]:
+    def run(self) -> dict[str, Value]:
         """The parameters that simulator and controller share."""
         robot, scenario = self["robot"], self["scenario"]
         if is_file(robot):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import RunRequest, RunResult
 
 from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
+from roboaccord_ros.process import Value
 from roboaccord_ros.run.domain import private_domain, reach, remove_orphans
 
 POLL = 0.02  # s
@@ -70,7 +71,10 @@ def run_commands(
             on_start(processes)
             failed = _wait(processes)
         if failed:
-            raise AccordError(_reason(failed, processes[failed].returncode, Path(folder)))
+            said = (Path(folder) / f"{failed}.err").read_text(errors="replace")
+            error = AccordError(_reason(failed, processes[failed].returncode, said.splitlines()))
+            error.add_note(said)
+            raise error
         result = json.loads(processes["simulator"].communicate()[0])
     if result["error"]:
         raise AccordError(f"the simulator process ended early: {result['error']}")
@@ -84,10 +88,14 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     data = json.loads(json.dumps(request.setup.scenario.data()))
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
     robot = request.setup.robot.name
-    limits = {"timeout": request.timeout, "start_timeout": request.start_timeout}
-    common = {"robot": request.setup.robot.key, "scenario": str(scenario), **limits}
+    limits: dict[str, Value] = {"timeout": request.timeout, "start_timeout": request.start_timeout}
+    common: dict[str, Value] = {
+        "robot": request.setup.robot.key,
+        "scenario": str(scenario),
+        **limits,
+    }
     patience = 3.0 * request.start_timeout  # a controller node makes its controller twice
-    parameters: dict[str, dict[str, Any]] = {
+    parameters: dict[str, dict[str, Value]] = {
         "simulator": {
             **common,
             "engine": request.engine,
@@ -139,7 +147,7 @@ def _wait(processes: Mapping[str, subprocess.Popen[str]]) -> str:
 
 
 @contextlib.contextmanager
-def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Any:
+def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Iterator[None]:
     """Leave no process behind: ask, wait, then kill."""
     try:
         yield
@@ -157,9 +165,8 @@ def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Any:
         remove_orphans()
 
 
-def _reason(name: str, code: int, folder: Path) -> str:
-    """Return the one line that says why a process failed."""
-    lines = (folder / f"{name}.err").read_text(errors="replace").splitlines()
+def _reason(name: str, code: int, lines: Sequence[str]) -> str:
+    """Return the one line that says why a process failed, of those that it has written."""
     for line in lines:
         if line.startswith("error: "):
             return line.removeprefix("error: ")

@@ -13,7 +13,7 @@ from roboaccord.run.runner import RunRequest, RunResult
 from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
-from roboaccord_ros.nodes.controller import ControllerShell
+from roboaccord_ros.nodes.controller import ControllerOptions, ControllerShell
 from roboaccord_ros.nodes.inputs import PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulation import SimulatorOptions
@@ -49,17 +49,14 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
             recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run)
             stack.callback(recorder.close)
             shell = SimulatorShell(nodes[0], setup, simulator, run, options, request.observers)
-            peers = ("simulator", "recorder")
-            controller = ControllerShell(
-                nodes[1],
-                setup,
-                request.controller,
-                run,
-                peers,
-                inputs=PublishedInputs(nodes[1], setup, request.inputs),
+            asked = ControllerOptions(
+                controller=request.controller,
                 timeout=request.timeout,
                 start_timeout=request.start_timeout,
+                peers=("simulator", "recorder"),
             )
+            inputs = PublishedInputs(nodes[1], setup, request.inputs)
+            controller = ControllerShell(nodes[1], setup, run, asked, inputs)
             stack.callback(controller.watch.stop)
             with ends_between_callbacks(run):
                 spin(context, nodes, run)

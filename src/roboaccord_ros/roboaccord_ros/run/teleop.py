@@ -21,7 +21,7 @@ from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.latest import LatestState, newest, watch
+from roboaccord_ros.graph.inlet import LatestState, newest, watch
 from roboaccord_ros.graph.shell import session
 
 PATIENCE = 10.0  # s of wall time that a robot may take to be found

@@ -24,9 +24,17 @@ NODES_END, SOON, POLL = 3.0, 1.0, 0.05  # s
 WAITED_FOR = {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD}
 
 
+def signal_at_the_end_of_the_parent(number: int) -> None:
+    """Let this process get a signal when its parent ends.
+
+    `numerics.parallel.end_with` does so in the core, which `python -S` does not find.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
+
+
 def become(command: list[str], number: int, parent: int) -> None:
     """Execute a command in this process, which gets a signal when its parent ends."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
+    signal_at_the_end_of_the_parent(number)
     if os.getppid() == parent:  # else it has ended already
         os.execvp(command[0], command)
     os._exit(1)
@@ -71,5 +79,5 @@ if __name__ == "__main__":
         os.sched_setaffinity(0, map(int, cores.split(",")))
     if MODULE in what:
         become(what, int(ends_by), int(started_by))
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(ends_by))
+    signal_at_the_end_of_the_parent(int(ends_by))
     sys.exit(run(what, int(started_by)))

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import yaml
+from roboaccord.bag.topics import input_topics, optional_topics, switch_topic, topics
+from roboaccord.scenario.setup import Setup
+
+from roboaccord_ros.graph import names
 from roboaccord_ros.shared.gazebo import (
     EMPTY,
     empty_world,
@@ -12,8 +17,25 @@ from roboaccord_ros.shared.gazebo import (
     terrain_models,
 )
 from roboaccord_ros.shared.layouts import foxglove, plotjuggler, rviz
-from roboaccord_ros.shared.recorder import recorder_qos
 from roboaccord_ros.shared.show import Show
+
+HEAD = """\
+# Topics of all robots, and how `ros2 bag record` is to subscribe to them (made by `make shared`):
+# ros2 bag record --storage mcap --regex '/(snake)/.*|/tf.*|/diagnostics' \\
+#     --qos-profile-overrides-path $(ros2 pkg prefix --share roboaccord_ros)/config/recorder.yaml
+# Nothing that is simulated is dropped, and a late recorder gets what is published once. What people
+# send is taken from reliable and best-effort publishers alike. Other topics are recorded as rosbag2
+# finds them.
+"""
+LATCHED = {
+    "durability": "transient_local",
+    "history": "keep_last",
+    "depth": names.LATCHED.depth,
+    "reliability": "reliable",
+}
+EVERY = {"durability": "volatile", "history": "keep_all", "depth": 0, "reliability": "reliable"}
+
+INPUT = {**EVERY, "reliability": "best_effort"}
 
 
 def shared_files(robots: Sequence[str]) -> dict[str, bytes]:
@@ -39,3 +61,18 @@ def shared_files(robots: Sequence[str]) -> dict[str, bytes]:
         }
         files |= {path: text.encode() for path, text in texts.items()}
     return files
+
+
+def recorder_qos(setups: Sequence[Setup]) -> str:
+    """Return the YAML text for `--qos-profile-overrides-path`."""
+    found = {}
+    for setup in setups:
+        robot = setup.robot.name
+        switches = [switch_topic(robot, name) for name in setup.initial.switches]
+        for topic in (*topics(robot), *optional_topics(robot), *switches):
+            found[topic.name] = dict(LATCHED if topic.latched else EVERY)
+        found[f"/{robot}/{names.RESULT}"] = dict(LATCHED)
+        found[f"/{robot}/{names.ERROR}"] = dict(EVERY)
+        inputs = (*input_topics(setup.robot), names.FAULT)
+        found |= {f"/{robot}/{name}": dict(INPUT) for name in inputs}
+    return HEAD + yaml.safe_dump(found, sort_keys=True)

@@ -6,10 +6,10 @@ import json
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import yaml
+from roboaccord.contract.results import Json
 from roboaccord.scenario.setup import Setup
 from roboaccord.view.start import View, start_view
 
@@ -89,7 +89,7 @@ def foxglove(setup: Setup) -> str:
     view = start_view(setup, WIDE)
     robot = f"/{setup.robot.name}"
     turn = math.atan2(-math.cos(view.azimuth), -math.sin(view.azimuth))
-    camera = {
+    camera: dict[str, Json] = {
         "distance": view.distance,
         "phi": round(90 - math.degrees(view.elevation), 2),
         "thetaOffset": round(math.degrees(turn), 2),
@@ -99,13 +99,13 @@ def foxglove(setup: Setup) -> str:
         "near": 0.01,
         "far": 500,
     }
-    urdf = {"layerId": "foxglove.Urdf", "sourceType": "topic", "visible": True}
-    layers = {
+    urdf: dict[str, Json] = {"layerId": "foxglove.Urdf", "sourceType": "topic", "visible": True}
+    layers: dict[str, dict[str, Json]] = {
         "grid": {"layerId": "foxglove.Grid", "frameId": "odom", "size": 10, "visible": True},
         "robot": {**urdf, "topic": f"{robot}/{names.DESCRIPTION}"},
     }
     shown = (names.CONTACTS, names.SURROUNDINGS, names.ODOMETRY)
-    panels: dict[str, Any] = {
+    panels: dict[str, Json] = {
         "3D!scene": {
             "followMode": "follow-position",
             "followTf": BASE,
@@ -125,38 +125,44 @@ def foxglove(setup: Setup) -> str:
     return json.dumps({**data, "playbackConfig": {"speed": 1}}, indent=2) + "\n"
 
 
-def _plot(setup: Setup, topic: str, quantity: str) -> dict[str, Any]:
-    always = {"enabled": True, "timestampMethod": "headerStamp"}
+def _plot(setup: Setup, topic: str, quantity: str) -> Json:
+    always: dict[str, Json] = {"enabled": True, "timestampMethod": "headerStamp"}
     values = f"/{setup.robot.name}/{topic}.{quantity}"
-    paths = [
+    paths: list[Json] = [
         {"value": f"{values}[{i}]", "label": joint, **always}
         for i, joint in enumerate(setup.joints)
     ]
     return {"title": f"{topic} {quantity}", "paths": paths, "xAxisVal": "timestamp"}
 
 
-def _driving(setup: Setup) -> dict[str, Any]:
+def _driving(setup: Setup) -> dict[str, Json]:
     """Return the panel by which a person drives a robot: buttons for a twist, or a message."""
     robot = setup.robot
     if robot.velocity_topic:
-        message = {"name": [setup.joints[0]], "velocity": [0.2]}
+        message: Json = {"name": [setup.joints[0]], "velocity": [0.2]}
         return _publish(setup, robot.velocity_topic, "sensor_msgs/msg/JointState", message)
     for topic in robot.effort_topics:
         return _publish(setup, topic, "std_msgs/msg/Float64", {"data": 1.0})
     keys = {"up": ("linear-x", 0.3), "down": ("linear-x", -0.3)}
     keys |= {"left": ("angular-z", 0.3), "right": ("angular-z", -0.3)}
-    buttons = {f"{key}Button": {"field": f, "value": v} for key, (f, v) in keys.items()}
+    buttons: dict[str, Json] = {
+        f"{key}Button": {"field": f, "value": v} for key, (f, v) in keys.items()
+    }
     return {
         "Teleop!drive": {"topic": f"/{robot.name}/{names.CMD_VEL}", "publishRate": 10, **buttons}
     }
 
 
-def _publish(setup: Setup, topic: str, kind: str, message: dict[str, Any]) -> dict[str, Any]:
-    given = {"topicName": f"/{setup.robot.name}/{topic}", "datatype": kind, "advancedView": True}
+def _publish(setup: Setup, topic: str, kind: str, message: Json) -> dict[str, Json]:
+    given: dict[str, Json] = {
+        "topicName": f"/{setup.robot.name}/{topic}",
+        "datatype": kind,
+        "advancedView": True,
+    }
     return {"Publish!drive": {**given, "value": json.dumps(message)}}
 
 
-def _column(panels: Sequence[str]) -> Any:
+def _column(panels: Sequence[str]) -> Json:
     """Return panels one above the other, all of the same height."""
     first, *others = panels
     if not others:

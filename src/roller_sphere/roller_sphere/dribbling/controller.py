@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,9 +14,10 @@ from roboaccord.scenario.setup import Setup
 
 from roller_sphere.controllers.drive import BANDWIDTH, SpeedLoops, speeds_for
 from roller_sphere.dribbling.place import offsets, turned_back
-from roller_sphere.dribbling.programs import slalom
 from roller_sphere.model.parameters import RollerSphereParameters
 
+# Time [s] to forward and sideways velocity [m/s] and turn rate [rad/s] (3,).
+CarrierProgram = Callable[[float], Array]
 CARRIER_BANDWIDTH = 10.0  # rad/s of the carrier's speed loops; heavy robots reach 5 to 20
 ACCELERATION = 2.0  # m/s^2: usual for robots of the middle-size league
 TURN_ACCELERATION = 4.0  # rad/s^2
@@ -61,6 +64,7 @@ class CarrierLoops:
         return np.array([*force, torque])
 
 
+@dataclass(eq=False, repr=False)
 class DribbleController:
     """Dribble along a program of speed and turns, or at the velocity of `cmd_vel`.
 
@@ -85,36 +89,34 @@ class DribbleController:
 
     renamed_keys: ClassVar = {"recall": "proportional_gain", "learning": "integral_gain"}
 
-    def __init__(
-        self,
-        setup: Setup,
-        speed: float = 1.0,
-        turn_rate: float = 0.0,
-        straight: float = 1.5,
-        alternate: float = 0.0,
-        acceleration: float = ACCELERATION,
-        turn_acceleration: float = TURN_ACCELERATION,
-        proportional_gain: float = PROPORTIONAL_GAIN,
-        integral_gain: float = INTEGRAL_GAIN,
-        bandwidth: float = BANDWIDTH,
-        carrier_bandwidth: float = CARRIER_BANDWIDTH,
-    ) -> None:
-        if setup.scenario.base != "free":
+    setup: Setup
+    speed: float = 1.0
+    turn_rate: float = 0.0
+    straight: float = 1.5
+    alternate: float = 0.0
+    acceleration: float = ACCELERATION
+    turn_acceleration: float = TURN_ACCELERATION
+    proportional_gain: float = PROPORTIONAL_GAIN
+    integral_gain: float = INTEGRAL_GAIN
+    bandwidth: float = BANDWIDTH
+    carrier_bandwidth: float = CARRIER_BANDWIDTH
+
+    def __post_init__(self) -> None:
+        if self.setup.scenario.base != "free":
             raise AccordError("controller dribble drives a carrier, so base must be free")
         _check_positive(
-            acceleration=acceleration,
-            turn_acceleration=turn_acceleration,
-            carrier_bandwidth=carrier_bandwidth,
+            acceleration=self.acceleration,
+            turn_acceleration=self.turn_acceleration,
+            carrier_bandwidth=self.carrier_bandwidth,
         )
-        if not (0 <= proportional_gain < math.inf and 0 <= integral_gain < math.inf):
+        if not (0 <= self.proportional_gain < math.inf and 0 <= self.integral_gain < math.inf):
             raise ValueError("proportional_gain and integral_gain must not be negative")
-        self._parameters: RollerSphereParameters = setup.parameters
-        self._program = slalom(speed, turn_rate, straight, alternate)
-        self._most = np.array([acceleration, acceleration, turn_acceleration])
-        self._proportional_gain, self._integral_gain = proportional_gain, integral_gain
+        self._parameters: RollerSphereParameters = self.setup.parameters
+        self._program = slalom(self.speed, self.turn_rate, self.straight, self.alternate)
+        self._most = np.array([self.acceleration, self.acceleration, self.turn_acceleration])
         self._speeds = speeds_for(self._parameters.rig, compensation=True)
-        self._rollers = SpeedLoops(self._parameters, bandwidth)
-        self._carrier = CarrierLoops(self._parameters, carrier_bandwidth)
+        self._rollers = SpeedLoops(self._parameters, self.bandwidth)
+        self._carrier = CarrierLoops(self._parameters, self.carrier_bandwidth)
         self.reset(0)
 
     def reset(self, seed: int) -> None:
@@ -146,7 +148,7 @@ class DribbleController:
         self._sum = self._sum + away * step
         carrier = turned_back(state.q[4], state.qd[2:4])
         place = carrier + np.array([0.0, state.qd[4] * p.ball_ahead])
-        asked = place - self._proportional_gain * away - self._integral_gain * self._sum
+        asked = place - self.proportional_gain * away - self.integral_gain * self._sum
         return np.asarray(asked)
 
 
@@ -154,3 +156,28 @@ def _check_positive(**values: float) -> None:
     for name, value in values.items():
         if not 0 < value < math.inf:
             raise ValueError(f"{name} is {value:g}, and must be positive")
+
+
+def slalom(speed: float, turn_rate: float, straight: float, alternate: float) -> CarrierProgram:
+    """Return a program: straight ahead, then one turn, or turns to the left and right.
+
+    Args:
+        speed: forward [m/s].
+        turn_rate: of the turns, the first to the left [rad/s].
+        straight: time before the first [s].
+        alternate: time of each [s], the first of half that length so that the way goes on in its
+            direction; 0 for one that goes on.
+    """
+    if not all(math.isfinite(value) for value in (speed, turn_rate)):
+        raise ValueError("speed and turn_rate must be numbers")
+    if not (0 <= straight < math.inf and 0 <= alternate < math.inf):
+        raise ValueError("straight and alternate must not be negative")
+
+    def velocity(time: float) -> Array:
+        since = time - straight
+        if since < 0.0:
+            return np.array([speed, 0.0, 0.0])
+        turns = math.floor(since / alternate + 0.5) if alternate else 0
+        return np.array([speed, 0.0, turn_rate if turns % 2 == 0 else -turn_rate])
+
+    return velocity

@@ -24,6 +24,8 @@ SLIP_CUT, SPEED_CUT = 1.0, 5.0  # of the colours
 LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)  # degrees, of the maps
 ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
 
+Grid = tuple[str, Array]  # title of an axis and the values along it
+
 
 @dataclass(frozen=True, eq=False)
 class Survey:
@@ -75,23 +77,23 @@ def needed(
 
 def write_maps(found: Survey, folder: Path) -> list[Still]:
     """Write the maps over roller angle and latitude."""
-    grid, axes = (found.alpha, found.latitude), (ALPHA, LATITUDE)
+    grid = (ALPHA, found.alpha), (LATITUDE, found.latitude)
     return [
         write_map(
             folder / "builder_slip.svg", "Slip over roller angle and latitude",
             "The largest slip of a roller over all headings, at 1 m/s. None at alpha 0.",
-            axes, *grid, found.slip.T, SLIP_CUT, "slip / speed of the ball",
+            *grid, found.slip.T, SLIP_CUT, "slip / speed of the ball",
         ),
         write_map(
             folder / "builder_speed.svg", "Roller speed over roller angle and latitude",
             "The largest roller speed over all headings, at 1 m/s. Where it is brightest the rig "
             "nears (X x Y)_z = 0 and cannot drive along some headings.",
-            axes, *grid, found.speed.T, SPEED_CUT, "roller speed / speed of the ball",
+            *grid, found.speed.T, SPEED_CUT, "roller speed / speed of the ball",
         ),
         write_map(
             folder / "builder_blocked.svg", "Blocked headings over roller angle and latitude",
             f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
-            axes, *grid, found.share.T, 1.0, "share of the headings",
+            *grid, found.share.T, 1.0, "share of the headings",
         ),
     ]  # fmt: skip
 
@@ -104,18 +106,17 @@ def write_needed(
         folder / "builder_headings.svg",
         f"Roller speed over heading and roller angle, latitude {latitude:g}",
         "With rollers of at most L times the ball's speed headings brighter than L are blocked.",
-        (PHI, ALPHA), heading, alpha, speeds.T, SPEED_CUT, "faster roller / speed of the ball",
+        (PHI, heading), (ALPHA, alpha), speeds.T, SPEED_CUT, "faster roller / speed of the ball",
     )  # fmt: skip
 
 
 def write_map(
-    path: Path, title: str, caption: str, titles: tuple[str, str], x: Array, y: Array,
-    values: Array, cut: float, unit: str,
-) -> Still:  # fmt: skip
+    path: Path, title: str, caption: str, x: Grid, y: Grid, values: Array, cut: float, unit: str
+) -> Still:
     """Write values (n, m) over a grid (n,), (m,) as colours, the same from `cut` on."""
     with picture(path, SQUARE) as axes:
-        heat_map(axes, x, y, values, unit, cut=cut)
-        axes.set(xlabel=titles[0], ylabel=titles[1])
+        heat_map(axes, x[1], y[1], values, unit, cut=cut)
+        axes.set(xlabel=x[0], ylabel=y[0])
     return Still(path, title, caption)
 
 

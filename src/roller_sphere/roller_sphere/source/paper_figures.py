@@ -32,18 +32,19 @@ def write_paper(folder: Path) -> list[Still]:
     return [
         write_trajectories(found, folder),
         _write_curves(
-            folder, "3b", "angle of the axis", "rho [degrees]", found, rho, ("rho",), angles,
+            folder / "figure_3b.svg", "angle of the axis", "rho [degrees]",
+            found, rho, ("rho",), angles,
             "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is.",
         ),
         _write_curves(
-            folder, "3c", "speeds of the rollers", "nu [m/s]",
+            folder / "figure_3c.svg", "speeds of the rollers", "nu [m/s]",
             found, [case.motion.nu.T for case in found], ("nu1", "nu2"),
             _table(found, "nu", ("nu1", "nu2"), "m_s"),
             "Solid: roller 1, dashed: roller 2. About 90 and 270 degrees a larger alpha does not "
             "always need faster rollers.",
         ),
         _write_curves(
-            folder, "3d", "slip", "S [m/s]",
+            folder / "figure_3d.svg", "slip", "S [m/s]",
             found, [case.motion.slip.T for case in found], ("S1", "S2"),
             _table(found, "slip", ("S1", "S2"), "m_s"),
             "Solid: roller 1, dashed: roller 2, its opposite. None at alpha 0.",
@@ -75,12 +76,11 @@ def write_trajectories(found: list[Case], folder: Path) -> Still:
 
 
 def _write_curves(
-    folder: Path, number: str, title: str, unit: str, found: list[Case],
+    path: Path, title: str, unit: str, found: list[Case],
     values: list[Array], names: tuple[str, ...], table: Mapping[str, Array],
     caption: str,
 ) -> Still:  # fmt: skip
     """Write curves over the headings, a colour for each alpha, and the second of `names` dashed."""
-    path = folder / f"figure_{number}.svg"
     with picture(path) as axes:
         for k, name in enumerate(names):
             for case, rows, colour in zip(found, values, COLOURS, strict=True):
@@ -88,7 +88,7 @@ def _write_curves(
                           label=f"{name}, alpha {case.alpha:g} deg")  # fmt: skip
         axes.set(xlabel=PHI, ylabel=unit, xlim=(0.0, 360.0), xticks=QUARTERS)
         legend(axes)
-    return Still(path, f"Figure {number}: {title}", caption, _write_table(path, table))
+    return Still(path, f"Figure {path.stem[-2:]}: {title}", caption, _write_table(path, table))
 
 
 def _write_table(path: Path, table: Mapping[str, Array]) -> Path:

@@ -45,6 +45,7 @@ class AdaptationEvent:
     gait: Gait
 
 
+@dataclass(eq=False, repr=False)
 class AdaptiveController:
     """Track a gait, estimate friction, and optimise the gait after a change of ground.
 
@@ -67,54 +68,52 @@ class AdaptiveController:
         bandwidth: of the tracking [rad/s].
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        amplitude: float = 0.4,
-        frequency: float = 1.0,
-        waves: float = 1.5,
-        mu_along: float = 0.1,
-        mu_across: float = 1.0,
-        slip_speed: float = 0.01,
-        objective: str = "speed",
-        max_effort: float = 3.0,
-        max_frequency: float = 3.0,
-        min_speed: float = 0.1,
-        threshold: float = 0.25,
-        patience: float = 0.1,
-        adapt: bool = True,
-        time_constant: float = 0.25,
-        bandwidth: float = BANDWIDTH,
-    ) -> None:
-        p = setup.parameters
-        if min(mu_along, mu_across, slip_speed, threshold) <= 0:
+    setup: Setup
+    amplitude: float = 0.4
+    frequency: float = 1.0
+    waves: float = 1.5
+    mu_along: float = 0.1
+    mu_across: float = 1.0
+    slip_speed: float = 0.01
+    objective: str = "speed"
+    max_effort: float = 3.0
+    max_frequency: float = 3.0
+    min_speed: float = 0.1
+    threshold: float = 0.25
+    patience: float = 0.1
+    adapt: bool = True
+    time_constant: float = 0.25
+    bandwidth: float = BANDWIDTH
+
+    def __post_init__(self) -> None:
+        p = self.setup.parameters
+        if min(self.mu_along, self.mu_across, self.slip_speed, self.threshold) <= 0:
             raise ValueError("what is believed of the ground, and the threshold, must be positive")
-        if frequency == 0 or patience < 0:
+        if self.frequency == 0 or self.patience < 0:
             raise ValueError("frequency must not be 0, and patience not negative")
         self.findings: list[AdaptationEvent] = []
-        self._start = Gait(amplitude, frequency, waves)
-        self._told = np.array([mu_along, mu_across])
+        self._start = Gait(self.amplitude, self.frequency, self.waves)
+        self._told = np.array([self.mu_along, self.mu_across])
         self._task = Task(
-            objective=objective,
-            max_effort=max_effort,
-            max_frequency=max_frequency,
-            min_speed=min_speed,
+            objective=self.objective,
+            max_effort=self.max_effort,
+            max_frequency=self.max_frequency,
+            min_speed=self.min_speed,
         )
-        self._threshold, self._patience, self._adapt = threshold, patience, adapt
-        self._tracker = Tracker(setup, bandwidth)
+        self._tracker = Tracker(self.setup, self.bandwidth)
         self._chain = PlanarSnake(p)
-        self._slip, self._points = slip_speed, np.zeros((1, 2))
+        self._points = np.zeros((1, 2))
         self._serpenoid = VariableSerpenoid(
-            p.joints, amplitude, frequency, waves,
-            time_constant=time_constant, limit=AMPLITUDE[1] * p.joint_limit,
+            p.joints, self.amplitude, self.frequency, self.waves,
+            time_constant=self.time_constant, limit=AMPLITUDE[1] * p.joint_limit,
         )  # fmt: skip
-        period = setup.scenario.control_period
+        period = self.setup.scenario.control_period
         self._estimator = GroundEstimator(
-            p, period=period, window=WINDOW, interval=INTERVAL, slip_speed=slip_speed
+            p, period=period, window=WINDOW, interval=INTERVAL, slip_speed=self.slip_speed
         )
         self._fit_ticks = max(1, round(FIT_PERIOD / period))
         self.reset(0)
-        self._compile(setup)
+        self._compile(self.setup)
         self.reset(0)
 
     def reset(self, seed: int) -> None:
@@ -157,7 +156,7 @@ class AdaptiveController:
 
     def _friction(self) -> Array:
         p = self._chain.parameters
-        return np.array([*self.believed, p.link_mass * p.gravity, self._slip, 0.0, 0.0, 0.0])
+        return np.array([*self.believed, p.link_mass * p.gravity, self.slip_speed, 0.0, 0.0, 0.0])
 
     def _judge(self, time: float) -> None:
         """Compare the estimate with the assumed friction, and react to a change of ground."""
@@ -169,10 +168,10 @@ class AdaptiveController:
             elif time - self._settled_since >= WINDOW:
                 self._changing = False
                 self._note(time, "measured")
-                if self._adapt:
+                if self.adapt:
                     self._begin()
             return
-        away = np.abs(mu - self.believed) - self._threshold * self.believed
+        away = np.abs(mu - self.believed) - self.threshold * self.believed
         if not (away > 0).any():
             self._away_since = np.inf
             return
@@ -180,7 +179,7 @@ class AdaptiveController:
         lasted = time - self._away_since
         # Windows that do not overlap err independently, so what lasts need not be as clear.
         doubt = SIGMAS * self._estimator.deviation / np.sqrt(1.0 + lasted / WINDOW)
-        if lasted >= self._patience and (away > doubt).any():
+        if lasted >= self.patience and (away > doubt).any():
             self.believed = mu.copy()
             self._last, self._settled_since = mu.copy(), time
             self._away_since, self._changing, self._search = np.inf, True, None

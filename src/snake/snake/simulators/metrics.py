@@ -179,11 +179,6 @@ def is_steady(travel: Array) -> bool:
     return bool(abs(travel[-1] - travel[-2]) <= STEADY * max(before, last))
 
 
-def period_of(setup: Setup) -> float:
-    """Return the period of the gait [s]: of the serpenoid, or four configurations of the post's."""
-    return start_and_cycle(setup)[1]
-
-
 def start_and_cycle(setup: Setup) -> tuple[float, float]:
     """Return how long the gait takes to start, and a period of it [s].
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
@@ -31,6 +32,7 @@ def clipped(value: float, limit: float) -> float:
     return min(max(value, -limit), limit)
 
 
+@dataclass(eq=False, repr=False)
 class SteeringController:
     """Steer the serpenoid by speed and heading.
 
@@ -65,47 +67,45 @@ class SteeringController:
         bandwidth: of the tracking [rad/s].
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        speed: float = 1.066,
-        heading: float | None = None,
-        turn_time: float = 0.0,
-        waypoints: Sequence[Sequence[float]] = (),
-        acceptance: float = ACCEPTANCE,
-        amplitude: float = 0.4,
-        waves: float = 1.5,
-        speed_per_hertz: float = 1.066,
-        max_frequency: float = 2.0,
-        turn_rate_limit: float = 0.5,
-        offset_limit: float = 0.15,
-        heading_gain: float = 0.8,
-        speed_gain: float = 0.2,
-        time_constant: float = 0.2,
-        margin: float = 0.02,
-        bandwidth: float = BANDWIDTH,
-    ) -> None:
-        if min(heading_gain, speed_gain, margin) < 0:
+    setup: Setup
+    speed: float = 1.066
+    heading: float | None = None
+    turn_time: float = 0.0
+    waypoints: Sequence[Sequence[float]] = ()
+    acceptance: float = ACCEPTANCE
+    amplitude: float = 0.4
+    waves: float = 1.5
+    speed_per_hertz: float = 1.066
+    max_frequency: float = 2.0
+    turn_rate_limit: float = 0.5
+    offset_limit: float = 0.15
+    heading_gain: float = 0.8
+    speed_gain: float = 0.2
+    time_constant: float = 0.2
+    margin: float = 0.02
+    bandwidth: float = BANDWIDTH
+
+    def __post_init__(self) -> None:
+        if min(self.heading_gain, self.speed_gain, self.margin) < 0:
             raise ValueError("gains and margin must not be negative")
-        if min(turn_rate_limit, offset_limit, max_frequency) <= 0 or speed_per_hertz == 0:
+        limits = self.turn_rate_limit, self.offset_limit, self.max_frequency
+        if min(limits) <= 0 or self.speed_per_hertz == 0:
             raise ValueError("limits must be positive, and speed_per_hertz not 0")
-        joints, limit = len(setup.joints), setup.parameters.joint_limit - margin
+        setup, p = self.setup, self.setup.parameters
+        joints, limit = len(setup.joints), p.joint_limit - self.margin
         self.gait = VariableSerpenoid(
-            joints, 0.0, 0.0, waves, time_constant=time_constant, limit=limit
+            joints, 0.0, 0.0, self.waves, time_constant=self.time_constant, limit=limit
         )
-        self.amplitude, self.waves = amplitude, waves
-        self.per_hertz, self.max_frequency = speed_per_hertz, max_frequency
-        self.rate_limit, self.offset_limit = turn_rate_limit, offset_limit
-        self.heading_gain, self.speed_gain = heading_gain, speed_gain
-        self._turn_per_period = joints / waves  # rad of heading for a rad of offset
-        self._pitch = setup.parameters.pivot_behind_front + setup.parameters.pivot_ahead_of_rear
-        self._bearing, self._tracker = Bearing(setup), Tracker(setup, bandwidth)
+        self._turn_per_period = joints / self.waves  # rad of heading for a rad of offset
+        pitch = p.pivot_behind_front + p.pivot_ahead_of_rear
+        self._bearing, self._tracker = Bearing(setup), Tracker(setup, self.bandwidth)
         self._mean = PeriodMean()
-        self._own: Guidance = HoldHeading(speed, heading, turn_time)
-        if waypoints:
-            radius = max(self._pitch / offset_limit, SLOWEST * speed / turn_rate_limit)
-            self._own = FollowWaypoints(speed, waypoints, acceptance, ROOM * radius)
-        self._twist = FollowTwist(turn_rate_limit)
+        self._own: Guidance = HoldHeading(self.speed, self.heading, self.turn_time)
+        if self.waypoints:
+            tightest = SLOWEST * self.speed / self.turn_rate_limit
+            radius = max(pitch / self.offset_limit, tightest)
+            self._own = FollowWaypoints(self.speed, self.waypoints, self.acceptance, ROOM * radius)
+        self._twist = FollowTwist(self.turn_rate_limit)
         self.reset(0)
         self.update(setup.initial, None)  # compiles the kernels before the first tick
         self.reset(0)
@@ -139,7 +139,7 @@ class SteeringController:
 
     def _frequency(self, goal: Goal, step: float) -> float:
         """Return the frequency [Hz] of a speed: feed-forward, times a slow correction."""
-        ahead = goal.speed / self.per_hertz
+        ahead = goal.speed / self.speed_per_hertz
         if ahead and self._mean.whole:
             missing = clipped(1.0 - self._mean.speed() / goal.speed, 1.0)
             change = self.speed_gain * abs(self.gait.frequency) * missing * step
@@ -151,6 +151,6 @@ class SteeringController:
         frequency = self.gait.frequency
         error = goal.heading - self._mean.present
         rate = goal.turn_rate + self.heading_gain * abs(frequency) * error
-        rate = clipped(rate, self.rate_limit)
+        rate = clipped(rate, self.turn_rate_limit)
         per_period = rate * frequency / (frequency * frequency + SLOW * SLOW)
         return clipped(per_period / self._turn_per_period, self.offset_limit)

@@ -20,7 +20,7 @@ from roboaccord.run.versions import made_with
 from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.ground import choose, fields, stages
-from voxel_sphere.rolling.motion import SCHEMES, check_scheme, roll
+from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.rolling.walls import STEEP, WallLaw
 from voxel_sphere.source.pages import write_run
@@ -121,7 +121,8 @@ def run(
 ) -> RolledPath:  # fmt: skip
     """Roll by the scheme of a name; `as_described` takes the voxels themselves."""
     if scheme != "as_described":
-        return roll(ground, walls=walls, scheme=scheme, **options)
+        done = options.pop("done")
+        return roll(Rolling(ground, walls=walls, scheme=scheme, **options), done)
     if options.pop("step") is not None:
         raise AccordError("as_described has steps of a voxel of travel: leave --step out")
     if options.pop("law").after != "parallel":

@@ -7,8 +7,8 @@ thin to be smoothed, they are Euclidean distances of voxels (scipy's distance tr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,10 @@ from roboaccord.contract.state import Array
 
 from voxel_sphere.terrain.slices import Done, nothing
 
-Solid = npt.NDArray[Any]  # (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z]
+Solid = npt.NDArray[np.bool_] | npt.NDArray[np.uint8]
+"""A solid (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z]."""
+Grid = npt.NDArray[np.float32]  # (n, n, n)
+Places = npt.NDArray[np.integer]  # indices of voxels or pieces
 
 SURFACE = 2.0  # voxels, Gaussian of a binary solid; 1.5 was measured, and is worse
 GREY_SURFACE = 1.0  # voxels, the same where the slices are grey and so are smooth already
@@ -33,7 +36,7 @@ STAGES = 4  # that `done` is told of
 
 def distance_and_gradient(
     solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = nothing
-) -> tuple[Any, Any, Surfels]:
+) -> tuple[Grid, list[Grid], Surfels]:
     """Return the distance (n, n, n) [voxels] to a solid, its smoothed gradient, and the surface.
 
     Args:
@@ -68,10 +71,11 @@ def distance_and_gradient(
     return field, parts, surface
 
 
-def smooth(values: Any, sigma: float) -> Any:
+def smooth(values: Grid, sigma: float) -> Grid:
     """Return values smoothed by 2 G - G G, which keeps what bends as well as what is straight."""
     once = scipy.ndimage.gaussian_filter(values, sigma, mode="nearest")
-    return 2.0 * once - scipy.ndimage.gaussian_filter(once, sigma, mode="nearest")
+    smoothed: Grid = 2.0 * once - scipy.ndimage.gaussian_filter(once, sigma, mode="nearest")
+    return smoothed
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ class Surfels:
 
     points: Array
     normals: Array
-    number: Any
+    number: Places
 
     @classmethod
     def of(cls, solid: Solid) -> Surfels:
@@ -123,7 +127,7 @@ class Surfels:
         near = scipy.ndimage.maximum_filter(self.number >= 0, size=2 * THIN + 1)
         return not len(self.points) or bool(np.any(edge & ~near))
 
-    def distance(self, places: Array, start: Any) -> Array:
+    def distance(self, places: Array, start: Places) -> Array:
         """Return the distances of places (m, 3) from the surface.
 
         The nearest piece is sought about the nearest solid voxel `start` (m, 3), then about the
@@ -139,12 +143,12 @@ class Surfels:
         cell = places - self._away(places, piece)[:, None] * self.normals[piece]
         return self._away(places, self._search(places, cell.astype(np.int64)))
 
-    def _away(self, places: Array, piece: Any) -> Array:
+    def _away(self, places: Array, piece: Places) -> Array:
         """Return the distances of places (m, 3) from the planes of pieces (m,)."""
         gap = places - self.points[piece]
         return np.asarray(np.einsum("ij,ij->i", gap, self.normals[piece]))
 
-    def _search(self, places: Array, cell: Any) -> Any:
+    def _search(self, places: Array, cell: Places) -> Places:
         """Return the nearest pieces (m,) to places (m, 3) in the 27 voxels about cells (m, 3)."""
         best = np.full(len(places), np.inf, dtype=np.float64)
         piece = np.zeros(len(places), dtype=np.int64)
@@ -187,7 +191,7 @@ def crossings(solid: Solid) -> tuple[Array, Array]:
     return points, normals
 
 
-def box_of(chosen: Any, margin: int) -> tuple[slice, ...]:
+def box_of(chosen: npt.NDArray[np.bool_], margin: int) -> tuple[slice, ...]:
     """Return the box that holds all chosen voxels (n, n, n), and a margin about them."""
     found = []
     for axis in range(3):
@@ -198,7 +202,7 @@ def box_of(chosen: Any, margin: int) -> tuple[slice, ...]:
     return tuple(found)
 
 
-def level_points(level: Any) -> Array:
+def level_points(level: Grid) -> Array:
     """Return where the edges between neighbouring voxels pass a level of 0 (k, 3)."""
     found = []
     for axis in range(3):
@@ -211,14 +215,15 @@ def level_points(level: Any) -> Array:
     return np.concatenate(found)
 
 
-def divergence(share: Any) -> Any:
+def divergence(share: Grid) -> Grid:
     """Return the divergence of the outward normal of a smoothed solid (n, n, n) [1/voxel]."""
     slope = np.gradient(share)
     size = np.sqrt(sum(part**2 for part in slope)) + np.float32(1e-6)
-    return sum(np.gradient(-part / size, axis=axis) for axis, part in enumerate(slope))
+    total: Grid = sum(np.gradient(-part / size, axis=axis) for axis, part in enumerate(slope))
+    return total
 
 
-def at_points(parts: Any, points: Array) -> Array:
+def at_points(parts: Sequence[Grid], points: Array) -> Array:
     """Return fields (n, n, n) at points (k, 3), trilinear, as columns."""
     columns = [
         scipy.ndimage.map_coordinates(p, (points - 0.5).T, order=1, mode="nearest") for p in parts

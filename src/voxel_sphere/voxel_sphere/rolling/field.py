@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
@@ -15,6 +16,9 @@ from voxel_sphere.terrain.slices import Done, nothing
 
 NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)
 NO_PARAMS = np.zeros(7)
+
+Vector = Sequence[float] | Array
+Grid = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +38,7 @@ class Field:
     size: float
     kind: int
     params: Array
-    grid: Any
+    grid: Grid
     surface: Surfels | None = None
 
     @classmethod
@@ -66,26 +70,26 @@ class Field:
         )
 
     @classmethod
-    def closed(cls, kind: int, params: Any, radius: float, size: float) -> Field:
+    def closed(cls, kind: int, params: Vector, radius: float, size: float) -> Field:
         """Make the field of a closed form with its params, of sampling.py."""
         row = np.zeros(7)
         row[: len(params)] = params
         return cls(radius=radius, size=float(size), kind=kind, params=row, grid=NO_GRID)
 
     @classmethod
-    def plane(cls, point: Any, normal: Any, *, radius: float, size: float) -> Field:
+    def plane(cls, point: Vector, normal: Vector, *, radius: float, size: float) -> Field:
         """Make a plane through a point with a normal upwards."""
         unit = np.asarray(normal, dtype=float) / np.linalg.norm(normal)
         return cls.closed(PLANE, [*point, *unit], radius, size)
 
     @classmethod
-    def bowl(cls, centre: Any, bowl_radius: float, *, radius: float, size: float) -> Field:
+    def bowl(cls, centre: Vector, bowl_radius: float, *, radius: float, size: float) -> Field:
         """Make the inside of a sphere."""
         return cls.closed(SPHERE, [*centre, 0.0, 0.0, 0.0, bowl_radius], radius, size)
 
     @classmethod
     def cylinder(
-        cls, point: Any, axis: Any, cylinder_radius: float, *, radius: float, size: float
+        cls, point: Vector, axis: Vector, cylinder_radius: float, *, radius: float, size: float
     ) -> Field:
         """Make the inside of a cylinder."""
         unit = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
@@ -101,23 +105,23 @@ class Field:
         return cls.closed(WAVE, params, radius, size)
 
     @property
-    def arrays(self) -> tuple[int, Array, Any]:
+    def arrays(self) -> tuple[int, Array, Grid]:
         """Arguments of the kernels."""
         return self.kind, self.params, self.grid
 
-    def distance(self, point: Any) -> float:
+    def distance(self, point: Vector) -> float:
         """Return the distance of a point from the ground [voxels]."""
         return float(sample(*self.arrays, *map(float, point))[0])
 
-    def normal(self, point: Any) -> Array:
+    def normal(self, point: Vector) -> Array:
         """Return the ground's unit normal (3,) under a centre at a point."""
         return np.array(sample(*self.arrays, *map(float, point))[1:])
 
-    def turn(self, point: Any, velocity: Any) -> Array:
+    def turn(self, point: Vector, velocity: Vector) -> Array:
         """Return the rate of the normal (3,) for a centre that moves with a velocity (3,)."""
         return np.array(turning(*self.arrays, *map(float, point), *map(float, velocity)))
 
-    def curvature(self, point: Any) -> Array:
+    def curvature(self, point: Vector) -> Array:
         """Return the ground's principal curvatures (2,) [1/voxel] below a centre, hollow positive.
 
         The centre's own surface, at the distance r, has k / (1 - r k).

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from voxel_sphere.rolling.distance import STAGES
+from voxel_sphere.rolling.distance import STAGES, Solid
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.walls import STEEP, split
 from voxel_sphere.terrain.workspace import Terrain, Workspace, open_workspace
@@ -29,14 +28,15 @@ def fields(
     terrain: Terrain,
     *,
     steep: float = STEEP,
-    done: Callable[[int], Any] = lambda count: None,
+    done: Callable[[int], None] = lambda count: None,
 ) -> tuple[Field, Field | None]:
     """Return the fields of ground and walls; `done` is told of each of `stages(terrain)` stages.
 
     Args:
         steep: angle from the level from which a face of a whole workspace is wall [deg].
     """
-    ground, walls = terrain.surface, terrain.walls
+    ground: Solid = terrain.surface
+    walls: Solid | None = terrain.walls
     if terrain.name in opened.names("workspace"):
         ground, walls = split(ground, steep)
     field = Field.build(ground, terrain.radius, done=done)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -12,7 +11,7 @@ from roboaccord.contract.state import Array
 
 from voxel_sphere.rolling import heavy_kernels as kernels
 from voxel_sphere.rolling.contacts import contacts
-from voxel_sphere.rolling.field import Field
+from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RollEvent
 from voxel_sphere.rolling.walls import in_ground
 
@@ -76,8 +75,8 @@ class HeavyRoller:
     """
 
     def __init__(
-        self, field: Field, *, centre: Any, orientation: Any = LEVEL, omega: Any = (0.0, 0.0, 0.0),
-        velocity: Any = None, walls: Field | None = None,
+        self, field: Field, *, centre: Vector, orientation: Vector = LEVEL,
+        omega: Vector = (0.0, 0.0, 0.0), velocity: Vector | None = None, walls: Field | None = None,
         parameters: HeavyParameters | None = None, step: float = 1e-3,
     ) -> None:  # fmt: skip
         self.field, self.walls = field, walls
@@ -122,14 +121,14 @@ class HeavyRoller:
         v, w = self.velocity, self.omega
         return float(0.5 * m * v @ v + 0.5 * inertia * w @ w + m * gravity * self._state[2])
 
-    def force(self, torque: Any = (0.0, 0.0, 0.0)) -> tuple[Array, float]:
+    def force(self, torque: Vector = (0.0, 0.0, 0.0)) -> tuple[Array, float]:
         """Return friction (3,) and normal force of the ground [M voxel/s^2]; 0 in flight."""
         y = np.concatenate([self._state[:3], self._state[7:]])
         push = np.asarray(torque, dtype=float)
         force = kernels.contact_force(self.mode, self.field.arrays, self._body, y, push)
         return force[:3], float(force[3])
 
-    def advance(self, torque: Any, duration: float) -> str:
+    def advance(self, torque: Vector, duration: float) -> str:
         """Move for a time [s] under a torque (3,) in the world frame; return the status."""
         push = np.asarray(torque, dtype=float)
         if push.shape != (3,) or not np.isfinite(push).all():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -13,18 +13,18 @@ from roboaccord.contract.state import Array
 
 from voxel_sphere.rolling import exact
 from voxel_sphere.rolling.contacts import contacts
-from voxel_sphere.rolling.field import Field
+from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent
 from voxel_sphere.rolling.walls import WallLaw, in_ground, reflected, spin_for, tangent
 
 STEP_ANGLE = 0.02  # rad that the sphere turns in a step, unless a step is given
 LONGEST = 100_000  # steps of a call of the kernel, which nothing interrupts
 GOES_ON = -1  # code of a call that ended there
-LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
+LEVEL = (0.0, 0.0, 0.0, 1.0)
 HITS = 50  # in one call without travel between them, after which the sphere is stuck
 SCHEMES = {"exact": exact.EXACT, "local_plane": exact.LOCAL_PLANE}
 
-Omega = Callable[[float], Any]
+Omega = Callable[[float], Vector]
 
 
 class Roller:
@@ -45,9 +45,9 @@ class Roller:
     """
 
     def __init__(
-        self, field: Field, *, centre: Any, orientation: Any = LEVEL, walls: Field | None = None,
-        law: WallLaw | None = None, step: float | None = None, held: bool = False,
-        scheme: str = "exact",
+        self, field: Field, *, centre: Vector, orientation: Vector = LEVEL,
+        walls: Field | None = None, law: WallLaw | None = None, step: float | None = None,
+        held: bool = False, scheme: str = "exact",
     ) -> None:  # fmt: skip
         self.field, self.walls, self.law = field, walls, law or WallLaw()
         if step is not None and not 0 < step < math.inf:
@@ -88,7 +88,7 @@ class Roller:
         """Length of the centre's path so far [voxels]."""
         return float(self._state[7])
 
-    def advance(self, omega: Any, duration: float) -> str:
+    def advance(self, omega: Vector, duration: float) -> str:
         """Roll with a world-frame angular velocity (3,) [rad/s] for a time [s]; return the status.
 
         After a run has ended this does nothing.
@@ -127,7 +127,7 @@ class Roller:
         self.time += passed
         return GOES_ON if code == exact.DONE and part < duration else int(code)
 
-    def take(self, omega: Any) -> None:
+    def take(self, omega: Vector) -> None:
         """Take a command (3,) [rad/s] over; a new one is not bound by what the last one ran into.
 
         Raises:
@@ -219,26 +219,40 @@ class Roller:
             raise AccordError("the start is inside a wall")
 
 
-def roll(
-    field: Field, *, centre: Any, omega: Any, duration: float, orientation: Any = LEVEL,
-    walls: Field | None = None, law: WallLaw | None = None, step: float | None = None,
-    scheme: str = "exact", samples: int = 500, done: Callable[[int], Any] = lambda count: None,
-) -> RolledPath:  # fmt: skip
-    """Roll for a time [s], and return the path in equal samples.
+@dataclass(frozen=True)
+class Rolling:
+    """Specify a roll over a time; its arguments are those of `Roller`, and these.
 
     Args:
         omega: (3,) or a function of the time [rad/s]; a function is held at its value in the
             middle of each sample.
+        duration: [s].
         samples: number of intervals between samples.
-        done: is told of every sample.
     """
-    check_run(duration, samples)
+
+    field: Field
+    _: KW_ONLY
+    centre: Vector
+    omega: Vector | Omega
+    duration: float
+    orientation: Vector = LEVEL
+    walls: Field | None = None
+    law: WallLaw | None = None
+    step: float | None = None
+    scheme: str = "exact"
+    samples: int = 500
+
+
+def roll(asked: Rolling, done: Callable[[int], object] = lambda count: None) -> RolledPath:
+    """Roll for a time, and return the path in equal samples; `done` is told of every sample."""
+    field, omega, samples = asked.field, asked.omega, asked.samples
+    check_run(asked.duration, samples)
     given: Omega = omega if callable(omega) else lambda time: omega
     roller = Roller(
-        field, centre=centre, orientation=orientation, walls=walls, law=law, step=step,
-        held=callable(omega), scheme=scheme,
+        field, centre=asked.centre, orientation=asked.orientation, walls=asked.walls,
+        law=asked.law, step=asked.step, held=callable(omega), scheme=asked.scheme,
     )  # fmt: skip
-    times = np.linspace(0.0, duration, samples + 1)
+    times = np.linspace(0.0, asked.duration, samples + 1)
     rows = []
     for begin, end in pairwise(times):
         command = given(0.5 * (begin + end))
@@ -272,5 +286,5 @@ def check_run(duration: float, samples: int) -> None:
         raise AccordError(f"{samples} samples: 1 to 1000000")
 
 
-def _row(roller: Roller) -> tuple[Any, ...]:
+def _row(roller: Roller) -> tuple[float, Array, Array, Array, Array]:
     return roller.time, roller.centre, roller.normal, roller.orientation, roller.omega

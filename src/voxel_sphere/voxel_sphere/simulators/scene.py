@@ -15,6 +15,7 @@ from typing import Any
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.setup import Setup
 
+from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.walls import split
 from voxel_sphere.terrain.generate import surface_parts
@@ -47,7 +48,8 @@ class Scene:
     @cached_property
     def fields(self) -> tuple[Field, Field | None]:
         """The fields of ground and walls, in voxels."""
-        ground, walls = self.terrain.surface, self.terrain.walls
+        ground: Solid = self.terrain.surface
+        walls: Solid | None = self.terrain.walls
         if self.whole:
             ground, walls = split(ground)
         radius = self.terrain.radius

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from roboaccord.contract.state import Array
 
-from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import roll
+from voxel_sphere.rolling.field import Field, Vector
+from voxel_sphere.rolling.motion import Rolling, roll
 from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source import references
 from voxel_sphere.source.variants import roll_as_described
@@ -43,7 +43,7 @@ class Case:
     name: str
     surface: tuple[str, dict[str, float]]
     start: tuple[float, float]
-    omega: Any
+    omega: Vector | Callable[[float], Vector]
     duration: float
     exact: Callable[[int, float], Field]
     reference: Callable[[Array, Array, int, float], Array]
@@ -210,5 +210,5 @@ def measure(case: Case, n: int, scheme: str, *, binary: bool = False) -> float:
         del run["scheme"]
         path = roll_as_described(volume, r, centre=field.place(*at), **run)
     else:
-        path = roll(field, centre=field.place(*at), **run)
+        path = roll(Rolling(field, centre=field.place(*at), **run))
     return error(path, case, n, case.exact(n, r).place(*at))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import scipy
@@ -20,6 +19,7 @@ from roboaccord.numerics.rotations import axis_angle_matrix, matrix_quaternion, 
 
 from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
 from voxel_sphere.rolling.distance import Solid
+from voxel_sphere.rolling.field import Vector
 from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent
 from voxel_sphere.rolling.walls import in_ground, reflected, spin_for, tangent
 
@@ -61,7 +61,7 @@ class AsDescribed:
     """
 
     def __init__(
-        self, solid: Solid, radius: float, *, centre: Any, omega: Any, orientation: Any
+        self, solid: Solid, radius: float, *, centre: Vector, omega: Vector, orientation: Vector
     ) -> None:  # fmt: skip
         full = solid if solid.dtype == np.bool_ else solid >= 128
         self._size, self._r = float(full.shape[0]), radius
@@ -197,9 +197,9 @@ class AsDescribed:
 
 
 def roll_as_described(
-    solid: Solid, radius: float, *, centre: Any, omega: Any, duration: float,
-    orientation: Any = (0.0, 0.0, 0.0, 1.0), done: Callable[[int], Any] = lambda count: None,
-    samples: int = 500,
+    solid: Solid, radius: float, *, centre: Vector, omega: Vector, duration: float,
+    orientation: Vector = (0.0, 0.0, 0.0, 1.0), samples: int = 500,
+    done: Callable[[int], None] = lambda count: None,
 ) -> RolledPath:  # fmt: skip
     """Roll by the source's scheme; omega is (3,) or a function of the time [rad/s].
 
@@ -228,5 +228,5 @@ def roll_as_described(
     )  # fmt: skip
 
 
-def _row(s: _State) -> tuple[Any, ...]:
+def _row(s: _State) -> tuple[float, Array, Array, Array, Array]:
     return s.time, s.centre, s.normal, matrix_quaternion(s.rotation), s.omega.copy()

@@ -6,7 +6,6 @@ import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_bytes
 
 Volume = npt.NDArray[np.uint8]
-Done = Callable[[int], Any]
+Done = Callable[[int], None]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PIXEL = 8  # bytes, of four 16-bit channels

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.parity.compare import (
-    Difference,
     Reference,
     compare,
     kept,
     lumps,
     relative_poses,
 )
+from roboaccord.crosscheck.parity.result import Cause, Status
 from roboaccord.crosscheck.parity.traps import Trap, mended
 from roboaccord.description.tree import Tree
 from roboaccord.engines.properties import LinkProperties
@@ -25,25 +26,6 @@ DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")
 DEGREES = 180.0 / np.pi
 LIKE = 1e-6  # relative: how close numbers are that are taken for the same
-
-
-@dataclass(frozen=True)
-class Cause:
-    """Hold why an engine differs.
-
-    Args:
-        cause: name of a trap, or of the property that is off.
-        where: links or joints.
-        before: largest error with this cause alone [relative]; None where the engine refuses.
-        after: without it.
-        fix: what to write in the file.
-    """
-
-    cause: str
-    where: tuple[str, ...]
-    before: float | None
-    after: float | None
-    fix: str
 
 
 @dataclass(frozen=True)
@@ -63,19 +45,16 @@ class Outcome:
     reference: Reference | None = None
 
     @property
-    def status(self) -> str:
-        """The status: `same`, `differ` or `refused`."""
+    def status(self) -> Status:
+        """Whether the reading is the same, or refused."""
         if self.reading is None:
-            return "refused"
-        return "differ" if any(d.excess > 1.0 for d in self.differences) else "same"
+            return Status.REFUSED
+        return Status.DIFFER if any(d.excess > 1.0 for d in self.differences) else Status.SAME
 
     @property
     def error(self) -> float | None:
         """The worst difference, relative; None for a refusal and what is not finite."""
-        if self.reading is None or not self.differences:
-            return None
-        error = self.differences[0].error
-        return error if np.isfinite(error) else None
+        return self.differences[0].finite if self.differences else None
 
 
 Ask = Callable[[str], Outcome]
@@ -92,7 +71,7 @@ def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
         others = [*traps[:i], *(_elsewhere(t, trap.where) for t in traps[i + 1 :])]
         left = mended(urdf, [t for t in others if t.where])
         before, after = ask(left), ask(mended(left, [trap]))
-        if before.status == "same" or not _better(before, after):
+        if before.status is Status.SAME or not _better(before, after):
             continue
         where = _narrow(trap.where, before)
         found.append(Cause(trap.cause, where, before.error, after.error, trap.fix))
@@ -179,8 +158,7 @@ def _with(reference: Reference, reading: Reading, places: Iterable[str]) -> floa
         changed = Reference(tree, reference.question, reference.rounded)
     except AccordError:
         return None
-    error = compare(changed, reading)[0].error
-    return error if np.isfinite(error) else None
+    return compare(changed, reading)[0].finite
 
 
 def _transplant(tree: Tree, reference: Reference, reading: Reading, place: str) -> Tree:
@@ -211,22 +189,21 @@ def _name(
     differences: Sequence[Difference], reference: Reference, reading: Reading, traps: Sequence[Trap]
 ) -> tuple[str, str]:
     """Return the name of a cause and its cure, from what is off at one place."""
-    place, off = differences[0].where, {d.quantity for d in differences}
+    place, off = differences[0].where, {d.quantity: d.text for d in differences}
     for trap in traps:
         of_link = trap.cause.startswith("0 kg") or "inertia" in trap.cause
-        if place in trap.where and (of_link and off & set(OF_LINKS)):
+        if place in trap.where and (of_link and off.keys() & set(OF_LINKS)):
             return trap.cause, trap.fix
-    if off & {"link", "joint"}:
+    if off.keys() & {"link", "joint"}:
         kind = "link" if "link" in off else "joint"
         return f"{kind} dropped", "look at what carries it: it is lost with all that hangs on it"
-    if off & set(OF_LINKS):
+    if off.keys() & set(OF_LINKS):
         return _name_link(kept(reference, reading)[place], reading.links[place], off)
     want, have = reference.reading.hinges[place], reading.hinges[place]
     if "axis" in off:
         if np.allclose(want.axis, -have.axis, atol=LIKE):
             return "axis flipped", "turn the sign of the joint's <axis>"
-        angle = np.degrees(np.arccos(np.clip(want.axis @ have.axis, -1.0, 1.0)))
-        return "axis", f"the axis is {angle:.3g} degrees off"
+        return "axis", f"the axis is {off['axis']}"
     if "origin" in off:
         return "origin", "the joint's <origin> is read in another way"
     ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
@@ -237,12 +214,13 @@ def _name(
     return "limits", f"write lower and upper: it has {have.lower:.4g} to {have.upper:.4g}"
 
 
-def _name_link(want: LinkProperties, have: LinkProperties, off: set[str]) -> tuple[str, str]:
+def _name_link(
+    want: LinkProperties, have: LinkProperties, off: Mapping[str, str]
+) -> tuple[str, str]:
     if not have.mass and want.mass:
         return "missing inertial", "the link has no mass there: write its <inertial>"
     if "mass" in off:
-        share = 100.0 * (have.mass / want.mass - 1.0) if want.mass else np.inf
-        return "mass", f"the mass is {share:+.3g} % off: {have.mass:.6g} kg for {want.mass:.6g}"
+        return "mass", f"the mass is {off['mass']}: {have.mass:.6g} kg for {want.mass:.6g}"
     if "centre" in off:
         return "centre", "the centre of mass is read in another way"
     mine, axes = np.linalg.eigh(have.inertia)

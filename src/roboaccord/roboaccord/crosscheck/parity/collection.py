@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import xml.etree.ElementTree as ET
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.parity.robot import (
-    Bench,
-    examine,
-    load_shipped,
-    not_loaded,
-    repair,
+from roboaccord.crosscheck.parity.result import (
+    Cause,
+    EngineParity,
+    Examined,
+    Loading,
+    Repair,
+    RobotParity,
+    Shipped,
+    Status,
 )
-from roboaccord.crosscheck.parity.traps import MIMIC, find_traps
+from roboaccord.crosscheck.parity.robot import Bench, examine, load_shipped, repair
+from roboaccord.crosscheck.parity.traps import MIMIC, Trap, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.isolation import Crash
@@ -28,6 +29,8 @@ from roboaccord.run.pieces import run_isolated
 
 TIMEOUT = 60.0  # s, of one robot in one engine
 PATTERNS = ("*.urdf", "*.urdf.xacro")
+
+Done = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,8 @@ def examine_all(
     files: Sequence[UrdfFile],
     engines: Mapping[str, str],
     options: Options,
-    done: Callable[[str], None] = lambda name: None,
-) -> list[dict[str, Any]]:
+    done: Done = lambda name: None,
+) -> list[RobotParity]:
     """Return what each engine makes of each file.
 
     Args:
@@ -83,36 +86,31 @@ def examine_all(
     Raises:
         AccordError: if a file's links and joints form no tree.
     """
-    robots = [_about(file, options) for file in files]
+    robots = [_robot(file, options) for file in files]
     jobs = [
-        (file, engine, options, shipped)
-        for file in files
-        for engine in engines
-        for shipped in (False, True)
+        (i, name, whole) for i in range(len(files)) for name in engines for whole in (False, True)
     ]
     _compile(files[0], options)
-    found = dict[tuple[int, str, bool], Any]()
-    for job, result in run_isolated(examine_one, jobs, timeout=TIMEOUT):
-        _, engine, _, shipped = jobs[job]
-        i = job // (2 * len(engines))
-        if isinstance(result, Crash):
-            result = (
-                not_loaded(result.reason, late=result.late)
-                if shipped
-                else _crashed(result, engines[engine], options)
-            )
-        found[i, engine, shipped] = result
-        done(robots[i]["name"])
-    for i, robot in enumerate(robots):
-        for name in engines:
-            robot["engines"][name] = found[i, name, False]
-            shipped = robot["engines"][name]["shipped"] = found[i, name, True]
-            if geometry := shipped.pop("geometry"):
-                robot["engines"][name]["apart"]["geometry"] = geometry
-    return robots
+    examined, shipped = dict[tuple[int, str], Examined](), dict[tuple[int, str], Shipped]()
+    pieces = [(files[i], name, options, whole) for i, name, whole in jobs]
+    for job, result in run_isolated(examine_one, pieces, timeout=TIMEOUT):
+        i, name, whole = jobs[job]
+        if whole:
+            shipped[i, name] = _not_loaded(result) if isinstance(result, Crash) else result
+        elif isinstance(result, Crash):
+            examined[i, name] = _not_examined(result, engines[name], options)
+        else:
+            examined[i, name] = result
+        done(robots[i].name)
+    return [
+        replace(robot, engines={n: EngineParity(examined[i, n], shipped[i, n]) for n in engines})
+        for i, robot in enumerate(robots)
+    ]
 
 
-def examine_one(file: UrdfFile, engine: str, options: Options, shipped: bool) -> Any:
+def examine_one(
+    file: UrdfFile, engine: str, options: Options, shipped: bool
+) -> Examined | Shipped | Crash:
     """Return what one engine makes of a file, stripped or as shipped; for another process."""
     ask = load_shipped if shipped else examine
     try:
@@ -130,107 +128,87 @@ def _compile(file: UrdfFile, options: Options) -> None:
         bench.reference(bench.text, False).allowed(bench.question.states[0])
 
 
-def _about(file: UrdfFile, options: Options) -> dict[str, Any]:
+def _robot(file: UrdfFile, options: Options) -> RobotParity:
+    """Return a robot that no engine has been asked for."""
     bench = Bench(file, options.base, options.seed)
     tree = bench.tree
-    return {
-        "name": file.name,
-        "file": str(file.path),
-        "base": bench.question.base,
-        "joints": len(tree.moving),
-        "mass": sum(link.mass for link in tree.links),
-        "traps": [
-            {"cause": trap.cause, "where": list(trap.where), "fix": trap.fix}
-            for trap in find_traps(file.stripped())
-        ],
-        "engines": {},
-    }
+    return RobotParity(
+        name=file.name,
+        file=str(file.path),
+        base=bench.question.base,
+        joints=len(tree.moving),
+        mass=sum(link.mass for link in tree.links),
+        traps=tuple(find_traps(file.stripped())),
+        engines={},
+    )
 
 
-def _crashed(crash: Crash, version: str, options: Options) -> dict[str, Any]:
-    what, status = ("no answer", "undecided") if crash.late else ("crash", "refused")
-    cause = {"cause": what, "where": "", "before": None, "after": None, "fix": crash.reason}
-    return {
-        "status": status, "settings": options.settings, "version": version, "mass": None,
-        "order": None, "worst": None, "causes": [cause], "apart": {}, "accord": status,
-        "acceleration": None,
-    }  # fmt: skip
+def _not_examined(crash: Crash, version: str, options: Options) -> Examined:
+    """Return what stands for an engine that crashes, or does not answer in time."""
+    cause, status = ("no answer", Status.UNDECIDED) if crash.late else ("crash", Status.REFUSED)
+    return Examined(
+        status=status,
+        settings=options.settings,
+        version=version,
+        causes=(Cause(cause, (), None, None, crash.reason),),
+        accord=status,
+    )
+
+
+def _not_loaded(crash: Crash) -> Shipped:
+    return Shipped(Loading.UNDECIDED if crash.late else Loading.REFUSED, crash.reason)
 
 
 def write_repaired(
-    files: Sequence[UrdfFile], robots: Sequence[dict[str, Any]], targets: Sequence[Path],
-    engines: Mapping[str, str], options: Options, done: Callable[[str], None],
-) -> None:  # fmt: skip
+    files: Sequence[UrdfFile],
+    robots: Sequence[RobotParity],
+    targets: Sequence[Path],
+    engines: Mapping[str, str],
+    options: Options,
+    done: Done,
+) -> list[RobotParity]:
     """Write each file with the smallest repairs of its causes, and examine it again.
 
-    A repair that gives another engine a cause is followed by that one's. Adds `repairs` and
-    `repaired`, the status of each engine, to the robots.
+    A repair that gives another engine a cause is followed by that one's.
 
     Args:
         files: of the robots.
         robots: what was found of them.
         targets: files to write.
         engines, options, done: as of `examine_all`.
+
+    Returns:
+        The robots with their repair.
     """
-    wanted = [causes_of(robot) for robot in robots]
-    open_ = list(range(len(files)))
-    while open_:
-        again = []
-        for i in open_:
+    repaired, wanted = list(robots), [causes_of(robot) for robot in robots]
+    left = list(range(len(files)))
+    while left:
+        again, repairs = list[UrdfFile](), list[tuple[Trap, ...]]()
+        for i in left:
             text, traps = repair(Bench(files[i], options.base, options.seed), wanted[i])
             make_folder(targets[i].parent)
             write_text(targets[i], text, ".urdf")
-            robots[i]["repairs"] = [
-                {"cause": t.cause, "where": list(t.where), "fix": t.fix} for t in traps
-            ]
             again.append(replace(files[i], text=text))
-        found = examine_all(again, engines, options, done)
-        for i, robot in zip(open_, found, strict=True):
-            robots[i]["repaired"] = {n: e["status"] for n, e in robot["engines"].items()}
-            robots[i]["left"] = sorted(causes_of(robot))
-        more = [i for i, robot in zip(open_, found, strict=True) if causes_of(robot) - wanted[i]]
-        for i, robot in zip(open_, found, strict=True):
-            wanted[i] |= causes_of(robot)
-        open_ = more
+            repairs.append(tuple(traps))
+        found, more = examine_all(again, engines, options, done), list[int]()
+        for i, robot, traps_mended in zip(left, found, repairs, strict=True):
+            causes = causes_of(robot)
+            statuses = {name: engine.status for name, engine in robot.engines.items()}
+            result = Repair(traps_mended, statuses, tuple(sorted(causes)))
+            repaired[i] = replace(robots[i], repair=result)
+            if causes - wanted[i]:
+                more.append(i)
+            wanted[i] |= causes
+        left = more
+    return repaired
 
 
-def causes_of(robot: Mapping[str, Any]) -> set[str]:
+def causes_of(robot: RobotParity) -> set[str]:
     """Return the causes that make an engine differ from the reference, or refuse the robot."""
     return {
-        cause["cause"]
-        for engine in robot["engines"].values()
-        if engine["status"] not in ("same", "undecided")
-        for cause in engine["causes"]
-        if cause["cause"] != MIMIC
+        cause.cause
+        for engine in robot.engines.values()
+        if engine.status in (Status.DIFFER, Status.REFUSED)
+        for cause in engine.examined.causes
+        if cause.cause != MIMIC
     }
-
-
-def counts(robots: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """Return for each engine how many robots are read alike or not, and have each cause."""
-    found = dict[str, Counter[str]]()
-    for robot in robots:
-        for name, engine in robot["engines"].items():
-            here = found.setdefault(name, Counter(same=0, differ=0, refused=0, undecided=0))
-            here[engine["status"]] += 1
-            here.update({cause["cause"] for cause in engine["causes"]})
-    return {name: dict(counter) for name, counter in found.items()}
-
-
-def junit(robots: Sequence[Mapping[str, Any]]) -> str:
-    """Return the result as JUnit: a suite for each robot, a case for each engine."""
-    top = ET.Element("testsuites", name="accord parity")
-    for robot in robots:
-        kinds = Counter(engine["status"] for engine in robot["engines"].values())
-        suite = ET.SubElement(
-            top, "testsuite", name=robot["name"], tests=str(len(robot["engines"])),
-            failures=str(kinds["differ"]), errors=str(kinds["refused"]),
-            skipped=str(kinds["undecided"]),
-        )  # fmt: skip
-        for name, engine in robot["engines"].items():
-            case = ET.SubElement(suite, "testcase", classname=robot["name"], name=name)
-            if engine["status"] == "same":
-                continue
-            said = "; ".join(f"{c['cause']} at {c['where']}: {c['fix']}" for c in engine["causes"])
-            tag = {"differ": "failure", "undecided": "skipped"}.get(engine["status"], "error")
-            ET.SubElement(case, tag, message=engine["status"]).text = said
-    return ET.tostring(top, encoding="unicode")

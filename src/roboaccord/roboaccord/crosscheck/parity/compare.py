@@ -8,6 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.crosscheck.differences import (
+    Difference,
+    compare_axis,
+    compare_limits,
+    compare_link,
+    compare_value,
+    relative_at,
+)
 from roboaccord.description.tree import MOVING, Tree
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.engines.reading import (
@@ -22,31 +30,7 @@ from roboaccord.numerics.rotations import rpy_matrix
 SAME = 1e-8  # relative
 EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' condition number
 ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
-UNLIMITED = 1e15  # limits beyond are none: SDFormat writes 1e16
 NOISE = 1e-13  # of m L^2: the round-off of an inertia
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Hold how far a quantity of a link or joint is off.
-
-    Args:
-        quantity: joint, link, mass, centre, inertia, axis, origin, limits, mass matrix, gravity or
-            acceleration.
-        where: link or joint.
-        error: relative; infinite where something is missing or not finite.
-        allowed: that error.
-    """
-
-    quantity: str
-    where: str
-    error: float
-    allowed: float = SAME
-
-    @property
-    def excess(self) -> float:
-        """The error over what is allowed."""
-        return self.error / self.allowed
 
 
 @dataclass
@@ -87,7 +71,7 @@ class Reference:
         )
         turned = TreeReading(replace(self.tree, joints=joints), self.question)
         pairs = zip(accelerations(turned, self.question), self.answers, strict=True)
-        return 10.0 * max(_relative(mine, other)[0] for mine, other in pairs)
+        return 10.0 * max(relative_at(mine, other)[0] for mine, other in pairs)
 
 
 def accelerations(reading: Reading, question: Question) -> list[Array]:
@@ -99,7 +83,7 @@ def compare(reference: Reference, reading: Reading) -> list[Difference]:
     """Return all differences of a reading, whether they are allowed or not, the worst first."""
     found = [*_joints(reference, reading), *_links(reference, reading)]
     missing = set(reference.question.joints) ^ set(reading.joints)
-    found += [Difference("joint", name, np.inf) for name in sorted(missing)]
+    found += [Difference("joint", name, np.inf, SAME, "missing") for name in sorted(missing)]
     if not missing:
         found += _dynamics(reference, reading)
     return sorted(found, key=lambda d: -d.excess)
@@ -108,10 +92,10 @@ def compare(reference: Reference, reading: Reading) -> list[Difference]:
 def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
     question, joints = reference.question, reference.question.joints
     names = [*(["base"] * 6 if question.base == "free" else []), *joints]
-    found = {q: Difference(q, "", 0.0) for q in ("mass matrix", "gravity", "acceleration")}
+    found = {q: Difference(q, "", 0.0, SAME) for q in ("mass matrix", "gravity", "acceleration")}
 
     def see(quantity: str, mine: Array, other: Array, state: RobotState) -> None:
-        error, where = _relative(mine, other)
+        error, where = relative_at(mine, other)
         allowed = reference.static
         if quantity == "acceleration" and error > SAME:
             allowed = reference.allowed(state)
@@ -127,53 +111,23 @@ def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
     yield from found.values()
 
 
-def _relative(mine: Array, other: Array) -> tuple[float, int]:
-    """Return the largest difference over the largest expected value, and its last index."""
-    with np.errstate(invalid="ignore"):
-        apart = np.abs(mine - other)
-        size = float(np.abs(other).max(initial=0.0)) or 1.0
-    if not np.isfinite(apart).all():
-        return np.inf, int(np.argmax(~np.isfinite(apart)))
-    return float(apart.max(initial=0.0)) / size, int(np.argmax(apart)) if apart.size else 0
-
-
 def _joints(reference: Reference, reading: Reading) -> Iterator[Difference]:
     static = reference.static
     for name, want in reference.reading.hinges.items():
         have = reading.hinges.get(name)
         if have is None:
             continue
-        yield Difference("axis", name, float(np.abs(want.axis - have.axis).max()), static)
-        off = float(np.abs(want.anchor - have.anchor).max()) / reference.size
-        yield Difference("origin", name, off, static)
-        with np.errstate(invalid="ignore"):
-            ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
-            ends = np.where(np.abs(ends) > UNLIMITED, np.copysign(np.inf, ends), ends)
-            apart = np.where(ends[0] == ends[1], 0.0, np.abs(ends[0] - ends[1]))
-            size = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
-        yield Difference("limits", name, float(apart.max()) / size, static)
+        yield compare_axis(name, want.axis, have.axis, static)
+        yield compare_value("origin", name, want.anchor, have.anchor, static, reference.size, "m")
+        ends = (want.lower, want.upper), (have.lower, have.upper)
+        yield compare_limits("limits", name, *ends, static)
 
 
 def _links(reference: Reference, reading: Reading) -> Iterator[Difference]:
-    static, size = reference.static, reference.size
+    size = reference.size
     for name, want in kept(reference, reading).items():
         have = reading.links.get(name)
-        if have is None:
-            if want.mass:
-                yield Difference("link", name, np.inf, static)
-            continue
-        heavier = max(want.mass, have.mass)
-        if not heavier and not want.inertia.any() and not have.inertia.any():
-            continue
-        if heavier:
-            yield Difference("mass", name, abs(want.mass - have.mass) / heavier, static)
-            if want.mass and have.mass:
-                off = float(np.abs(want.centre - have.centre).max()) / size
-                yield Difference("centre", name, off, static)
-        apart = float(np.abs(want.inertia - have.inertia).max())
-        scale = max(float(np.abs(x.inertia).max()) for x in (want, have))
-        if apart > NOISE * heavier * size**2:
-            yield Difference("inertia", name, apart / scale, static)
+        yield from compare_link(name, want, have, reference.static, size, NOISE * size**2)
 
 
 def lumps(reference: Reference, reading: Reading) -> dict[str, list[str]]:

@@ -6,14 +6,22 @@ import math
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.crosscheck.parity.causes import Cause, Outcome, ablate, by_property
-from roboaccord.crosscheck.parity.compare import SAME, Difference, Reference, accelerations, compare
+from roboaccord.crosscheck.differences import Difference
+from roboaccord.crosscheck.parity.causes import Ask, Outcome, ablate, by_property
+from roboaccord.crosscheck.parity.compare import SAME, Reference, accelerations, compare
+from roboaccord.crosscheck.parity.result import (
+    Apart,
+    Cause,
+    Examined,
+    Loading,
+    Shipped,
+    Status,
+)
 from roboaccord.crosscheck.parity.traps import (
     MIMIC,
     Trap,
@@ -179,13 +187,12 @@ def _unknown(said: str, tree: Tree) -> Difference:
     """Return the difference that stands for accelerations that the description leaves open."""
     names = [*(link.name for link in tree.links), *(joint.name for joint in tree.joints)]
     named = [name for name in names if f" {name} " in f"{said} "]
-    return Difference("acceleration", (named or [""])[0], math.inf)
+    return Difference("acceleration", (named or [""])[0], math.inf, SAME)
 
 
-def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, Any]:
-    """Return status, version, mass, order, worst difference and causes of one engine.
+def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
+    """Return what an engine makes of a robot.
 
-    Beside it: what is kept apart, the status with our settings, and the error of accelerations.
     The status is that of the robot whose joints mimic none; what mimic changes is a cause of its
     own, which changes no status.
 
@@ -203,8 +210,10 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, A
 
     version = version_of(engine)
     outcome, traps = ask(urdf), find_traps(given)
-    causes = ablate(given, [t for t in traps if outcome.status != "same" or t.cause == MIMIC], ask)
-    if outcome.status != "same":
+    causes = ablate(
+        given, [t for t in traps if outcome.status is not Status.SAME or t.cause == MIMIC], ask
+    )
+    if outcome.status is not Status.SAME:
         named = {(cause.cause, cause.where) for cause in causes}
         found = by_property(_without(urdf, traps, causes, ask), traps)
         causes += [cause for cause in found if (cause.cause, cause.where) not in named]
@@ -215,18 +224,19 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> dict[str, A
     causes += [cause for cause in remarks if cause.cause not in names]
     reading = outcome.reading
     ours = outcome if not reader(engine).has_settings else bench.ask(engine, "accord", urdf)
-    return {
-        "status": outcome.status,
-        "settings": settings,
-        "version": version,
-        "mass": reading.mass if reading else None,
-        "order": list(reading.joints) if reading else None,
-        "worst": _worst(outcome),
-        "causes": [each for cause in causes for each in _rows(cause)],
-        "apart": _apart(bench, engine, settings, urdf, reading) if reading else {},
-        "accord": ours.status,
-        "acceleration": _error(outcome, "acceleration"),
-    }
+    errors = [d.finite for d in outcome.differences if d.quantity == "acceleration"]
+    return Examined(
+        status=outcome.status,
+        settings=settings,
+        version=version,
+        mass=reading.mass if reading else None,
+        order=reading.joints if reading else None,
+        worst=outcome.differences[0] if outcome.differences else None,
+        causes=tuple(causes),
+        apart=_apart(bench, engine, settings, urdf, reading) if reading else Apart(),
+        accord=ours.status,
+        acceleration=errors[0] if errors else None,
+    )
 
 
 def without_mimic(urdf: str) -> str:
@@ -235,11 +245,11 @@ def without_mimic(urdf: str) -> str:
     return mended(urdf, found) if found else urdf
 
 
-def _without(urdf: str, traps: list[Trap], causes: list[Cause], ask: Any) -> Outcome:
+def _without(urdf: str, traps: list[Trap], causes: list[Cause], ask: Ask) -> Outcome:
     """Return the outcome of a text without the traps that have been found to be causes."""
     named = {cause.cause for cause in causes}
     mend = [trap for trap in traps if trap.cause in named]
-    return ask(mended(urdf, mend) if mend else urdf)  # type: ignore[no-any-return]
+    return ask(mended(urdf, mend) if mend else urdf)
 
 
 def _unexplained(outcome: Outcome) -> Cause:
@@ -276,25 +286,7 @@ def _of_the_file(bench: Bench, traps: list[Trap]) -> Iterator[Cause]:
         yield Cause("mesh scale", bench.large, None, None, fix)
 
 
-def _rows(cause: Cause) -> Iterator[dict[str, Any]]:
-    """Yield a cause as plain data, one for each link or joint."""
-    for where in cause.where or ("",):
-        yield asdict(cause) | {"where": where}
-
-
-def _worst(outcome: Outcome) -> dict[str, Any] | None:
-    if not outcome.differences:
-        return None
-    worst = outcome.differences[0]
-    return {"quantity": worst.quantity, "where": worst.where, "error": outcome.error}
-
-
-def _error(outcome: Outcome, quantity: str) -> float | None:
-    errors = [d.error for d in outcome.differences if d.quantity == quantity]
-    return errors[0] if errors and math.isfinite(errors[0]) else None
-
-
-def _apart(bench: Bench, engine: str, settings: str, urdf: str, reading: Reading) -> dict[str, Any]:
+def _apart(bench: Bench, engine: str, settings: str, urdf: str, reading: Reading) -> Apart:
     """Return what is never mixed into the comparison, where an engine has it otherwise.
 
     Read with mimic, and with the transmissions, for Drake limits no other effort; `reading` is of
@@ -304,7 +296,7 @@ def _apart(bench: Bench, engine: str, settings: str, urdf: str, reading: Reading
     try:
         reading = reading if text == urdf else bench.read(engine, settings, text)
     except AccordError as error:
-        return {"refused": str(error)}
+        return Apart(refused=str(error))
     said: dict[str, dict[str, float]] = {key: {} for key in APART}
     for joint in ET.fromstring(bench.file.text).findall("joint"):
         name = joint.get("name", "")
@@ -317,19 +309,18 @@ def _apart(bench: Bench, engine: str, settings: str, urdf: str, reading: Reading
         have = reading.apart.get(key, {})
         names = [n for n in reading.joints if not _alike(values.get(n, 0.0), have.get(n, 0.0))]
         if names:
-            found[key] = {n: [values.get(n, 0.0), have.get(n, 0.0)] for n in names}
-    return found
+            found[key] = {n: (values.get(n, 0.0), have.get(n, 0.0)) for n in names}
+    return Apart(found)
 
 
 def _alike(a: float, b: float) -> bool:
     return a == b or math.isclose(a, b, rel_tol=SAME)
 
 
-def load_shipped(bench: Bench, engine: str, settings: str) -> dict[str, Any]:
-    """Return whether an engine loads the file with its meshes, and what it says if it does not.
+def load_shipped(bench: Bench, engine: str, settings: str) -> Shipped:
+    """Return whether an engine loads the file with its meshes.
 
-    Beside it: the numbers of collision shapes in the file and in the engine, where they differ. By
-    default each engine gets the paths as they are written; with our settings, where they lead.
+    By default each engine gets the paths as they are written; with our settings, where they lead.
     """
     urdf = bench.file.resolved() if settings == "accord" else bench.file.text
     said = shapes_of(urdf)
@@ -338,16 +329,9 @@ def load_shipped(bench: Bench, engine: str, settings: str) -> dict[str, Any]:
         try:
             have = bench.read(engine, settings, urdf).shapes
         except AccordError as error:
-            return not_loaded(str(error))
+            return Shipped(Loading.REFUSED, str(error))
     kinds = [kind for kind in sorted({*said, *have}) if said[kind] != have[kind]]
-    geometry = {kind: [said[kind], have[kind]] for kind in kinds}
-    return {"status": "loaded", "cause": "", "said": "", "geometry": geometry}
-
-
-def not_loaded(said: str, *, late: bool = False) -> dict[str, Any]:
-    """Return what stands for a file that an engine does not load as shipped, or not in time."""
-    status, cause = ("undecided", "no answer") if late else ("refused", "mesh")
-    return {"status": status, "cause": cause, "said": said, "geometry": {}}
+    return Shipped(Loading.LOADED, geometry={kind: (said[kind], have[kind]) for kind in kinds})
 
 
 def shapes_of(urdf: str) -> Counter[str]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.crosscheck.parity.result import Flaw
 from roboaccord.description.meshes import read_mesh
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
@@ -33,20 +34,14 @@ Mend = Callable[[ET.Element, Collection[str]], None]
 
 
 @dataclass(frozen=True)
-class Trap:
+class Trap(Flaw):
     """Hold one kind of trap in a text.
 
     Args:
-        cause: its name.
-        where: links or joints.
-        fix: what to write in the file.
         mend: removes it from a parsed text, at the places named.
         keeps: whether the mended robot is the same robot, so that `--repair` may write it.
     """
 
-    cause: str
-    where: tuple[str, ...]
-    fix: str
     mend: Mend
     keeps: bool = True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import product
 
 import mujoco
@@ -54,18 +53,6 @@ def collide(
             )
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = IMPEDANCE_RATIO
-
-
-def rebound(damping_ratio: float) -> float:
-    """Return the restitution of a contact of a damping ratio of 1 or more.
-
-    Where r'' + 2 zeta w r' + w^2 r = 0, r(0) = 0, cannot pull it ends at r'' = 0. With x > 1 the
-    ratio of both roots, r' is then x^((1 + x) / (1 - x)) of its first value, and e^-2 for x = 1.
-    """
-    if damping_ratio == 1.0:
-        return math.exp(-2.0)
-    x = (damping_ratio + math.sqrt(damping_ratio**2 - 1.0)) ** 2
-    return float(x ** ((1.0 + x) / (1.0 - x)))
 
 
 class MujocoContact:

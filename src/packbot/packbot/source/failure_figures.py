@@ -15,9 +15,9 @@ from packbot.model.parameters import JOINTS
 if TYPE_CHECKING:
     from roboaccord.contract.state import Array
 
-    from packbot.failures.arm import FailedArm
-    from packbot.failures.equilibria import Equilibria
-    from packbot.failures.workspace import Kept
+    from packbot.planning.equilibria import Equilibria
+    from packbot.planning.failed_arm import FailedArm
+    from packbot.source.workspace import Kept
 
 
 def draw_workspace(found: Sequence[Kept], path: Path) -> None:
@@ -27,7 +27,7 @@ def draw_workspace(found: Sequence[Kept], path: Path) -> None:
         found: the healthy arm, and the cases.
         path: of the picture.
     """
-    from packbot.failures.workspace import CELL
+    from packbot.source.workspace import CELL
 
     healthy, cases = found[0].cells, found[1:]
     with picture(path, SQUARE) as axes:

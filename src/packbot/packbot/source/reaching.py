@@ -17,12 +17,12 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.controllers.reach import ReachController
-from packbot.failures.arm import FailedArm
-from packbot.failures.controller import RecoveryController
-from packbot.failures.detector import Detection
-from packbot.failures.recovery import Recoverer, Recovery
+from packbot.controllers.recovery import RecoveryController
+from packbot.detection.detector import Detection
 from packbot.model.kinematics import Kinematics
+from packbot.planning.failed_arm import FailedArm
 from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.recovery import Recoverer, Recovery
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import TimedPath
 

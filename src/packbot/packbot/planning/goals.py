@@ -13,8 +13,8 @@ import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 
-from packbot.failures.arm import WEIGHTLESS, FailedArm
 from packbot.model.parameters import JOINTS
+from packbot.planning.failed_arm import WEIGHTLESS, FailedArm
 from packbot.planning.reaching import ARM
 
 POSES = 4000  # drawn

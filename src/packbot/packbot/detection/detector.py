@@ -17,8 +17,8 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.failures.filters import FROZEN, LOOSE, Prediction, advance
-from packbot.failures.touching import Touching
+from packbot.detection.filters import FROZEN, LOOSE, Prediction, advance
+from packbot.detection.touching import Touching
 from packbot.model.parameters import JOINTS
 
 Verdict = Literal["frozen", "loose", "undetermined"]

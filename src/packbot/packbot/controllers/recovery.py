@@ -18,8 +18,8 @@ from packbot.model.libraries import compiled
 from packbot.planning.reaching import ARM, MARGIN
 
 if TYPE_CHECKING:
-    from packbot.failures.detector import Detection
-    from packbot.failures.recovery import Recoverer, Recovery
+    from packbot.detection.detector import Detection
+    from packbot.planning.recovery import Recoverer, Recovery
     from packbot.planning.trajectories import TimedPath
 
 SLOW = 0.3  # part of the speed limits at which loose joints come along, nearly at rest
@@ -67,7 +67,7 @@ class RecoveryController:
         planner: Recoverer | None = None,
     ) -> None:
         with compiled("the controller recover"):
-            from packbot.failures.detector import Detector
+            from packbot.detection.detector import Detector
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
         )
@@ -112,8 +112,8 @@ class RecoveryController:
 
     def _swap(self, faults: Sequence[Fault], state: RobotState) -> None:
         """Swap the model, and hold the arm where it is."""
-        from packbot.failures.arm import FailedArm
-        from packbot.failures.tracking import FailedTorque
+        from packbot.controllers.tracking import FailedTorque
+        from packbot.planning.failed_arm import FailedArm
 
         self._hold, self._served = state.q, np.zeros(len(state.q))
         self.started = self.motion = self.recovery = None
@@ -150,8 +150,8 @@ class RecoveryController:
 
     def _planned(self, faults: Sequence[Fault], q: Array) -> tuple[Recoverer, Recovery]:
         """Return a planner, with an arm of its own, and its way from the angles q (7,) [rad]."""
-        from packbot.failures.arm import FailedArm
-        from packbot.failures.recovery import Recoverer
+        from packbot.planning.failed_arm import FailedArm
+        from packbot.planning.recovery import Recoverer
 
         planner = self.planner
         arm = FailedArm(self._setup, faults, q=q, watch=self._watch)

@@ -20,7 +20,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
-from packbot.failures.detector import ERRORS, NOISE, Detector, detections
+from packbot.detection.detector import ERRORS, NOISE, Detector, detections
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.planning.rrt import Planner

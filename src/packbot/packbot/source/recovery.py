@@ -16,12 +16,12 @@ from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
-from packbot.failures.controller import RecoveryController
-from packbot.failures.reaching import clear_start, drive, run_reach
-from packbot.failures.recovery import REASONS, Recoverer
-from packbot.failures.roadmap import Roadmap
+from packbot.controllers.recovery import RecoveryController
 from packbot.model.kinematics import Kinematics
 from packbot.model.parameters import JOINTS
+from packbot.planning.recovery import REASONS, Recoverer
+from packbot.planning.roadmap import Roadmap
+from packbot.source.reaching import clear_start, drive, run_reach
 
 PARTS = (0.25, 0.5, 0.75)  # of a joint's range, at which it is frozen
 PAIRS = (

@@ -16,9 +16,9 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
-from packbot.failures.arm import GAP, FailedArm
-from packbot.failures.goals import NEAR, Goals
 from packbot.model.poses import check_limits
+from packbot.planning.failed_arm import GAP, FailedArm
+from packbot.planning.goals import NEAR, Goals
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import Planner
 from packbot.planning.tree import SearchTree

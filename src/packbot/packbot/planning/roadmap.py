@@ -20,7 +20,7 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.model import compile_model
 from scipy.stats import qmc
 
-from packbot.failures.arm import FailedArm
+from packbot.planning.failed_arm import FailedArm
 from packbot.planning.reaching import ARM
 
 NODES = 1000  # samples of the tree: its budget

@@ -23,8 +23,8 @@ from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
-from packbot.failures.arm import FailedArm
 from packbot.model.parameters import JOINTS, PackbotParameters
+from packbot.planning.failed_arm import FailedArm
 from packbot.planning.sight import Sight
 
 CELL = 0.05  # m

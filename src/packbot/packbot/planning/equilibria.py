@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.state import Array
 
-from packbot.failures.arm import FailedArm
-from packbot.failures.recovery import Recoverer
+from packbot.planning.failed_arm import FailedArm
+from packbot.planning.recovery import Recoverer
 from packbot.planning.tree import SearchTree
 
 KINDS = ("stable", "unstable", "propped")

@@ -1,1 +1,0 @@
-"""A pendulum on a stand."""

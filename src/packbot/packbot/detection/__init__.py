@@ -1,0 +1,1 @@
+"""Detection of failed joints from their motion and the commanded efforts."""

@@ -1,1 +1,0 @@
-"""Failed joints: the arm that is left, its rests, and reaching with it."""

@@ -1,0 +1,146 @@
+"""Differences of a model from what it should be, in an engine and in a reader of files alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+
+from roboaccord.contract.results import Json, Quantity, unit_of
+from roboaccord.contract.state import Array
+from roboaccord.engines.properties import LinkProperties
+
+UNLIMITED = 1e15  # limits beyond are none: SDFormat writes 1e16
+Value = Array | float | Sequence[float]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Hold how far a quantity of a link or joint is off.
+
+    Args:
+        quantity: link, mass, centre, inertia, joint, axis, limit, damping, gravity, ...
+        where: link or joint; "" where there is one of it.
+        error: infinite where something is missing or not finite.
+        allowed: that error.
+        text: how much it is off.
+    """
+
+    quantity: str
+    where: str
+    error: Annotated[float, Quantity("1", "relative error")]
+    allowed: Annotated[float, Quantity("1", "relative error allowed")]
+    text: str = ""
+
+    @property
+    def excess(self) -> float:
+        """The error over what is allowed."""
+        return self.error / self.allowed
+
+    @property
+    def finite(self) -> float | None:
+        """The error; None where it is not finite."""
+        return self.error if math.isfinite(self.error) else None
+
+    def to_json(self) -> Mapping[str, Json]:
+        """Return it without what is allowed."""
+        return {"quantity": self.quantity, "where": self.where, "error": self.finite}
+
+
+def relative_at(found: Array, expected: Array) -> tuple[float, int]:
+    """Return the largest difference over the largest expected value, and its last index.
+
+    Over 1 where that is 0; infinite where anything is not finite.
+    """
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(found - expected)
+        size = float(np.abs(expected).max(initial=0.0)) or 1.0
+    if not np.isfinite(apart).all():
+        return np.inf, int(np.argmax(~np.isfinite(apart)))
+    return float(apart.max(initial=0.0)) / size, int(np.argmax(apart)) if apart.size else 0
+
+
+def compare_value(
+    quantity: str,
+    where: str,
+    want: Value,
+    have: Value,
+    allowed: float,
+    whole: float = 1.0,
+    unit: str = "",
+) -> Difference:
+    """Return the difference of a quantity as a part of `whole`, in words in a unit or in %."""
+    one, two = np.atleast_1d(want), np.atleast_1d(have)
+    with np.errstate(invalid="ignore"):  # limits at infinity
+        apart = np.where(one == two, 0.0, np.abs(one - two))
+    size = float(np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0.0))
+    error = size / whole if math.isfinite(size) else math.inf
+    text = f"{size:.2g} {unit} off" if unit else f"{100 * error:.3g} % off"
+    return Difference(quantity, where, error, allowed, text)
+
+
+def compare_axis(where: str, want: Array, have: Array, allowed: float) -> Difference:
+    """Return the difference of two unit axes, in words the angle between them."""
+    angle = math.atan2(float(np.linalg.norm(np.cross(want, have))), float(want @ have))
+    degrees = math.degrees(angle)
+    text = f"{degrees:.3g} degrees off" if degrees > 0.01 else f"{angle:.2g} rad off"
+    return replace(compare_value("axis", where, want, have, allowed), text=text)
+
+
+def compare_limits(
+    quantity: str, where: str, want: Value, have: Value, allowed: float
+) -> Difference:
+    """Return the difference of lower and upper limits, as a part of the largest if over 1."""
+    ends = np.array([want, have], dtype=float)
+    ends = np.where(np.abs(ends) > UNLIMITED, np.copysign(np.inf, ends), ends)
+    whole = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
+    return compare_value(quantity, where, ends[0], ends[1], allowed, whole, "rad")
+
+
+def compare_link(
+    name: str,
+    want: LinkProperties,
+    have: LinkProperties | None,
+    allowed: float,
+    length: float = 1.0,
+    noise: float = 0.0,
+) -> Iterator[Difference]:
+    """Yield the differences of a link, whether they are allowed or not.
+
+    Args:
+        name: of the link.
+        want, have: what it should be, and is; None for a link that is missing.
+        allowed: relative error.
+        length: of which the error of a centre of mass is a part [m].
+        noise: round-off of an inertia, per unit of mass [m^2].
+    """
+    if have is None:
+        if want.mass:
+            text = f"missing: {want.mass:.4g} kg"
+            yield Difference("link", name, math.inf, allowed, text)
+        return
+    heavier = max(want.mass, have.mass)
+    if heavier:
+        yield compare_mass(name, want.mass, have.mass, allowed)
+        if want.mass and have.mass:
+            unit = unit_of(LinkProperties, "centre")
+            yield compare_value("centre", name, want.centre, have.centre, allowed, length, unit)
+    apart = float(np.abs(want.inertia - have.inertia).max())
+    if not apart <= noise * heavier:  # also if it is NaN
+        mine, other = (float(np.abs(x.inertia).max()) for x in (want, have))
+        found = compare_value(
+            "inertia", name, want.inertia, have.inertia, allowed, max(mine, other)
+        )
+        yield replace(found, text=f"{100 * apart / (mine or other):.3g} % off")
+
+
+def compare_mass(name: str, want: float, have: float, allowed: float) -> Difference:
+    """Return the difference of masses that are not both 0, as a part of the heavier."""
+    text = f"{have:.4g} kg, in the reference nothing"
+    if want:
+        text = f"{100 * (have / want - 1.0):+.3g} % off"
+    found = compare_value("mass", name, want, have, allowed, max(want, have))
+    return replace(found, text=text)

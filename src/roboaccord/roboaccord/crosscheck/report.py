@@ -1,0 +1,163 @@
+"""Report of a cross-check: what was measured, what was found, and under which conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Annotated
+
+from roboaccord.contract.outcome import Finding, Levels, Verdict, remarks, verdict_of
+from roboaccord.contract.results import Json, Quantity, to_json
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.acceleration import AccelerationCheck
+from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck
+from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.energy import EnergyBook, NoBook
+from roboaccord.crosscheck.models import ModelCheck
+from roboaccord.crosscheck.noise import Noise, sensitive
+from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.runs import Engines, Runs, judged_duration
+from roboaccord.crosscheck.verdict import EngineChecks
+from roboaccord.run.metrics import metrics_of
+from roboaccord.run.versions import versions
+from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.scenario.scenario import Tolerances
+from roboaccord.scenario.setup import Setup
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Hold what was measured: of each engine, and by name what the reference has, too."""
+
+    checks: Sequence[EngineChecks]
+    trajectory: Mapping[str, ConvergenceCheck]
+    statistics: Mapping[str, StatisticsCheck]
+    noise: Mapping[str, Noise]
+    energy: Mapping[str, EnergyBook | NoBook]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Hold the result of a cross-check; checks and figures are by engine.
+
+    Args:
+        verdict: None where there is no engine to judge.
+        reasons, remarks: in words, of what is outside or not judged, and of the rest.
+        excused: number of findings that the scenario excuses.
+        levels: the finding of each level and engine: `levels.one_step["dart"]`.
+        engines: names, the reference's first.
+        not_compared: why a chaotic motion has no levels 2 and 3; else None.
+        metrics: figures of the runs at the scenario's physics step.
+        trajectories: these runs.
+    """
+
+    robot: str
+    scenario: str
+    verdict: Verdict | None
+    reasons: Sequence[str]
+    remarks: Sequence[str]
+    excused: int
+    levels: Levels
+    judged: Annotated[float, Quantity("s", "judged duration")]
+    duration: Annotated[float, Quantity("s", "duration")]
+    engines: Sequence[str]
+    seed: int
+    friction: Mapping[str, Json]
+    versions: Mapping[str, str]
+    acceleration: Mapping[str, AccelerationCheck]
+    masses: Mapping[str, ModelCheck]
+    one_step: Mapping[str, OneStepCheck]
+    trajectory: Mapping[str, ConvergenceCheck]
+    noise: Mapping[str, Noise]
+    statistics: Mapping[str, StatisticsCheck]
+    not_compared: str | None
+    tolerances: Tolerances
+    metrics: Mapping[str, Mapping[str, float]]
+    events: Mapping[str, Sequence[Event]]
+    command: str
+    perturbations: Sequence[str]
+    energy: Mapping[str, EnergyBook | NoBook]
+    trajectories: Mapping[str, Trajectory] = field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """True if every level is within or excused, or if there was no engine to judge."""
+        return self.verdict in ("pass", None)
+
+    def describe(self) -> str:
+        """Return the verdict, how much was excused, and which part of the run was judged."""
+        if self.verdict is None:
+            return "none: there is no engine beside the reference"
+        parts: list[str] = [self.verdict]
+        if self.excused:
+            parts.append(f"{self.excused} excused")
+        if self.judged < self.duration:
+            parts.append(f"judged 0 to {self.judged:g} s of {self.duration:g} s")
+        return ", ".join(parts)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the figures that `--json` prints."""
+        names = "robot scenario verdict reasons remarks perturbations levels judged duration"
+        step, run = ("rms", "max"), ("dt", "error", "order")
+        data = {
+            **{name: getattr(self, name) for name in names.split()},
+            "acceleration": {e: c.max for e, c in self.acceleration.items()},
+            "one_step": {e: {k: getattr(c, k) for k in step} for e, c in self.one_step.items()},
+            "trajectory": {e: {k: getattr(c, k) for k in run} for e, c in self.trajectory.items()},
+            "noise": self.noise,
+            **({"statistics": self.statistics} if self.statistics else {}),
+            "versions": self.versions,
+        }
+        return {key: to_json(value) for key, value in data.items()}
+
+    def summary(self) -> dict[str, Json]:
+        """Return all but the trajectories, for summary.json."""
+        names = [f.name for f in fields(self) if f.name != "trajectories"]
+        return {name: to_json(getattr(self, name)) for name in names}
+
+
+def report_of(
+    setup: Setup,
+    engines: Engines,
+    runs: Runs,
+    measured: Measured,
+    findings: Sequence[Finding],
+    perturbations: Perturbations,
+    command: str,
+) -> Report:
+    """Return the report of a check; arguments as of `run_crosscheck`."""
+    scenario, checks = setup.scenario, measured.checks
+    shown = {engine: runs.shown(engine) for engine in engines.names}
+    return Report(
+        robot=setup.robot.name,
+        scenario=scenario.name,
+        verdict=verdict_of(findings),
+        reasons=[
+            f"{f.engine}: {f.reason}"
+            for f in findings
+            if f.outcome in ("outside", "not_judged") and not f.stands_in
+        ],
+        remarks=[*remarks(findings, scenario.crosscheck.excuse), *sensitive(measured.noise)],
+        excused=sum(f.outcome == "excused" and not f.stands_in for f in findings),
+        levels=Levels.of(findings),
+        judged=scenario.duration if measured.statistics else judged_duration(setup),
+        duration=scenario.duration,
+        engines=engines.names,
+        seed=scenario.seed,
+        friction=scenario.friction,
+        versions=versions(setup, [engines.reference, *engines.others.values()]),
+        acceleration={c.engine: c.acceleration for c in checks},
+        masses={c.engine: c.model for c in checks},
+        one_step={c.engine: c.one_step for c in checks if c.one_step},
+        trajectory=measured.trajectory,
+        noise=measured.noise,
+        statistics=measured.statistics,
+        not_compared=WHY if measured.statistics else None,
+        tolerances=scenario.crosscheck.tolerances,
+        metrics={e: metrics_of(setup, run) for e, run in shown.items()},
+        events={e: run.events for e, run in shown.items()},
+        command=command,
+        perturbations=[str(item) for item in perturbations],
+        energy=measured.energy,
+        trajectories=shown,
+    )

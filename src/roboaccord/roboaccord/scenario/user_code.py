@@ -1,0 +1,120 @@
+"""Errors of a user's own code, a controller, engine or robot: one line with file, line, function.
+
+An error of the packages of this project is a bug, and keeps its traceback. It is a user's where a
+line of his is being executed: a line that belongs neither to them nor to a library.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import sysconfig
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import FrozenInstanceError
+from functools import cache
+from importlib.metadata import entry_points, metadata
+from pathlib import Path
+
+from roboaccord.contract.errors import AccordError, Terminated
+
+DEBUG = "ROBOACCORD_DEBUG"  # environment variable: tracebacks are shown, too
+GROUPS = ("robots", "engines", "runners", "teleop")  # entry points by which packages are found
+CORE = "roboaccord"
+INSTALLED = {"site-packages", "dist-packages"}
+READ_ONLY = ("read-only", "readonly", "mappingproxy")  # NumPy's, numba's and Python's own words
+
+
+def shows_tracebacks() -> bool:
+    """Return whether tracebacks are asked for, by `--debug` or the environment."""
+    return os.environ.get(DEBUG, "") not in ("", "0")
+
+
+@contextmanager
+def users_code() -> Iterator[None]:
+    """Run code that may be a user's, where an error still has its traceback.
+
+    Raises:
+        AccordError: for an error of a user's code, in one line.
+    """
+    try:
+        yield
+    except AccordError:
+        raise
+    except Exception as error:
+        if line := explain(error):
+            raise AccordError(line) from error
+        raise
+
+
+def explain(error: BaseException) -> str:
+    """Return in a line what a user's code raised and where; "" for an error of no user's code."""
+    place = place_of(error)
+    return f"{line_of(error)}{place}" if place else ""
+
+
+def line_of(error: BaseException) -> str:
+    """Return in a line what was raised.
+
+    Raises:
+        KeyboardInterrupt: if that is what it is, and a person's: that is no error of the code.
+    """
+    interrupted = isinstance(error, KeyboardInterrupt) and not _is_raised(error)
+    if interrupted or isinstance(error, Terminated):
+        raise error
+    text = str(error.msg if isinstance(error, SyntaxError) else error)
+    reason = (text.splitlines() or [""])[0]
+    line = f"raised {type(error).__name__}" + (f": {reason}" if reason else "")
+    if isinstance(error, FrozenInstanceError) or any(word in text for word in READ_ONLY):
+        line += " (states are read-only: change a copy)"
+    return line
+
+
+def place_of(error: BaseException) -> str:
+    """Return the innermost place of a user's code behind an error, " (FILE:LINE in FUNCTION)".
+
+    Files below the working folder are relative to it. It is "" where no line of a user's was run.
+    """
+    if isinstance(error, SyntaxError) and Path(error.filename or "").is_file():
+        return f" ({_shown(error.filename or '')}:{error.lineno})"
+    for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
+        code, names = frame.f_code, frame.f_globals
+        module = str(names.get("__package__") or names.get("__name__"))
+        if _is_users(module.partition(".")[0], code.co_filename):
+            return f" ({_shown(code.co_filename)}:{line} in {code.co_qualname})"
+    return ""
+
+
+def _shown(file: str) -> str:
+    path = Path(file)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _is_users(package: str, file: str) -> bool:
+    """Return whether a user wrote a file of a package."""
+    if package in (found := _packages()):
+        return not found[package]
+    library = INSTALLED & {*Path(file).parts} or file.startswith(sysconfig.get_path("stdlib"))
+    return not library and Path(file).is_file()
+
+
+@cache
+def _packages() -> dict[str, bool]:
+    """Return for each package that an entry point names whether it is of this project."""
+    ours, found = metadata(CORE)["Author"], {}
+    for group in GROUPS:
+        for entry in entry_points(group=f"{CORE}.{group}"):
+            author = entry.dist.metadata["Author"] if entry.dist else None
+            found[entry.module.partition(".")[0]] = author == ours
+    return found | {CORE: True}
+
+
+def _is_raised(error: BaseException) -> bool:
+    """Return whether a `raise` statement made an exception, and no signal from outside."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
