@@ -14,7 +14,8 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines.ball import Ball, split_ball
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.mujoco.contact import collide
-from roboaccord.numerics.rotations import matrix_quaternion
+from roboaccord.engines.properties import LinkProperties
+from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files lose their folders
 
@@ -28,6 +29,13 @@ def base_slices(model: mujoco.MjModel, base: FixedBase) -> tuple[slice, slice]:
     starts = (int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]))
     positions, rates = (slice(i, i + n) for i, n in zip(starts, counts, strict=True))
     return positions, rates
+
+
+def link_of(model: mujoco.MjModel, body: int) -> LinkProperties:
+    """Return the properties of a body, in the axes of its link."""
+    turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
+    inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
+    return LinkProperties(float(model.body_mass[body]), model.body_ipos[body].copy(), inertia)
 
 
 def compile_model(

@@ -17,12 +17,11 @@ from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.contact import MujocoContact
 from roboaccord.engines.mujoco.meter import ConstraintMeter
-from roboaccord.engines.mujoco.model import base_slices, compile_model
+from roboaccord.engines.mujoco.model import base_slices, compile_model, link_of
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
 from roboaccord.engines.properties import (
     WORLD,
     JointProperties,
-    LinkProperties,
     Properties,
     braking,
 )
@@ -212,21 +211,13 @@ class MujocoSimulator(EngineSimulator):
         """Return the properties of links and joints as MuJoCo has them."""
         bodies = {k.name: self._body(k.name) for k in self.tree.links if k.name != WORLD}
         return Properties(
-            links={name: self._link(body) for name, body in bodies.items() if body >= 0},
+            links={name: link_of(self._model, body) for name, body in bodies.items() if body >= 0},
             joints={joint.name: self._joint(joint.name) for joint in self.tree.moving},
             gravity=np.array(self._model.opt.gravity),
         )
 
     def _body(self, name: str) -> int:
         return int(mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, name))
-
-    def _link(self, body: int) -> LinkProperties:
-        model = self._model
-        turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
-        inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
-        return LinkProperties(
-            float(model.body_mass[body]), np.array(model.body_ipos[body]), inertia
-        )
 
     def _joint(self, name: str) -> JointProperties:
         model, joint = self._model, self._model.joint(name)
