@@ -9,13 +9,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.resample import Known, Resampling, common_grid
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_rpy
 
@@ -64,7 +65,7 @@ class ComparisonResult:
     tolerance: float
     why: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return plain data with the keys `verdict` and `pairs`.
 
         A pair has the keys `left_out` and `skipped` only if something was.
