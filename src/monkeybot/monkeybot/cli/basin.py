@@ -10,6 +10,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, figure_lines, progress
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import Radians, RadiansPerSecond
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.stability.basin import basin
@@ -20,9 +21,9 @@ from monkeybot.stability.closed_loop import held_gait
 def basin_command(
     name: GaitName,
     sd_angle: Annotated[
-        float, typer.Option("--sd-angle", help="Standard deviation of the angles, in rad.")
+        Radians, typer.Option("--sd-angle", help="Standard deviation of the angles.")
     ],
-    sd_rate: Annotated[float, typer.Option("--sd-rate", help="Of the rates, in rad/s.")],
+    sd_rate: Annotated[RadiansPerSecond, typer.Option("--sd-rate", help="Of the rates.")],
     samples: Samples = 1000,
     steps: Steps = 100,
     seed: Seed = 0,

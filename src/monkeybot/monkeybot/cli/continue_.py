@@ -14,6 +14,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target
+from roboaccord.contract.results import Quantity, Ratio
 from roboaccord.run.output import write_rows
 
 from monkeybot.cli.kinds import Controls, Rise, controls_of, kind_of, orbit_row
@@ -25,14 +26,15 @@ from monkeybot.gaits.shipped import shipped_data, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 
 Start = tuple[float, float, float, float]
+Of = Annotated[float, Quantity("", "of what is varied, in its own unit")]
 
 
 def continue_command(
     along: Annotated[
         str, typer.Option(help="A control of the gait, or mass, inertia, length, centre, mass_a...")
     ],
-    low: Annotated[float, typer.Option("--from", help="Least value, in SI units.")],
-    high: Annotated[float, typer.Option("--to", help="Largest value.")],
+    low: Annotated[Of, typer.Option("--from", help="Least value, in SI units.")],
+    high: Annotated[Of, typer.Option("--to", help="Largest value.")],
     gait: Annotated[str, typer.Option(help="Shipped gait to begin at.")] = "clocked",
     kind: Annotated[str | None, typer.Option(help="Of a gait that is not shipped.")] = None,
     controls: Controls = None,
@@ -41,7 +43,7 @@ def continue_command(
     ] = (-0.95, -1.25, 0.4, 0.45),
     rise: Rise = 0.0,
     largest: Annotated[
-        float,
+        Ratio,
         typer.Option("--step", min=1e-6, max=1.0, help="Largest one, as a part of the range."),
     ] = 0.02,
     most: Annotated[int, typer.Option(min=1, help="Orbits each way, at most.")] = 500,

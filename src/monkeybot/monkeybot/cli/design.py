@@ -14,6 +14,7 @@ from roboaccord.cli.console import COMPILING, file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import Quantity, Ratio
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Span, robot_parameters
@@ -34,13 +35,14 @@ from monkeybot.stability.stability_picture import write_design
 def design_command(
     centre: Annotated[
         Span,
-        typer.Option(metavar="A B N", help="From hand to centre of gravity, in lengths of a link."),
+        Quantity("L"),
+        typer.Option(metavar="A B N", help="From hand to centre of gravity; L: length of a link."),
     ] = (0.72, 0.96, 25),
     inertia: Annotated[
-        Span, typer.Option(metavar="A B N", help="About the centre of gravity, in m L^2.")
+        Span, Quantity("m L^2"), typer.Option(metavar="A B N", help="About the centre of gravity.")
     ] = (0.004, 0.076, 25),
     largest: Annotated[
-        float,
+        Ratio,
         typer.Option(
             "--largest-radius",
             min=0.0,

@@ -12,6 +12,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import Seconds
 
 from monkeybot.cli.kinds import Controls, KindName, Rise, controls_of, kind_of, orbit_row
 from monkeybot.cli.options import Changes, robot_parameters
@@ -23,7 +24,7 @@ from monkeybot.gaits.orbits import Orbit
 @in_pieces()
 def find_command(
     kind: KindName = "clocked",
-    period: Annotated[float | None, typer.Option(help="Short for --at period=VALUE, in s.")] = None,
+    period: Annotated[Seconds | None, typer.Option(help="Short for --at period=VALUE.")] = None,
     controls: Controls = None,
     rise: Rise = 0.0,
     samples: Annotated[int, typer.Option(min=1, help="Random starts.")] = 1000,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from roboaccord.cli.gathering import LARGEST
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Metres
 from roboaccord.scenario.files import apply_change
 
 from monkeybot.cli.periodic import as_pairs
@@ -24,7 +25,7 @@ Controls = Annotated[
     list[str] | None,
     typer.Option("--at", metavar="CONTROL=VALUE", help="A control of the gait, torque=0.7 say."),
 ]
-Rise = Annotated[float, typer.Option(help="Of a cycle, in m, where a control can meet it.")]
+Rise = Annotated[Metres, typer.Option(help="Of a cycle; where a control can meet it.")]
 KindName = Annotated[str, typer.Option("--kind", help=f"Of gait: {', '.join(KINDS)}.")]
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import NewtonMetres, Quantity, Ratio
 from roboaccord.description.parameters import load_parameters
 from roboaccord.scenario.files import apply_change
 
@@ -13,15 +14,16 @@ from monkeybot.model.parameters import MonkeyBotParameters
 
 Rates = Annotated[
     tuple[float, float],
-    typer.Option(metavar="W1 W2", help="Rates of th1 and th2, both hanging straight, in rad/s."),
+    Quantity("rad/s"),
+    typer.Option(metavar="W1 W2", help="Rates of th1 and th2, both hanging straight."),
 ]
-Torque = Annotated[float, typer.Option(help="Of the motor, in the frame of the held hand, in N m.")]
+Torque = Annotated[NewtonMetres, typer.Option(help="Of the motor, in the frame of the held hand.")]
 Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the robot, mass_a say."),
 ]
 Tolerance = Annotated[
-    float, typer.Option(min=1e-14, max=0.1, help="Of each step of the integrator.")
+    Ratio, typer.Option(min=1e-14, max=0.1, help="Of each step of the integrator.")
 ]
 GaitName = Annotated[
     str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")

@@ -8,6 +8,7 @@ import numpy as np
 import typer
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import figure_lines
+from roboaccord.contract.results import Radians
 
 from monkeybot.cli.options import Changes, Rates, Torque, robot_parameters
 from monkeybot.gaits.collisionless import find_collisionless
@@ -65,7 +66,7 @@ def as_pairs(values: Multipliers) -> list[list[float]]:
 
 def collisionless_command(
     angle: Annotated[
-        float, typer.Option(help="Guess of the held link's angle, both hands level, in rad.")
+        Radians, typer.Option(help="Guess of the held link's angle, both hands level.")
     ] = 0.58,
     changes: Changes = None,
 ) -> Result:

@@ -14,6 +14,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import Ratio, Seconds
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.stability.closed_loop import held_gait
@@ -35,16 +36,14 @@ class Spread(StrEnum):
 def robust_command(
     name: GaitName,
     jitter: Annotated[
-        float | None,
-        typer.Option(
-            help="Of the time of every timed phase, in s: at most this, or its deviation."
-        ),
+        Seconds | None,
+        typer.Option(help="Of the time of every timed phase: at most this, or its deviation."),
     ] = None,
     torque_error: Annotated[
-        float | None, typer.Option(help="At most this share of the torque, the same all the way.")
+        Ratio | None, typer.Option(help="At most this share of the torque, the same all the way.")
     ] = None,
     parameter_error: Annotated[
-        float | None,
+        Ratio | None,
         typer.Option(help="At most this share of mass, inertia, length, centre of either link."),
     ] = None,
     spread: Annotated[Spread, typer.Option(help="Of the jitter.")] = Spread.uniform,

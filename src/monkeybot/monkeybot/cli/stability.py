@@ -11,6 +11,7 @@ from roboaccord.cli.console import COMPILING, figure_lines, file_line, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import Quantity
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Span, robot_parameters
@@ -24,10 +25,10 @@ from monkeybot.stability.stability_picture import write_stability
 @in_pieces()
 def stability_command(
     period: Annotated[
-        Span, typer.Option(metavar="A B N", help="Of a step, N from A to B, in s.")
+        Span, Quantity("s"), typer.Option(metavar="A B N", help="Of a step, N from A to B.")
     ] = (0.88, 1.0, 49),
     torque: Annotated[
-        Span, typer.Option(metavar="A B N", help="On the elbow, likewise, in N m.")
+        Span, Quantity("N m"), typer.Option(metavar="A B N", help="On the elbow, likewise.")
     ] = (0.0, 1.0, 41),
     folder: Out = None,
     force: Force = False,

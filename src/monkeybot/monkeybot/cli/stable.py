@@ -10,6 +10,7 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, figure_lines, make_table, progress
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import Seconds
 
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.cli.periodic import as_pairs, multipliers_text
@@ -27,7 +28,7 @@ HEADINGS = (
 
 
 def stable_command(
-    period: Annotated[float, typer.Option(help="From one change of hands to the next, in s.")],
+    period: Annotated[Seconds, typer.Option(help="From one change of hands to the next.")],
     changes: Changes = None,
 ) -> Result:
     """Find the horizontal gait of constant torque whose hands change by a clock.

@@ -13,6 +13,7 @@ from roboaccord.cli.console import ProgressObserver, make_table, progress
 from roboaccord.cli.options import Changes, Engine, Seed
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Seconds
 
 from packbot.source.collapse import CONTACTS, LINKS, Collapse, collapse_setup, run_collapse
 from packbot.source.perturb import Draw, run_draws, spread
@@ -28,7 +29,7 @@ def collapse_command(
             help="normal; joint_clamp, the report's, in the reference alone; or none.",
         ),
     ] = "normal",
-    duration: Annotated[float, typer.Option(metavar="S", help="In s.")] = 5.0,
+    duration: Annotated[Seconds, typer.Option(metavar="S", help="Of the fall.")] = 5.0,
     perturb: Annotated[
         int, typer.Option(metavar="N", min=0, help="Let N arms fall, with drawn parameters.")
     ] = 0,

@@ -17,6 +17,7 @@ from roboaccord.cli.options import Force, Out, Seed
 from roboaccord.cli.pieces import in_pieces, kept
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import fault_of
+from roboaccord.contract.results import Kilograms, Minutes
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, RED
 from roboaccord.report.drawing import label_dots, legend, picture
@@ -34,12 +35,12 @@ THRESHOLDS = (8.0, 12.0, 20.0, 30.0, 50.0)
 @in_pieces(own=True)
 def detect_command(
     bag: Annotated[Path | None, typer.Argument(metavar="BAG", help="Of a Packbot's run.")] = None,
-    payload: Annotated[float, typer.Option(min=0.0, help="At the finger tips, in kg.")] = 0.0,
+    payload: Annotated[Kilograms, typer.Option(min=0.0, help="At the finger tips.")] = 0.0,
     study: Annotated[
         int, typer.Option(metavar="N", min=0, help="Let N joints fail at random, and measure.")
     ] = 0,
     minutes: Annotated[
-        float, typer.Option(min=0.5, help="Of motion without failure in the study, in min.")
+        Minutes, typer.Option(min=0.5, help="Of motion without failure in the study.")
     ] = 10.0,
     seed: Seed = 0,
     folder: Out = None,

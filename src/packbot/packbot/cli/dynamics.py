@@ -11,6 +11,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
 from packbot.cli.joints import joint_values
@@ -22,11 +23,15 @@ NONE = " ".join("0" for _ in JOINTS)
 
 @gathers("--q", "--qd", "--tau")
 def dynamics_command(
-    q: Annotated[str, typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles, in rad.")],
+    q: Annotated[
+        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
+    ],
     qd: Annotated[
-        str, typer.Option("--qd", metavar="V1 .. V7", help="Joint rates, in rad/s.")
+        str, Quantity("rad/s"), typer.Option("--qd", metavar="V1 .. V7", help="Joint rates.")
     ] = NONE,
-    tau: Annotated[str, typer.Option("--tau", metavar="T1 .. T7", help="Efforts, in N m.")] = NONE,
+    tau: Annotated[
+        str, Quantity("N m"), typer.Option("--tau", metavar="T1 .. T7", help="Efforts.")
+    ] = NONE,
     changes: Changes = None,
 ) -> Result:
     """Print accelerations, mass matrix and bias efforts in a state, without friction or contact.

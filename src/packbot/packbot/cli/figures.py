@@ -9,6 +9,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, file_line, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
+from roboaccord.contract.results import Seconds
 from roboaccord.report.plots import render_plots
 from roboaccord.run.output import write_text
 from roboaccord.run.versions import made_with
@@ -23,7 +24,7 @@ SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 def figures_command(
     folder: Out = None,
     force: Force = False,
-    duration: Annotated[float, typer.Option(metavar="S", help="Of the collapses, in s.")] = 5.0,
+    duration: Annotated[Seconds, typer.Option(metavar="S", help="Of the collapses.")] = 5.0,
 ) -> Result:
     """Draw the report's figures 1 to 3 and 5 to 10, and the energy of the arm.
 

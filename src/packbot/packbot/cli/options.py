@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from roboaccord.contract.results import Quantity, Radians
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
@@ -13,18 +14,19 @@ from packbot.model.poses import check_limits
 
 Angles = Annotated[
     str | None,
+    Quantity("rad"),
     typer.Option(
-        "--q", metavar="Q1 ... Q7", help="Angles of the joints in rad; else the scenario's start."
+        "--q", metavar="Q1 ... Q7", help="Angles of the joints; else the scenario's start."
     ),
 ]
 ScenarioName = Annotated[
     str, typer.Option("--scenario", metavar="NAME", help="By what stands around, and by the arm.")
 ]
 Target = Annotated[
-    str, typer.Option("--target", metavar="X Y Z", help="For the finger tips, in m.")
+    str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="For the finger tips.")
 ]
 Pitch = Annotated[
-    float | None, typer.Option(help="Of the hand above the horizontal, in rad; any if not given.")
+    Radians | None, typer.Option(help="Of the hand above the horizontal; any if not given.")
 ]
 
 

@@ -10,6 +10,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import log, make_table
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, Seed, load_setup
+from roboaccord.contract.results import Metres, Ratio
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
@@ -29,8 +30,8 @@ def plan_command(
         str, typer.Option("--from", metavar="NAME", help="Pose to start at; else the scenario's.")
     ] = "",
     scenario: ScenarioName = "reach",
-    margin: Annotated[float, typer.Option(min=1e-4, help="Kept from touching, in m.")] = MARGIN,
-    speed: Annotated[float, typer.Option(min=0.01, max=1.0, help="Part of the limits.")] = 0.8,
+    margin: Annotated[Metres, typer.Option(min=1e-4, help="Kept from touching.")] = MARGIN,
+    speed: Annotated[Ratio, typer.Option(min=0.01, max=1.0, help="Part of the limits.")] = 0.8,
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:

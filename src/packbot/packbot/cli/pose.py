@@ -13,6 +13,7 @@ from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Metres, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
@@ -28,10 +29,12 @@ UNUSED = ("near", "margin", "scenario")  # where the names are listed
 def pose_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of a pose.")] = "",
     target: Target = "",
-    q: Annotated[str, typer.Option("--q", metavar="Q1 .. Q7", help="Angles, in rad.")] = "",
+    q: Annotated[
+        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Angles.")
+    ] = "",
     pitch: Pitch = None,
     near: Annotated[str, typer.Option(metavar="NAME", help="Pose to be near to.")] = "drive",
-    margin: Annotated[float, typer.Option(min=0.0, help="Kept from touching, in m.")] = 0.0,
+    margin: Annotated[Metres, typer.Option(min=0.0, help="Kept from touching.")] = 0.0,
     scenario: ScenarioName = "collapse",
     changes: Changes = None,
 ) -> Result:

@@ -13,6 +13,7 @@ from roboaccord.cli.console import file_line, make_table
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Force, Out, load_setup
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Radians
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, INK
 from roboaccord.report.drawing import legend, picture
@@ -28,7 +29,7 @@ SAMPLES = 601  # angles at which the error is measured
 
 def reduced_command(
     joint: Annotated[str, typer.Option(metavar="NAME", help="That is frozen.")],
-    angle: Annotated[float, typer.Option(metavar="RAD", help="At which it is.")] = 0.0,
+    angle: Annotated[Radians, typer.Option(metavar="RAD", help="At which it is.")] = 0.0,
     knots: Annotated[int, typer.Option(min=2, help="Angles of the interpolation.")] = KNOTS,
     changes: Changes = None,
     folder: Out = None,

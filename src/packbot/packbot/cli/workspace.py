@@ -19,6 +19,7 @@ from roboaccord.cli.options import Changes, Force, Out, Seed, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.files import check_target
+from roboaccord.contract.results import Kilograms, Ratio
 from roboaccord.scenario.setup import Setup
 
 from packbot.failures.arm import FailedArm
@@ -41,11 +42,11 @@ def workspace_command(
             "its plane, frozen.",
         ),
     ] = None,
-    payload: Annotated[float, typer.Option(min=0.0, help="At the finger tips, in kg.")] = 0.0,
+    payload: Annotated[Kilograms, typer.Option(min=0.0, help="At the finger tips.")] = 0.0,
     poses: Annotated[int, typer.Option(min=100, help="Drawn of a failed arm.")] = POSES,
     angles: Annotated[int, typer.Option(min=1, help="At which a joint freezes.")] = ANGLES,
     keep: Annotated[
-        float | None,
+        Ratio | None,
         typer.Option(
             min=0.0,
             max=1.0,

@@ -12,6 +12,7 @@ from rich.console import RenderableType
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, note
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json
 from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
 from roboaccord.gazebo import check_file, check_robot
@@ -67,7 +68,7 @@ def check_command(
     for name, reason in MISSING.items():
         if missing[name]:
             note(reason)
-    data = {
+    data: dict[str, Json] = {
         "verdict": verdict,
         "files": found,
         "missing": [name for name, lacks in missing.items() if lacks],

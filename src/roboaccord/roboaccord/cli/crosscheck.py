@@ -28,7 +28,6 @@ from roboaccord.cli.options import (
     load_setup,
     refuse_missing_bag,
 )
-from roboaccord.cli.run import model_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import describe_verdict
 from roboaccord.crosscheck.recorded import check_bag
@@ -37,6 +36,7 @@ from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import DEFAULTS, check_engine
 from roboaccord.engines.factory import available
 from roboaccord.report.tables import statistics_cells
+from roboaccord.run.runner import model_of
 from roboaccord.scenario.files import apply_change, load_scenario
 from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
 from roboaccord.scenario.setup import find_robot, is_file, robot_names

@@ -20,7 +20,5 @@ def list_command() -> Result:
     names = ("scenario", "controller")
     table = make_table("robot", *names, "what it is", words=names, text=["what it is"])
     for row in found.scenarios:
-        cells = (row["robot"], row["scenario"], row["controller"], row["description"])
-        table.add_row(*cells)
-    data = {"robots": found.robots, "scenarios": found.scenarios, "broken": found.broken}
-    return Result(data, [table])
+        table.add_row(row.robot, row.scenario, row.controller, row.description)
+    return Result(found, [table])

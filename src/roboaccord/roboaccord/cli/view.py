@@ -27,6 +27,7 @@ from roboaccord.cli.options import (
 )
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.surface import BACKDROPS, TERRAIN, Surface
 from roboaccord.engines import check_engine
 from roboaccord.scenario.files import make_scenario, scenario_names
@@ -62,10 +63,8 @@ def view_command(
         Path | None, typer.Option(metavar="FILE", help="Write a film instead; needs ffmpeg.")
     ] = None,
     fps: Annotated[
-        float | None,
-        typer.Option(
-            min=0.1, max=240.0, help="Pictures a second of film [25]; of a GIF, 50 at most."
-        ),
+        Annotated[float, Quantity("1/s")] | None,
+        typer.Option(min=0.1, max=240.0, help="Pictures of film [25]; of a GIF, 50 at most."),
     ] = None,
     size: Annotated[
         str | None, typer.Option(metavar="WIDTH[xHEIGHT]", help="Of the pictures [720x404 pixels].")

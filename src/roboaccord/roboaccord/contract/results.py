@@ -8,12 +8,18 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
-from typing import TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, TypeAlias, get_type_hints
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""
+
+IF_ANY = {"if_any": True}  # metadata of a field that is left out of the JSON where it is None
+INLINE = {"inline": True}  # metadata of a field whose keys stand among those beside it
 
 
 @dataclass(frozen=True)
@@ -23,22 +29,57 @@ class Quantity:
     Args:
         unit: SI symbol, products with blanks as `N m`; 1 for a ratio, "" for what has none.
         meaning: what is measured, in a few words.
+        name: heading on screen; the field's own by default.
+        form: how a number is formatted; `s` for words, `text` for sentences, which are wrapped.
+        shown: unit on screen where that is another one of `SCALES`.
     """
 
     unit: str
     meaning: str = ""
+    name: str = ""
+    form: str = ".4g"
+    shown: str = ""
+
+
+SCALES = {
+    ("m", "mm"): 1e3, ("s", "ms"): 1e3, ("1", "%"): 1e2, ("rad", "deg"): 180.0 / math.pi,
+}  # fmt: skip
+"""By unit and unit on screen: the factor between them."""
+
+Ratio = Annotated[float, Quantity("1")]
+Seconds = Annotated[float, Quantity("s")]
+Minutes = Annotated[float, Quantity("min")]
+Hertz = Annotated[float, Quantity("Hz")]
+Metres = Annotated[float, Quantity("m")]
+MetresPerSecond = Annotated[float, Quantity("m/s")]
+Radians = Annotated[float, Quantity("rad")]
+RadiansPerSecond = Annotated[float, Quantity("rad/s")]
+Degrees = Annotated[float, Quantity("deg")]
+NewtonMetres = Annotated[float, Quantity("N m")]
+Kilograms = Annotated[float, Quantity("kg")]
 
 
 @cache
 def quantities(result: type) -> Mapping[str, Quantity]:
-    """Return the quantities among the fields of a dataclass, by name."""
+    """Return the quantities among the fields and properties of a dataclass, by name.
+
+    Those of a field whose keys are inline have its name before theirs, with a dot.
+    """
     hints = get_type_hints(result, include_extras=True)
-    return {
-        name: item
-        for name, hint in hints.items()
-        for item in getattr(hint, "__metadata__", ())
-        if isinstance(item, Quantity)
-    }
+    for kind in filter(is_dataclass, reversed(result.__mro__)):
+        for name, item in vars(kind).items():
+            if isinstance(item, property):
+                hints[name] = get_type_hints(item.fget, include_extras=True).get("return")
+    known = fields(result) if is_dataclass(result) else ()
+    inline = {field.name for field in known if "inline" in field.metadata}
+    found = dict[str, Quantity]()
+    for name, hint in hints.items():
+        if name in inline and isinstance(hint, type):
+            found |= {f"{name}.{part}": item for part, item in quantities(hint).items()}
+        for item in getattr(hint, "__metadata__", ()):
+            if isinstance(item, Quantity):
+                found[name] = item
+    return found
 
 
 def to_json(value: object) -> Json:
@@ -49,8 +90,8 @@ def to_json(value: object) -> Json:
     own = getattr(value, "to_json", None)
     if own is not None:
         return to_json(own())
-    if is_dataclass(value):
-        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+    if is_dataclass(value) and not isinstance(value, type):
+        return _by_fields(value)
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -61,6 +102,19 @@ def to_json(value: object) -> Json:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, complex):
+        return [value.real, value.imag]
     if isinstance(value, Sequence):
         return [to_json(item) for item in value]
     raise TypeError(f"no JSON of {type(value).__name__}")
+
+
+def _by_fields(value: DataclassInstance) -> Json:
+    data: dict[str, Json] = {}
+    for field in fields(value):
+        item = to_json(getattr(value, field.name))
+        if "inline" in field.metadata and isinstance(item, Mapping):
+            data |= item
+        elif item is not None or "if_any" not in field.metadata:
+            data[field.name] = item
+    return data

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from roboaccord.contract.outcome import Level
+from roboaccord.contract.results import Seconds
 
 Base = Literal["fixed", "planar", "free", "ball"]
 
@@ -151,10 +152,10 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     faults: tuple[str, ...] = ()
     controller: dict[str, Any] = {"name": "none"}
     friction: dict[str, Any] = {"law": "none"}
-    duration: float = Field(10.0, gt=0)
+    duration: Seconds = Field(10.0, gt=0)
     driven: bool = False
-    control_period: float = Field(0.001, gt=0)
-    physics_step: float = Field(0.001, gt=0)
+    control_period: Seconds = Field(0.001, gt=0)
+    physics_step: Seconds = Field(0.001, gt=0)
     seed: int = Field(0, ge=0)
     engine_options: dict[str, dict[str, Any]] = {}
     crosscheck: CrosscheckSpec = CrosscheckSpec()

@@ -14,6 +14,7 @@ from roboaccord.cli.gathering import numbers
 from roboaccord.cli.options import Changes, Engine, load_setup
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 
 from roller_sphere.dribbling.limits import largest_gain, largest_turn_rate
 from roller_sphere.dribbling.map import Cell, coefficients, run_map
@@ -22,10 +23,12 @@ from roller_sphere.dribbling.map import Cell, coefficients, run_map
 @in_pieces()
 def dribble_command(
     speeds: Annotated[
-        str, typer.Option("--speeds", metavar='"V ..."', help="Of the carrier, in m/s.")
+        str, Quantity("m/s"), typer.Option("--speeds", metavar='"V ..."', help="Of the carrier.")
     ] = "0.5 1 1.5 2",
     turn_rates: Annotated[
-        str, typer.Option("--turn-rates", metavar='"W ..."', help="In rad/s.")
+        str,
+        Quantity("rad/s"),
+        typer.Option("--turn-rates", metavar='"W ..."', help="Of the carrier."),
     ] = "0 0.5 1 1.5 2",
     engine: Engine = "dart",
     changes: Changes = None,

@@ -13,6 +13,7 @@ from roboaccord.cli.console import command_line, file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Force, Out
+from roboaccord.contract.results import Degrees
 from roboaccord.run.versions import made_with
 
 from roller_sphere.cli.options import (
@@ -41,9 +42,7 @@ def figures_command(
     azimuth: Azimuth = AZIMUTH,
     latitude: Latitude = LATITUDE,
     alpha: Alpha = (20.0, -20.0),
-    heading: Annotated[
-        float, typer.Option("--heading-deg", help="Of figure 2b, in degrees.")
-    ] = 60.0,
+    heading: Annotated[Degrees, typer.Option("--heading-deg", help="Of figure 2b.")] = 60.0,
     rollers: Rollers = None,
 ) -> Result:
     """Draw the paper's figures, try its claims, and survey what a builder can choose.

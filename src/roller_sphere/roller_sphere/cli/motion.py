@@ -11,6 +11,7 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import gathers, numbers
+from roboaccord.contract.results import Degrees, MetresPerSecond, Quantity, RadiansPerSecond
 
 from roller_sphere.cli.options import (
     ALPHA,
@@ -33,12 +34,10 @@ def inverse_command(
     azimuth: Azimuth = AZIMUTH,
     latitude: Latitude = LATITUDE,
     alpha: Alpha = ALPHA,
-    speed: Annotated[float, typer.Option(help="|V| of the ball, in m/s.")] = 1.0,
-    heading: Annotated[
-        float, typer.Option("--heading-deg", help="Of V, about z from x, in degrees.")
-    ] = 0.0,
+    speed: Annotated[MetresPerSecond, typer.Option(help="|V| of the ball.")] = 1.0,
+    heading: Annotated[Degrees, typer.Option("--heading-deg", help="Of V, about z from x.")] = 0.0,
     spin: Annotated[
-        float | None, typer.Option(help="w_z of the ball, in rad/s; three rollers or more.")
+        RadiansPerSecond | None, typer.Option(help="w_z of the ball; three rollers or more.")
     ] = None,
     rollers: Rollers = None,
 ) -> Result:
@@ -70,7 +69,9 @@ def inverse_command(
 @gathers("--roller", "--nu")
 def forward_command(
     nu: Annotated[
-        str, typer.Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers, in m/s.")
+        str,
+        Quantity("m/s"),
+        typer.Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers."),
     ],
     radius: Radius = 1.0,
     azimuth: Azimuth = AZIMUTH,

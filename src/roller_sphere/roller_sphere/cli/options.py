@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from roboaccord.cli.console import warn
 from roboaccord.cli.gathering import numbers
+from roboaccord.contract.results import Metres, Quantity
 
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig, RigError
@@ -15,16 +16,20 @@ from roller_sphere.model.rig import Rig, RigError
 AZIMUTH, LATITUDE, ALPHA = (215.0, 325.0), (60.0, 60.0), (10.0, -10.0)
 
 Pair = tuple[float, float]
-Radius = Annotated[float, typer.Option(help="Of the ball, in m.")]
+Radius = Annotated[Metres, typer.Option(help="Of the ball.")]
 Azimuth = Annotated[
-    Pair, typer.Option("--azimuth-deg", metavar="A1 A2", help="Of the contacts, about z from x.")
+    Pair,
+    Quantity("deg"),
+    typer.Option("--azimuth-deg", metavar="A1 A2", help="Of the contacts, about z from x."),
 ]
 Latitude = Annotated[
     Pair,
+    Quantity("deg"),
     typer.Option("--latitude-deg", metavar="B1 B2", help="Of the contacts, from the equator up."),
 ]
 Alpha = Annotated[
     Pair,
+    Quantity("deg"),
     typer.Option(
         "--alpha-deg",
         metavar="C1 C2",

@@ -8,6 +8,7 @@ import numpy as np
 import typer
 from roboaccord.cli.command import Result
 from roboaccord.cli.gathering import gathers
+from roboaccord.contract.results import MetresPerSecond
 
 from roller_sphere.cli.options import (
     ALPHA,
@@ -33,10 +34,10 @@ def reach_command(
     latitude: Latitude = LATITUDE,
     alpha: Alpha = ALPHA,
     limit: Annotated[
-        float, typer.Option(min=1e-9, help="Largest peripheral speed of a roller, in m/s.")
+        MetresPerSecond, typer.Option(min=1e-9, help="Largest peripheral speed of a roller.")
     ] = 2.0,
     speed: Annotated[
-        float, typer.Option(min=0.0, help="Of the ball, for the blocked headings, in m/s.")
+        MetresPerSecond, typer.Option(min=0.0, help="Of the ball, for the blocked headings.")
     ] = 1.0,
     rollers: Rollers = None,
 ) -> Result:

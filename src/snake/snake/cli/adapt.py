@@ -14,6 +14,7 @@ from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import ProgressObserver, make_table, progress
 from roboaccord.cli.options import Changes, Engine, load_setup
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Ratio, Seconds
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.versions import versions
@@ -29,10 +30,10 @@ GAIT = ("amplitude", "frequency", "waves")
 
 
 def adapt_command(
-    mu_along: Annotated[float, typer.Option(help="Of the second ground, along the body.")] = 0.5,
-    mu_across: Annotated[float, typer.Option(help="Of the second ground, across the body.")] = 1.0,
+    mu_along: Annotated[Ratio, typer.Option(help="Of the second ground, along the body.")] = 0.5,
+    mu_across: Annotated[Ratio, typer.Option(help="Of the second ground, across the body.")] = 1.0,
     engine: Engine = "reference",
-    duration: Annotated[float, typer.Option(min=8.0, help="In s.")] = 15.0,
+    duration: Annotated[Seconds, typer.Option(min=8.0, help="Of the run.")] = 15.0,
     changes: Changes = None,
 ) -> Result:
     """Cross a change of ground with the adaptive controller, and with the same gait kept.

@@ -9,6 +9,7 @@ import typer
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import ProgressObserver, make_table, progress
 from roboaccord.cli.options import Engine, load_setup
+from roboaccord.contract.results import Hertz, Radians, Ratio, Seconds
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.versions import versions
@@ -29,13 +30,13 @@ class Gait(StrEnum):
 def gait_command(
     gait: Annotated[Gait, typer.Option(help="Gait.")] = Gait.serpenoid,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    amplitude: Annotated[float, typer.Option(help="Of every joint, in rad.")] = 0.4,
-    frequency: Annotated[float, typer.Option(help="In Hz.")] = 1.0,
-    waves: Annotated[float, typer.Option(help="Waves on the body.")] = 1.5,
-    mu_along: Annotated[float, typer.Option(help="Friction along the body.")] = 0.1,
-    mu_across: Annotated[float, typer.Option(help="Friction across the body.")] = 1.0,
+    amplitude: Annotated[Radians, typer.Option(help="Of every joint.")] = 0.4,
+    frequency: Annotated[Hertz, typer.Option(help="Of the wave.")] = 1.0,
+    waves: Annotated[Ratio, typer.Option(help="Waves on the body.")] = 1.5,
+    mu_along: Annotated[Ratio, typer.Option(help="Friction along the body.")] = 0.1,
+    mu_across: Annotated[Ratio, typer.Option(help="Friction across the body.")] = 1.0,
     engine: Engine = "reference",
-    duration: Annotated[float, typer.Option(help="In s.")] = 10.0,
+    duration: Annotated[Seconds, typer.Option(help="Of the run.")] = 10.0,
 ) -> Result:
     """Measure a gait: speed, effort and cost of transport.
 

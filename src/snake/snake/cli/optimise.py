@@ -16,6 +16,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import ProgressObserver, make_table, progress
 from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.options import Seed
+from roboaccord.contract.results import Hertz, MetresPerSecond, NewtonMetres, Ratio
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.versions import versions
 from roboaccord.scenario.setup import Setup
@@ -38,20 +39,20 @@ class Objective(StrEnum):
 
 
 def optimise_command(
-    mu_along: Annotated[float, typer.Option(help="Friction along the body.")] = 0.1,
-    mu_across: Annotated[float, typer.Option(help="Friction across the body.")] = 1.0,
+    mu_along: Annotated[Ratio, typer.Option(help="Friction along the body.")] = 0.1,
+    mu_across: Annotated[Ratio, typer.Option(help="Friction across the body.")] = 1.0,
     objective: Annotated[
         Objective, typer.Option(help="Fastest gait, or least cost of transport.")
     ] = Objective.speed,
     max_effort: Annotated[
-        float | None, typer.Option(help="Of any joint, in N m. Default: the robot's limit.")
+        NewtonMetres | None, typer.Option(help="Of any joint. Default: the robot's limit.")
     ] = None,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    max_frequency: Annotated[float, typer.Option(help="In Hz.")] = 3.0,
+    max_frequency: Annotated[Hertz, typer.Option(help="Of the wave.")] = 3.0,
     min_speed: Annotated[
-        float | None,
+        MetresPerSecond | None,
         typer.Option(
-            help="Least speed of a cheap gait, in m/s. Default: half the default gait's. Without "
+            help="Least speed of a cheap gait. Default: half the default gait's. Without "
             "it the cheapest gait would be the slowest."
         ),
     ] = None,
