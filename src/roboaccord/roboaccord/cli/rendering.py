@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from roboaccord.cli.console import figure_lines, make_table
-from roboaccord.contract.results import SCALES, Quantity, quantities
+from roboaccord.contract.results import SCALES, Quantity, inline, quantities
 from roboaccord.run.output import write_rows
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = "bool | int | float | complex | str | Iterable[Value] | None"
 NONE = "–"
+NARROW = 10  # columns of a table from which on units are without brackets
 
 
 def lines_of(found: DataclassInstance, *names: str) -> list[str]:
@@ -31,14 +31,17 @@ def lines_of(found: DataclassInstance, *names: str) -> list[str]:
     """
     rows = {}
     for name, quantity in _chosen(type(found), names).items():
-        text = text_of(attrgetter(name)(found), quantity)
+        text = text_of(_value(found, name), quantity)
         unit = "" if text == NONE else quantity.shown or quantity.unit
         rows[heading_of(name, quantity)] = (text, "" if unit == "1" else unit)
     return figure_lines(rows)
 
 
 def tables_of(
-    rows: Sequence[DataclassInstance], *names: str, title: str = "", kind: type | None = None
+    rows: Sequence[DataclassInstance],
+    *names: str,
+    title: str = "",
+    kind: type[DataclassInstance] | None = None,
 ) -> list[RenderableType]:
     """Return a table with a line for each result, and below it what its columns mean.
 
@@ -49,14 +52,15 @@ def tables_of(
         kind: the class, where there may be no rows.
     """
     chosen = _chosen(kind or type(rows[0]), names)
-    headings = {name: _column(name, quantity) for name, quantity in chosen.items()}
+    form = "[{}]" if len(chosen) < NARROW else "{}"
+    headings = {name: _column(name, quantity, form) for name, quantity in chosen.items()}
     table = make_table(
         *headings.values(), title=title,
         words=[headings[name] for name, q in chosen.items() if q.form == "s"],
         text=[headings[name] for name, q in chosen.items() if q.form == "text"],
     )  # fmt: skip
     for row in rows:
-        table.add_row(*(text_of(attrgetter(name)(row), each) for name, each in chosen.items()))
+        table.add_row(*(text_of(_value(row, name), each) for name, each in chosen.items()))
     meanings = [
         f"{heading_of(name, quantity)}: {quantity.meaning}".replace("\n", " ")
         for name, quantity in chosen.items()
@@ -73,7 +77,7 @@ def write_table(path: Path, rows: Sequence[DataclassInstance], *names: str) -> N
     """
     chosen = _chosen(type(rows[0]), names)
     head = [f"{name} [{q.unit}]" if q.unit else name for name, q in chosen.items()]
-    write_rows(path, head, ([attrgetter(name)(row) for name in chosen] for row in rows))
+    write_rows(path, head, ([_value(row, name) for name in chosen] for row in rows))
 
 
 def text_of(value: Value, quantity: Quantity) -> str:
@@ -105,11 +109,19 @@ def heading_of(name: str, quantity: Quantity) -> str:
     return quantity.name or name.rpartition(".")[2].replace("_", " ")
 
 
-def _column(name: str, quantity: Quantity) -> str:
+def _column(name: str, quantity: Quantity, form: str) -> str:
     unit = quantity.shown or quantity.unit
-    return heading_of(name, quantity) + (f"\n[{unit}]" if unit not in ("", "1") else "")
+    return heading_of(name, quantity) + ("\n" + form.format(unit) if unit not in ("", "1") else "")
 
 
-def _chosen(kind: type, names: Sequence[str]) -> dict[str, Quantity]:
-    known = quantities(kind)
-    return {name: known[name] for name in names or known}
+def _chosen(kind: type[DataclassInstance], names: Sequence[str]) -> dict[str, Quantity]:
+    known, parts = quantities(kind), inline(kind)
+    own = [name for name in known if "." not in name or name.partition(".")[0] in parts]
+    return {name: known[name] for name in names or own}
+
+
+def _value(found: DataclassInstance, name: str) -> Value:
+    """Return what is at a name with dots; None where a part is None."""
+    first, _, rest = name.partition(".")
+    value = getattr(found, first, None)
+    return _value(value, rest) if rest and value is not None else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,6 +48,25 @@ if TYPE_CHECKING:
 WATCHED = ("direct", "ros")  # transports in this process
 
 
+@dataclass(frozen=True)
+class Watch:
+    """Options of a run that change no figure: how long is waited for it, and how it is watched."""
+
+    timeout: Annotated[
+        Seconds,
+        typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit."),
+    ] = TIMEOUT
+    view: Annotated[
+        bool,
+        typer.Option("--view", help="Watch the run in the browser, paced, and push the robot."),
+    ] = False
+    speed: Speed = 1.0
+    stay: Stay = math.inf
+
+
+UNWATCHED = Watch()
+
+
 def run_command(
     robot: RobotName,
     scenario: ScenarioIfAny = "",
@@ -71,16 +91,7 @@ def run_command(
         Path | None,
         typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag."),
     ] = None,
-    timeout: Annotated[
-        Seconds,
-        typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit."),
-    ] = TIMEOUT,
-    view: Annotated[
-        bool,
-        typer.Option("--view", help="Watch the run in the browser, paced, and push the robot."),
-    ] = False,
-    speed: Speed = 1.0,
-    stay: Stay = math.inf,
+    watch: Watch = UNWATCHED,
     folder: Out = None,
     force: Force = False,
 ) -> Result:
@@ -101,8 +112,8 @@ def run_command(
 
       accord run snake teleop --inputs runs/snake_teleop_reference/bag
     """
-    if not timeout > 0.0:
-        raise AccordError(f"--timeout must be more than 0 s, not {timeout:g}")
+    if not watch.timeout > 0.0:
+        raise AccordError(f"--timeout must be more than 0 s, not {watch.timeout:g}")
     check_engine(engine)
     recorded = RecordedInputs(inputs) if inputs else None
     if recorded:  # the length of the recorded run, unless --set says another
@@ -111,14 +122,14 @@ def run_command(
     setup = load_setup(robot, scenario, changes, faults, base, packages)
     if recorded:
         recorded.check(setup)
-    runner, transport = choose(setup, controller, transport, view=view)
+    runner, transport = choose(setup, controller, transport, view=watch.view)
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
     with ExitStack() as closing:
         place = closing.enter_context(results(folder, default, force=force))
         bar = closing.enter_context(progress())
         label = f"{engine} over {transport}"
         watchers: tuple[Observer, ...] = (ProgressObserver(bar, label, setup.scenario.duration),)
-        live = closing.enter_context(watched(setup, speed)) if view else None
+        live = closing.enter_context(watched(setup, watch.speed)) if watch.view else None
         result = runner(
             RunRequest(
                 setup=setup,
@@ -129,12 +140,12 @@ def run_command(
                 observers=(*watchers, live) if live else watchers,
                 wrap=live.wrap if live else lambda simulator: simulator,
                 tell=note,
-                timeout=timeout,
+                timeout=watch.timeout,
             )
         )
     own = {"controller": controller} if controller else {}
     used = {**used_by(setup), "transport": transport, **own}
-    after = (lambda: stay_open(live, result.trajectory, stay)) if live else (lambda: None)
+    after = (lambda: stay_open(live, result.trajectory, watch.stay)) if live else (lambda: None)
     return Result(result, shown_of(result), used=used, after=after)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args, get_type_hints
 
 import numpy as np
 
@@ -63,23 +63,26 @@ Kilograms = Annotated[float, Quantity("kg")]
 def quantities(result: type) -> Mapping[str, Quantity]:
     """Return the quantities among the fields and properties of a dataclass, by name.
 
-    Those of a field whose keys are inline have its name before theirs, with a dot.
+    Those of a part that is a dataclass, too, have its name before theirs, with a dot.
     """
     hints = get_type_hints(result, include_extras=True)
     for kind in filter(is_dataclass, reversed(result.__mro__)):
         for name, item in vars(kind).items():
             if isinstance(item, property):
                 hints[name] = get_type_hints(item.fget, include_extras=True).get("return")
-    known = fields(result) if is_dataclass(result) else ()
-    inline = {field.name for field in known if "inline" in field.metadata}
     found = dict[str, Quantity]()
     for name, hint in hints.items():
-        if name in inline and isinstance(hint, type):
-            found |= {f"{name}.{part}": item for part, item in quantities(hint).items()}
-        for item in getattr(hint, "__metadata__", ()):
-            if isinstance(item, Quantity):
-                found[name] = item
+        for part in (hint, *get_args(hint)):
+            if isinstance(part, Quantity):
+                found[name] = part
+            elif isinstance(part, type) and is_dataclass(part):
+                found |= {f"{name}.{key}": each for key, each in quantities(part).items()}
     return found
+
+
+def inline(result: type[DataclassInstance]) -> set[str]:
+    """Return the fields whose keys stand among those beside them."""
+    return {field.name for field in fields(result) if "inline" in field.metadata}
 
 
 def to_json(value: object) -> Json:

@@ -10,6 +10,7 @@ from typing import Annotated, TypedDict
 
 import numpy as np
 import typer
+from rich.progress import Progress
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, command_line, figure_lines, log, progress
 from roboaccord.cli.folder import results
@@ -21,7 +22,9 @@ from roboaccord.contract.state import Array
 from roboaccord.run.output import make_folder
 from roboaccord.run.versions import made_with
 
+from voxel_sphere.cli.mesh import ALONE, Names
 from voxel_sphere.rolling.distance import Solid
+from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.ground import choose, fields, stages
 from voxel_sphere.rolling.motion import SCHEMES, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath, RollEvent
@@ -46,11 +49,7 @@ def roll_command(
         Quantity("voxels"),
         typer.Option(metavar="X Y", help="Of the centre; the middle by default."),
     ] = None,
-    surface: Annotated[str | None, typer.Option(metavar="S", help="Volume of the ground.")] = None,
-    walls: Annotated[str | None, typer.Option(metavar="W", help="Volume of the walls.")] = None,
-    workspace: Annotated[
-        str | None, typer.Option(metavar="N", help="Volume with ground and walls in one.")
-    ] = None,
+    names: Names = ALONE,
     start_z: Annotated[
         float | None,
         Quantity("voxels"),
@@ -97,15 +96,10 @@ def roll_command(
     check_scheme(scheme, (*SCHEMES, "as_described"))
     law = WallLaw(after=after)  # type: ignore[arg-type]
     with place_for(file, force), progress() as bar:
-        opened, terrain = choose(folder, surface=surface, walls=walls, workspace=workspace)
-        r = terrain.radius
-        length, duration = (r, 1.0) if normalised else (1.0, time)
+        terrain, ground, of_walls = read(bar, folder, names, steep)
+        length, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
         middle = terrain.n / (2 * length)
         x, y = (length * value for value in start or (middle, middle))
-        building = bar.add_task("distances", total=stages(opened, terrain))
-        ground, of_walls = fields(
-            opened, terrain, steep=steep, done=lambda count: bar.advance(building, count)
-        )
         centre = ground.place(x, y, None if start_z is None else length * start_z)
         rolling = bar.add_task(COMPILING, total=samples)
         tell = lambda count: bar.update(rolling, advance=count, description="rolling")  # noqa: E731
@@ -124,6 +118,15 @@ def roll_command(
     used = {"time": None} if normalised else {}
     shown = lines_of(found, "r" if normalised else "voxels")
     return Result(found, shown, used=used, ok=not path.failed)
+
+
+def read(
+    bar: Progress, folder: Path, names: Names, steep: float
+) -> tuple[Terrain, Field, Field | None]:
+    """Return a terrain with the distances to its ground and its walls."""
+    opened, terrain = choose(folder, **vars(names))
+    task = bar.add_task("distances", total=stages(opened, terrain))
+    return terrain, *fields(opened, terrain, steep=steep, done=lambda n: bar.advance(task, n))
 
 
 class Start(TypedDict):
