@@ -16,6 +16,7 @@ import typer
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file
+from roboaccord.contract.results import to_json
 from roboaccord.run.pieces import kept_in, on_cluster
 from roboaccord.run.results_file import ResultsFile
 
@@ -118,4 +119,5 @@ def _content(value: Value) -> Value:
 
 
 def _kept(path: Path) -> AbstractContextManager[None]:
-    return kept_in(ResultsFile(path, *_study.get()))
+    command, parameters = _study.get()
+    return kept_in(ResultsFile(path, command, to_json(parameters)))
