@@ -10,7 +10,6 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Metres
 from roboaccord.scenario.files import apply_change
 
-from monkeybot.cli.periodic import as_pairs
 from monkeybot.gaits.kinds import KINDS
 from monkeybot.gaits.orbits import Kind, Orbit
 
@@ -65,7 +64,7 @@ def orbit_row(orbit: Orbit) -> dict[str, Any]:
         "controls": dict(orbit.controls),
         "post_impact": orbit.start,
         "period": orbit.period,
-        "multipliers": as_pairs(orbit.multipliers),
+        "multipliers": orbit.multipliers,
         "spectral_radius": orbit.spectral_radius,
         "stride": orbit.stride,
         "work": orbit.work,

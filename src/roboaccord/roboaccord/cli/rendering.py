@@ -23,7 +23,7 @@ NARROW = 10  # columns of a table from which on units are without brackets
 
 
 def lines_of(found: DataclassInstance, *names: str) -> list[str]:
-    """Return the quantities of a result, one a line with its unit.
+    """Return the quantities of a result, one a line with its unit and meaning.
 
     Args:
         found: the result.
@@ -32,8 +32,9 @@ def lines_of(found: DataclassInstance, *names: str) -> list[str]:
     rows = {}
     for name, quantity in _chosen(type(found), names).items():
         text = text_of(_value(found, name), quantity)
-        unit = "" if text == NONE else quantity.shown or quantity.unit
-        rows[heading_of(name, quantity)] = (text, "" if unit == "1" else unit)
+        unit = "" if text == NONE or quantity.unit == "1" else quantity.shown or quantity.unit
+        more = f": {quantity.meaning}" if quantity.meaning else ""
+        rows[heading_of(name, quantity)] = (text, unit + more)
     return figure_lines(rows)
 
 

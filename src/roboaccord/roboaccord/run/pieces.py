@@ -86,7 +86,7 @@ def run_isolated(
     def run(left: Mapping[int, tuple[*Ts]]) -> Iterator[tuple[int, T | Crash]]:
         if client := _client.get():
             alone: Callable[..., T | Crash] = partial(_isolate, function, timeout)
-            yield from _on_dask(client, alone, left, False)
+            yield from _on_dask(client, alone, left, False)  # type: ignore[arg-type]
             return
         numbers = [*left]
         for i, result in isolated(function, [*left.values()], timeout=timeout):
@@ -201,7 +201,8 @@ def _on_dask(
 
     def submit(
         call: tuple[*Ts],
-    ) -> Future[T]:  # pickled here, for Dask looks for its own in arguments
+    ) -> Future[object]:
+        # Pickled here, for Dask looks for its own in arguments.
         piece = dumps((function, call))
         asked = {name: version_of(name) for name in needed(piece)}
         return client.submit(_remote, piece, asked, threads, pure=False)
@@ -209,7 +210,7 @@ def _on_dask(
     futures = {submit(call): i for i, call in calls.items()}
     try:
         for future in as_completed(futures, loop=client.loop):
-            yield futures[future], future.result()
+            yield futures[future], cast(T, future.result())
     except AccordError:
         raise
     except ImportError as error:
