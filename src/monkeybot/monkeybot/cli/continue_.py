@@ -39,7 +39,9 @@ def continue_command(
     kind: Annotated[str | None, typer.Option(help="Of a gait that is not shipped.")] = None,
     controls: Controls = None,
     start: Annotated[
-        Start, typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of its start, with --kind.")
+        Start,
+        Quantity("rad, rad/s"),
+        typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of its start, with --kind."),
     ] = (-0.95, -1.25, 0.4, 0.45),
     rise: Rise = 0.0,
     largest: Annotated[

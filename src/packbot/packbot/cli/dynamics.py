@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -57,8 +59,17 @@ def dynamics_command(
     arm = Arm.of(setup)
     qdd, bias = arm.acceleration(angles, rates, efforts), arm.bias(angles, rates)
     matrix = arm.mass_matrix(angles)
-    data = {"joints": list(JOINTS), "qdd": qdd, "mass_matrix": matrix, "bias": bias}
-    return Result(data, tables_of(qdd, matrix, bias))
+    return Result(Dynamics(JOINTS, qdd, matrix, bias), tables_of(qdd, matrix, bias))
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """Hold accelerations, mass matrix and bias in a state."""
+
+    joints: Sequence[str]
+    qdd: Annotated[Array, Quantity("rad/s^2")]
+    mass_matrix: Annotated[Array, Quantity("kg m^2")]
+    bias: Annotated[Array, Quantity("N m")]
 
 
 def tables_of(qdd: Array, mass_matrix: Array, bias: Array) -> list[RenderableType]:

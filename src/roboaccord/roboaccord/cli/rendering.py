@@ -1,10 +1,9 @@
-"""Results whose fields carry unit and meaning, as lines, tables and CSV."""
+"""Results whose fields carry unit and meaning, as lines and tables; `write_table` makes CSV."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.console import RenderableType
@@ -12,7 +11,6 @@ from rich.text import Text
 
 from roboaccord.cli.console import figure_lines, make_table
 from roboaccord.contract.results import SCALES, Quantity, inline, quantities
-from roboaccord.run.output import write_rows
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -68,17 +66,6 @@ def tables_of(
         if quantity.meaning
     ]
     return [table, *([Text("; ".join(meanings))] if meanings else [])]
-
-
-def write_table(path: Path, rows: Sequence[DataclassInstance], *names: str) -> None:
-    """Write results as CSV with every digit, and with units in the head.
-
-    Raises:
-        AccordError: if the file cannot be written.
-    """
-    chosen = _chosen(type(rows[0]), names)
-    head = [f"{name} [{q.unit}]" if q.unit else name for name, q in chosen.items()]
-    write_rows(path, head, ([_value(row, name) for name in chosen] for row in rows))
 
 
 def text_of(value: Value, quantity: Quantity) -> str:

@@ -26,7 +26,7 @@ class Claim:
     """Hold a claim: its text, the printed value, the computed value, and whether it holds."""
 
     claim: Annotated[str, Quantity("", name="claim of section 3", form="text")]
-    printed: str
+    printed: Annotated[str, Quantity("")]
     found: Annotated[str, Quantity("", form="text")]
     holds: Annotated[bool, Quantity("", form="s")]
 
