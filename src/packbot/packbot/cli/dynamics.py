@@ -16,7 +16,7 @@ from roboaccord.cli.options import Changes, load_setup
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
-from packbot.cli.joints import joint_values
+from packbot.cli.options import joint_values
 from packbot.model.parameters import JOINTS
 from packbot.model.poses import check_limits
 

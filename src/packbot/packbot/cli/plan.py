@@ -16,8 +16,7 @@ from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.cli.joints import point
-from packbot.cli.options import Pitch, ScenarioName, Target
+from packbot.cli.options import Pitch, ScenarioName, Target, point
 from packbot.model.parameters import JOINTS
 from packbot.model.poses import pose
 from packbot.planning.reaching import MARGIN, Goal

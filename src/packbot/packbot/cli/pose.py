@@ -19,8 +19,7 @@ from roboaccord.contract.results import Metres, Quantity, to_json
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.cli.joints import joint_values, point
-from packbot.cli.options import Pitch, ScenarioName, Target
+from packbot.cli.options import Pitch, ScenarioName, Target, joint_values, point
 from packbot.model.parameters import JOINTS
 from packbot.model.poses import check_limits, named_poses, pose
 

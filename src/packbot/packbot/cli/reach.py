@@ -17,8 +17,7 @@ from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.cli.joints import point
-from packbot.cli.options import ScenarioName, Target
+from packbot.cli.options import ScenarioName, Target, point
 
 CONTROLLERS = ("recover", "ignore")
 

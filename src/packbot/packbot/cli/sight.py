@@ -12,8 +12,7 @@ from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
 from roboaccord.contract.results import Degrees, Metres, Quantity
 
-from packbot.cli.joints import point
-from packbot.cli.options import Angles, ScenarioName, angles_of
+from packbot.cli.options import Angles, ScenarioName, angles_of, point
 from packbot.planning.sight import Sight, View
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     Resolved = tuple[str | None, Command | None, list[str]]
 
 COMMANDS = {
-    "list": "list_:list_command",
-    "scenario": "scenario:scenario_command",
-    "doctor": "doctor:doctor_command",
+    "list": "about:list_command",
+    "scenario": "about:scenario_command",
+    "doctor": "about:doctor_command",
     "new-robot": "new_robot:new_robot_command",
     "check": "check:check_command",
     "run": "run:run_command",
