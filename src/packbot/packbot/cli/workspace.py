@@ -39,31 +39,34 @@ from packbot.model.parameters import JOINTS
 
 PAYLOADS = (0.0, 5.0, 10.0)  # kg, of the study
 
+Failing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="JOINT=KIND",
+        help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
+        "the median over them. May be repeated. By default each joint that moves the arm in "
+        "its plane, frozen.",
+    ),
+]
+Keep = Annotated[
+    Ratio | None,
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Find the limits of the joint within which, wherever it freezes, this share is "
+        "kept, and what they cost before.",
+    ),
+]
+
 
 @pieces.in_pieces(own=True)
 def workspace_command(
-    faults: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fault",
-            metavar="JOINT=KIND",
-            help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
-            "the median over them. May be repeated. By default each joint that moves the arm in "
-            "its plane, frozen.",
-        ),
-    ] = None,
+    faults: Failing = None,
     payload: Annotated[Kilograms, typer.Option(min=0.0, help="At the finger tips.")] = 0.0,
     poses: Annotated[int, typer.Option(min=100, help="Drawn of a failed arm.")] = POSES,
     angles: Annotated[int, typer.Option(min=1, help="At which a joint freezes.")] = ANGLES,
-    keep: Annotated[
-        Ratio | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Find the limits of the joint within which, wherever it freezes, this share is "
-            "kept, and what they cost before.",
-        ),
-    ] = None,
+    keep: Keep = None,
     sight: Annotated[
         bool, typer.Option("--sight", help="Find what the camera still sees.")
     ] = False,

@@ -66,20 +66,22 @@ class Watch:
 
 UNWATCHED = Watch()
 
+TransportName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="direct, ros (nodes in one process) or ros_processes. "
+        "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
+        "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; ROS_DOMAIN_ID counts then.",
+    ),
+]
+
 
 def run_command(
     robot: RobotName,
     scenario: ScenarioIfAny = "",
     engine: Engine = "reference",
-    transport: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="direct, ros (nodes in one process) or ros_processes. "
-            "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
-            "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; ROS_DOMAIN_ID counts then.",
-        ),
-    ] = "",
+    transport: TransportName = "",
     changes: Changes = None,
     faults: Faults = None,
     base: Base = "",

@@ -38,24 +38,27 @@ from roboaccord.view.stage import HOST
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun
 
+What = Annotated[
+    str,
+    typer.Argument(
+        metavar="BAG|ROBOT|FILE",
+        help="A recorded run, or a robot or its URDF or xacro file to pose by hand.",
+        autocompletion=complete_bag_or_robot,
+    ),
+]
+Second = Annotated[
+    str,
+    typer.Argument(
+        metavar="[BAG|SCENARIO]",
+        help="A second run, shown translucent; or a scenario to simulate and push.",
+        autocompletion=complete_bag_or_scenario,
+    ),
+]
+
 
 def view_command(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="BAG|ROBOT|FILE",
-            help="A recorded run, or a robot or its URDF or xacro file to pose by hand.",
-            autocompletion=complete_bag_or_robot,
-        ),
-    ],
-    second: Annotated[
-        str,
-        typer.Argument(
-            metavar="[BAG|SCENARIO]",
-            help="A second run, shown translucent; or a scenario to simulate and push.",
-            autocompletion=complete_bag_or_scenario,
-        ),
-    ] = "",
+    what: What,
+    second: Second = "",
     gif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a moving picture instead.")
     ] = None,

@@ -104,6 +104,23 @@ class Optimisation:
     versions: Mapping[str, str]
 
 
+MinSpeed = Annotated[
+    MetresPerSecond | None,
+    typer.Option(
+        help="Least speed of a cheap gait. Default: half the default gait's. Without "
+        "it the cheapest gait would be the slowest."
+    ),
+]
+ConfirmIn = Annotated[
+    str,
+    typer.Option(
+        metavar="LIST",
+        help="Where to confirm the result, separated by commas: reference, dart, mujoco. "
+        "Default: reference, and dart where it is installed.",
+    ),
+]
+
+
 def optimise_command(
     mu_along: Annotated[Ratio, typer.Option(help="Friction along the body.")] = 0.1,
     mu_across: Annotated[Ratio, typer.Option(help="Friction across the body.")] = 1.0,
@@ -115,21 +132,8 @@ def optimise_command(
     ] = None,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
     max_frequency: Annotated[Hertz, typer.Option(help="Of the wave.")] = 3.0,
-    min_speed: Annotated[
-        MetresPerSecond | None,
-        typer.Option(
-            help="Least speed of a cheap gait. Default: half the default gait's. Without "
-            "it the cheapest gait would be the slowest."
-        ),
-    ] = None,
-    engines: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST",
-            help="Where to confirm the result, separated by commas: reference, dart, mujoco. "
-            "Default: reference, and dart where it is installed.",
-        ),
-    ] = "",
+    min_speed: MinSpeed = None,
+    engines: ConfirmIn = "",
     seed: Seed = 0,
 ) -> Result:
     """Find the best serpenoid for a ground: amplitude, frequency and waves.

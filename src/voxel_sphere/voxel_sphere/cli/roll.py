@@ -35,6 +35,22 @@ from voxel_sphere.terrain.workspace import Terrain
 
 SAMPLES = 500
 
+FloorZ = Annotated[
+    float | None,
+    Quantity("voxels"),
+    typer.Option(metavar="Z", help="Of the centre, where there are two floors."),
+]
+Scheme = Annotated[
+    str, typer.Option(metavar="exact|local_plane|as_described", help="How it rolls.")
+]
+After = Annotated[
+    str, typer.Option(metavar="parallel|reflected", help="How it goes on after a wall.")
+]
+PathFile = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE|DIR", help="For the path: .csv, .npz, or a folder."),
+]
+
 
 def roll_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="With a folder Bitmaps_n.")],
@@ -50,17 +66,9 @@ def roll_command(
         typer.Option(metavar="X Y", help="Of the centre; the middle by default."),
     ] = None,
     names: Names = ALONE,
-    start_z: Annotated[
-        float | None,
-        Quantity("voxels"),
-        typer.Option(metavar="Z", help="Of the centre, where there are two floors."),
-    ] = None,
-    scheme: Annotated[
-        str, typer.Option(metavar="exact|local_plane|as_described", help="How it rolls.")
-    ] = "exact",
-    after: Annotated[
-        str, typer.Option(metavar="parallel|reflected", help="How it goes on after a wall.")
-    ] = "parallel",
+    start_z: FloorZ = None,
+    scheme: Scheme = "exact",
+    after: After = "parallel",
     steep: Annotated[
         Degrees, typer.Option(help="Slope from which on a face of --workspace is wall.")
     ] = STEEP,
@@ -71,10 +79,7 @@ def roll_command(
     normalised: Annotated[
         bool, typer.Option("--normalised", help="Lengths in radii, times in T: r = 1, t_final = 1.")
     ] = False,
-    file: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE|DIR", help="For the path: .csv, .npz, or a folder."),
-    ] = None,
+    file: PathFile = None,
     force: Force = False,
 ) -> Result:
     """Roll the sphere without slipping, with a constant angular velocity until it meets a wall.
