@@ -33,10 +33,10 @@ from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import check_engine
+from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.metrics import UNITS, Figures
 from roboaccord.run.output import fresh
-from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import Run, Runner, RunRequest, find_runner
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup

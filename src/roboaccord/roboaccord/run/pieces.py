@@ -20,7 +20,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.parallel import cores, end_with
 from roboaccord.run.results_file import ResultsFile
-from roboaccord.run.software import needed, version_of
+from roboaccord.run.versions import needed, version_of
 from roboaccord.scenario.user_code import users_code
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.gazebo.form import LEVEL, base_in_gazebo, contact_shapes, is_level
-from roboaccord.run.motion import Motion
+from roboaccord.run.metrics import Motion
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT
 

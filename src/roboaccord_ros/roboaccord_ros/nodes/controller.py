@@ -14,8 +14,8 @@ from roboaccord.cdr import EffortCodec
 from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import RobotState
+from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import answer, ask_controller, reset_controller
-from roboaccord.run.repeat import RecordedInputs
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Watch
