@@ -10,8 +10,9 @@ import numpy as np
 import yaml
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file, read_text
+from roboaccord.contract.results import to_json
 from roboaccord.description.meshes import FORMATS, mesh_path, read_mesh
-from roboaccord.run.output import make_folder, plain, write_text
+from roboaccord.run.output import make_folder, write_text
 
 from packbot.hulls.bodies import Body, fit
 from packbot.hulls.collisions import Shape, mesh_shape, read_collisions
@@ -49,7 +50,7 @@ def write_bodies(bodies: Sequence[Body], folder: Path) -> dict[str, Any]:
         for file, hull in zip(files, body.hulls, strict=True):
             write_obj(hull, folder / file, f"convex hull, in the frame of {body.name}, in m")
         figures[body.name] = figures_of(body, files)
-    write_text(folder / "hulls.yaml", HEAD + yaml.safe_dump(plain(figures), sort_keys=False))
+    write_text(folder / "hulls.yaml", HEAD + yaml.safe_dump(to_json(figures), sort_keys=False))
     return figures
 
 

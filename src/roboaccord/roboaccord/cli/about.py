@@ -25,7 +25,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, warn
 from roboaccord.cli.options import Changes, RobotName, ScenarioName, load_setup
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import to_json
+from roboaccord.contract.results import Json, to_json
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available, Missing
 from roboaccord.numerics.jit import HAS_NUMBA
@@ -43,6 +43,10 @@ OPTIONAL = {
     "launch": "ros2 launch; from ROS 2 Jazzy",
     "gz.transport13": "sim:=gz in lockstep; from ros-jazzy-gz-transport-vendor 0.0.9",
 }
+PROGRAMS = {
+    "gz": "for sim:=gz; Gazebo Harmonic",
+    "ffmpeg": "for accord view --mp4; apt-get install ffmpeg",
+}
 INDENT = (0, 0, 0, 4)
 SUFFIX = ".jinja"
 
@@ -54,27 +58,27 @@ def doctor_command() -> Result:
 
       accord doctor
     """
-    rows = [("python", True, f"{platform.python_version()} in {sys.prefix}")]
-    rows.append(("numba", HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"))
+    rows = {
+        "python": (True, f"{platform.python_version()} in {sys.prefix}"),
+        "numba": (HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"),
+    }
     for engine in engine_names():
         match spec(engine).look():
             case Available(version):
-                rows.append((engine, True, version))
+                rows[engine] = (True, version)
             case Missing(reason):
-                rows.append((engine, False, reason))
+                rows[engine] = (False, reason)
     for module, use in OPTIONAL.items():
-        there = found(module)
-        rows.append((module, there, "" if there else f"for {use}"))
-    gazebo = shutil.which("gz") is not None
-    rows.append(("gz", gazebo, "" if gazebo else "for sim:=gz; Gazebo Harmonic"))
-    film = shutil.which("ffmpeg") is not None
-    rows.append(("ffmpeg", film, "" if film else "for accord view --mp4; apt-get install ffmpeg"))
-    rows.append(("robots", bool(robot_names()), ", ".join(robot_names())))
-    rows.append(("transports", True, ", ".join(transports())))
+        rows[module] = (True, "") if found(module) else (False, f"for {use}")
+    for program, use in PROGRAMS.items():
+        rows[program] = (True, "") if shutil.which(program) else (False, use)
+    rows["robots"] = (bool(robot_names()), ", ".join(robot_names()))
+    rows["transports"] = (True, ", ".join(transports()))
     table = make_table("what", "found", "note", words=["found"], text=["note"])
-    for name, ok, note in rows:
+    for name, (ok, note) in rows.items():
         table.add_row(name, Text("yes", "green") if ok else Text("no", "yellow"), note)
-    return Result({name: {"found": ok, "note": note} for name, ok, note in rows}, [table])
+    data: dict[str, Json] = {name: {"found": ok, "note": note} for name, (ok, note) in rows.items()}
+    return Result(data, [table])
 
 
 def found(module: str) -> bool:

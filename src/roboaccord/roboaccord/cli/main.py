@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -187,7 +188,7 @@ def minded() -> Iterator[list[signal.Signals]]:
     last = threading.Timer(LAST, lambda: leave(complain(WORDS[TOLD[0]], 128 + TOLD[0])))
     last.daemon = True  # a library may lose the exception
 
-    def end(number: int, _: object) -> None:
+    def end(number: int, _: FrameType | None) -> None:
         TOLD.append(signal.Signals(number))
         if number == signal.SIGINT:
             raise KeyboardInterrupt
@@ -219,7 +220,7 @@ def _in_a_callback(lost: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
 
 
-def _raise(kind: type[BaseException], *_: object) -> NoReturn:
+def _raise(kind: type[BaseException], *_: int | FrameType | None) -> NoReturn:
     raise kind
 
 

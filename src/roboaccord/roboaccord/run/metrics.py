@@ -125,7 +125,7 @@ def joined(parts: Sequence[Trajectory]) -> Trajectory:
         name: np.concatenate([getattr(first, name), *(getattr(p, name)[1:] for p in rest)])
         for name in ("time", *STATE_ARRAYS)
     }
-    switches: dict[str, Any] = {
+    switches = {
         name: np.concatenate([on, *(p.switches[name][1:] for p in rest)])
         for name, on in first.switches.items()
     }
@@ -202,9 +202,6 @@ class Motion(Observer):
         self.states += 1
         if len(self._block) > BLOCK:
             self._close_block()
-
-    def on_command(self, state: RobotState, command: Command) -> None:
-        """Take no notice: the next state has what was in force."""
 
     def on_event(self, event: Event) -> None:
         """Take one event."""

@@ -1,4 +1,4 @@
-"""Output folders, and results as JSON."""
+"""Output folders, and files of text and tables."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, writing
-from roboaccord.contract.results import quantities
+from roboaccord.contract.results import Json, quantities
 from roboaccord.contract.state import Array
 
 if TYPE_CHECKING:
@@ -53,17 +51,6 @@ def fresh(path: Path) -> Path:
     return found
 
 
-def plain(value: Any) -> Any:
-    """Return nested data with arrays as lists, and null for nan and infinity, unknown to JSON."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(item) for item in value]
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else None
-    return value
-
-
 def write_text(path: Path, text: str, kind: str = "") -> None:
     """Write a file, whole or not at all.
 
@@ -80,7 +67,7 @@ def write_text(path: Path, text: str, kind: str = "") -> None:
         draft.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Json]]) -> None:
     """Write a table as CSV; errors as of `write_text`."""
     with writing(path, ".csv") as draft, draft.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

@@ -201,9 +201,7 @@ def _on_dask(
     from cloudpickle import dumps
     from distributed import as_completed
 
-    def submit(
-        call: tuple[*Ts],
-    ) -> Future[object]:
+    def submit(call: tuple[*Ts]) -> Future[object]:
         # Pickled here, for Dask looks for its own in arguments.
         piece = dumps((function, call))
         asked = {name: version_of(name) for name in needed(piece)}

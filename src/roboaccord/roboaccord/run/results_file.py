@@ -17,7 +17,7 @@ from enum import Enum
 from functools import partial, reduce
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from roboaccord.description.parameters import Parameters
 from roboaccord.run.versions import packages, software
 
 R = TypeVar("R")
+Ts = TypeVarTuple("Ts")
 P = TypeVar("P")
 HEAD = 1_000_000  # characters of the first line at most
 
@@ -85,9 +86,9 @@ class ResultsFile:
             self._sort()
         self._file.close()
 
-    def key(self, function: Callable[..., R], arguments: tuple[object, ...]) -> str:
+    def key(self, function: Callable[[*Ts], R], arguments: tuple[*Ts]) -> str:
         """Return the name of a piece, and take it into the order of the study."""
-        text = json.dumps([encode(function), encode(tuple(arguments))])
+        text = json.dumps([encode(function), encode(arguments)])
         found = hashlib.sha256(text.encode()).hexdigest()[:32]
         self._order.append(found)
         return found
