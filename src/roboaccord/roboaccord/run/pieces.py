@@ -132,12 +132,13 @@ def held() -> int:
 @contextmanager
 def kept_in(file: ResultsFile) -> Iterator[None]:
     """Keep what `run_pieces` finishes in a file, and go on from what it holds."""
-    with file:
-        token = _file.set(file)
-        try:
-            yield
-        finally:
-            _file.reset(token)
+    token = _file.set(file)
+    try:
+        yield
+        file.sort()
+    finally:
+        _file.reset(token)
+        file.close()
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial, reduce
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar, TypeVarTuple
 
 import numpy as np
@@ -30,7 +29,6 @@ from roboaccord.run.versions import packages, software
 
 R = TypeVar("R")
 Ts = TypeVarTuple("Ts")
-P = TypeVar("P")
 HEAD = 1_000_000  # characters of the first line at most
 
 
@@ -38,9 +36,8 @@ class ResultsFile:
     """Keep the results of pieces in a file of lines of JSON, each appended as it is finished.
 
     The first line says of which study they are: the command, its parameters, and the software.
-    A piece has a checksum, and is known by its function and arguments. On leaving without an error
-    the pieces are put into the order of the study, so that the file does not depend on who was
-    faster.
+    A piece has a checksum, and is known by its function and arguments. `sort` at the end puts them
+    into the order of the study, so that the file does not depend on who was faster.
 
     Args:
         path: of the file; a new one is made.
@@ -73,17 +70,8 @@ class ResultsFile:
             reason = getattr(error, "strerror", None) or "it is no file of a study"
             raise AccordError(f"cannot use {path}: {reason}") from None
 
-    def __enter__(self) -> ResultsFile:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        if kind is None and [*self._lines] != self._ordered():
-            self._sort()
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def key(self, function: Callable[[*Ts], R], arguments: tuple[*Ts]) -> str:
@@ -167,12 +155,16 @@ class ResultsFile:
         except OSError as error:
             raise AccordError(f"cannot write {self.path}: {error.strerror}") from None
 
-    def _ordered(self) -> list[str]:
-        """Return the pieces in the order of the study, and behind them those of a larger one."""
-        return [key for key in dict.fromkeys([*self._order, *self._lines]) if key in self._lines]
+    def sort(self) -> None:
+        """Put the pieces into the order of the study, and behind them those of a larger one.
 
-    def _sort(self) -> None:
-        lines = [json.dumps(self._head), *(self._lines[key] for key in self._ordered())]
+        Raises:
+            AccordError: if it cannot be written.
+        """
+        keys = [key for key in dict.fromkeys([*self._order, *self._lines]) if key in self._lines]
+        if keys == [*self._lines]:
+            return
+        lines = [json.dumps(self._head), *(self._lines[key] for key in keys)]
         try:
             with drafting(self.path) as draft:
                 draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
