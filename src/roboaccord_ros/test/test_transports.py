@@ -38,7 +38,7 @@ def test_three_processes_repeat_the_direct_loop(request_for, setup_for):
     before = dict(os.environ)
     apart = run_ros_processes(request_for(setup))
     assert apart.trajectory.sha256() == run_direct(request_for(setup)).trajectory.sha256()
-    assert read_run(apart.bag).transport == "ros_processes"
+    assert read_run(apart.request.bag).transport == "ros_processes"
     assert dict(os.environ) == before
 
 
