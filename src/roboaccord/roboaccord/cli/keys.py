@@ -19,7 +19,7 @@ import numpy as np
 from pydantic import BaseModel, Field, StrictBool, ValidationError
 
 from roboaccord.cli.console import note
-from roboaccord.cli.start import go_on
+from roboaccord.cli.endings import go_on
 from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
 from roboaccord.contract.fault import Fault, Kind
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target

@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from roboaccord.cli.start import GRACE, TOLD, WORDS
+from roboaccord.cli.endings import GRACE, TOLD, WORDS
 from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
 from roboaccord.contract.shown import guard
 from roboaccord.contract.version import VERSION

@@ -16,13 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from roboaccord.cli.endings import GRACE, MINDED, TAKEN, WORDS
 from roboaccord.numerics.parallel import end_with
 
-WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-MINDED = "ROBOACCORD_MINDED"  # environment variable: the process that minds, and the one that works
-GRACE = 2.0  # s from a signal until a process is killed
-TAKEN = signal.SIGUSR1
-TOLD = list[signal.Signals]()  # the signals that are to end this process, in their order
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: of a terminal, to all its processes
 SOON = 0.5  # s from then until what it has started is
@@ -46,13 +42,6 @@ def main() -> NoReturn:
     from roboaccord.cli.main import main as run
 
     run()
-
-
-def go_on() -> None:
-    """Say to the process that minds this one that Ctrl-C was a regular end: there is work to do."""
-    TOLD.clear()
-    if os.environ.get(MINDED) == f"{os.getppid()} {os.getpid()}":
-        os.kill(os.getppid(), TAKEN)
 
 
 def mind(child: int) -> int:
