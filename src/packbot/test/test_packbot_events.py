@@ -8,7 +8,7 @@ from packbot.simulators.events import first_closing
 from packbot.simulators.reference import PackbotReference
 from packbot.source.collapse import collapse_setup
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.numerics.dormand_prince import Step, take_step
+from roboaccord.numerics.runge_kutta import Step, take_step
 from roboaccord.run.factory import make_simulator
 from scipy.optimize import brentq
 

@@ -28,7 +28,7 @@ from roboaccord.numerics.rotations import (
     turn_twist,
     yaw_quaternion,
 )
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA
 
 from roboaccord_drake.model import CONTINUOUS, base_slices, make_plant
 from roboaccord_drake.settings import ORDERS, DrakeSettings

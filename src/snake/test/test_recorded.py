@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
-from roboaccord.bag.recording import write_trajectory
+from roboaccord.bag.writer import write_trajectory
 from roboaccord.cli.main import run as accord
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration

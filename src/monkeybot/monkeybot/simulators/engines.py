@@ -20,8 +20,7 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
 from roboaccord.simulators.losses import CHANNELS, IMPACTS
 
 from monkeybot.model.arm import RATES, Arm

@@ -11,7 +11,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA
 from roboaccord.simulators.losses import CHANNELS, DAMPING, IMPACTS
 
 from monkeybot.model import dynamics, hybrid

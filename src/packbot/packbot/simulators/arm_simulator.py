@@ -10,7 +10,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.law import normal

@@ -10,7 +10,7 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 
 from packbot.contact.law import ClampContact
 from packbot.model.parameters import PackbotParameters

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy
 from roboaccord.contract.state import Array
-from roboaccord.numerics.dormand_prince import Step
+from roboaccord.numerics.runge_kutta import Step
 
 Gaps = Callable[[Array], Array]
 SAMPLES = 8  # of a step in which a gap may close and open again

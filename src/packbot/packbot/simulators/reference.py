@@ -17,7 +17,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines.spec import read_settings
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joint_faults import frozen
+from roboaccord.simulators.joints import frozen
 from roboaccord.simulators.losses import CHANNELS
 
 from packbot.contact.gaps import GapFunctions

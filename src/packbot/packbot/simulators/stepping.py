@@ -11,7 +11,7 @@ from roboaccord.contract.errors import DivergedError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines.touch import APART
-from roboaccord.numerics.dormand_prince import Step, take_step
+from roboaccord.numerics.runge_kutta import Step, take_step
 
 from packbot.contact.features import LOWER
 from packbot.contact.gaps import ClosedGaps, same

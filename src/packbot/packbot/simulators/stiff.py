@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract.state import Array
-from roboaccord.numerics.dormand_prince import GROW, SAFETY, SHRINK, Slope, Step
+from roboaccord.numerics.runge_kutta import GROW, SAFETY, SHRINK, Slope, Step
 
 EXPLICIT = 3.3  # rate times step size up to which Dormand and Prince's steps are stable
 SHORTER = 4.0  # so many times would they have to be, where these here, of lower order, are better

@@ -18,7 +18,7 @@ import numpy as np
 from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.numerics.dormand_prince import Step, take_step
+from roboaccord.numerics.runge_kutta import Step, take_step
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance

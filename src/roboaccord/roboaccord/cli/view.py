@@ -148,8 +148,7 @@ def write_files(
     """
     from roboaccord.bag.reader import read_run
     from roboaccord.view import film as films
-    from roboaccord.view.gif import write_gif
-    from roboaccord.view.mp4 import find_ffmpeg, write_mp4
+    from roboaccord.view.film_files import find_ffmpeg, write_gif, write_mp4
 
     rate = films.FPS if fps is None else fps
     pixels = films.SIZE if size is None else films.parse_size(size)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from roboaccord.bag.recording import write_trajectory
+from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, excuse
 from roboaccord.crosscheck.acceleration import check_acceleration

@@ -19,16 +19,43 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines.meter import Losses, StepMeter
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.properties import Properties
-from roboaccord.engines.pushed_law import PushedLaw
 from roboaccord.engines.touch import TouchWatch
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.joints import StopWatch
 from roboaccord.simulators.losses import CHANNELS
 
 if TYPE_CHECKING:
     from roboaccord.engines.compiled import CompiledForces
+
+
+class PushedLaw:
+    """Add a constant force on a link's centre of mass to a force law (ForceLaw).
+
+    Args:
+        law: that goes on to act, or None.
+        link: name.
+        force: in the world (3,) [N].
+    """
+
+    def __init__(self, law: ForceLaw | None, link: str, force: Array) -> None:
+        own = law.links if law else ()
+        self.links = own if link in own else (*own, link)
+        self._law, self._count = law, len(own)
+        self._index, self._force = self.links.index(link), np.array(force, dtype=float)
+
+    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
+        """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
+        forces, torques = np.zeros((2, len(self.links), 3))
+        if self._law:
+            n = self._count
+            own = LinkMotion(
+                motion.rotation[:n], motion.position[:n], motion.linear[:n], motion.angular[:n]
+            )
+            forces[:n], torques[:n] = self._law.wrenches(own)
+        forces[self._index] += self._force
+        return forces, torques
 
 
 class EngineSimulator(Simulator):

@@ -24,7 +24,7 @@ from roboaccord.numerics.native import (
     set_table,
     table_now,
 )
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 
 SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q, ALL_V) = range(10)
 """Entries of a table: numbers of items, and flags."""

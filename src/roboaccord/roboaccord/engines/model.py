@@ -13,7 +13,7 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.scenario import Base
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 
 BASE_LINK = "base_link"
 

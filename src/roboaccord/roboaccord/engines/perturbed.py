@@ -14,7 +14,7 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.perturbed_text import INERTIAL, JOINT, perturb_text
 from roboaccord.scenario.perturbation import Perturbation
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 
 
 def perturb_model(model: EngineModel) -> EngineModel:

@@ -22,7 +22,7 @@ from roboaccord.gazebo.meshes import cache
 from roboaccord.gazebo.window import HALF, add_window
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup
-from roboaccord.view.start import start_view
+from roboaccord.view.camera import start_view
 
 WORLD = """<?xml version="1.0"?>
 <!-- {comment} -->

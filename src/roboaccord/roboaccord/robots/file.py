@@ -20,7 +20,7 @@ from roboaccord.robots.controllers import Posture, Random, Sine
 from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 from roboaccord.simulators.tree import TreeReference
 
 FAR = 1e9  # m; the stops of a slide that has none

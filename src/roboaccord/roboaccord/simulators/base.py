@@ -28,7 +28,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.simulators.joint_faults import JointFaults, frozen, without_loose
+from roboaccord.simulators.joints import JointFaults, frozen, without_loose
 from roboaccord.simulators.losses import LossAccount
 
 

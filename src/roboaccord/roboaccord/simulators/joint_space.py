@@ -12,7 +12,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.version import VERSION
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.joints import StopWatch
 
 if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup

@@ -14,9 +14,7 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
-from roboaccord.simulators.joint_friction import JointFriction
-from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction, StopWatch
 
 
 class TreeReference(Simulator):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from roboaccord.bag.playback import play
+from roboaccord.bag.reader import play
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Inputs
 from roboaccord.run.loop import NO_INPUTS

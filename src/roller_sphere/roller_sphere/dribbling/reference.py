@@ -31,7 +31,7 @@ from roboaccord.numerics.rotations import (
 )
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA
 
 from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix
 from roller_sphere.dribbling.place import STROKE, holds, offsets

@@ -23,7 +23,7 @@ from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA
 
 from roller_sphere.model.contact import Friction
 from roller_sphere.model.odometry import RollingOdometry

@@ -12,7 +12,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.joints import StopWatch
 from roboaccord.simulators.losses import DAMPING, IMPACTS, STOPS
 
 from snake.model import dynamics, tracking

@@ -12,7 +12,7 @@ import dartpy
 import numpy as np
 
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.engines.planar import planar_motion
+from roboaccord.engines.bases import planar_motion
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
     quaternion_matrix,

@@ -1,6 +1,19 @@
-"""DART's skeleton of a description, and the settings by which it is like the other engines."""
+"""DART's skeleton of a description, its units, and what makes it like the other engines.
+
+DART's metre and its second may both be smaller than ours, by one factor. Speeds, masses, moments
+and energies then keep their numbers. With lengths of `scale` times the number, inertias have
+`scale` squared times theirs, and forces, accelerations and rates of angles theirs over `scale`.
+"""
 
 from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import dartpy
 import numpy as np
@@ -9,10 +22,17 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
-from roboaccord.engines.ball import Ball, split_ball
-from roboaccord.engines.dart.said import listen, pass_on, reason
-from roboaccord.engines.dart.units import scale_description
+from roboaccord.engines.bases import Ball, split_ball
 from roboaccord.engines.model import BASE_LINK, EngineModel
+
+# What slides in each kind of joint, by its coordinates; None stands for any number of turns.
+SLIDING = {
+    "PrismaticJoint": (True,),
+    "PlanarJoint": (True, True, False),
+    "FreeJoint": (False, False, False, True, True, True),
+    "TranslationalJoint": (True, True, True),
+}
+MASSLESS = ("[Inertia::", "A negative or zero mass")  # of links of 0 kg, which are meant so
 
 
 def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynamics.Skeleton:
@@ -106,3 +126,73 @@ def make_world(
     skeleton.disableSelfCollisionCheck()
     world.setGravity(gravity)
     return world
+
+
+def scale_description(urdf: str, scale: float) -> str:
+    """Return a URDF whose lengths are `scale` times as large, masses kept."""
+    if scale == 1.0:
+        return urdf
+    root = ET.fromstring(urdf)
+    for origin in root.iter("origin"):
+        _multiply(origin, "xyz", scale)
+    for tensor in root.iter("inertia"):
+        for axes in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
+            _multiply(tensor, axes, scale**2)
+    for geometry in root.iter("geometry"):
+        for shape in geometry:
+            if shape.tag == "mesh":
+                shape.set("scale", shape.get("scale", "1 1 1"))
+            for key in ("size", "radius", "length", "scale"):
+                _multiply(shape, key, scale)
+    for joint in root.findall("joint"):
+        if joint.get("type") == "prismatic":
+            for limit in joint.findall("limit"):
+                _multiply(limit, "lower", scale)
+                _multiply(limit, "upper", scale)
+    return ET.tostring(root, encoding="unicode")
+
+
+def lengths(skeleton: Any, scale: float) -> Array:
+    """Return by what DART's coordinates are larger (m,): `scale` for those that slide, else 1."""
+    factors = np.ones(skeleton.getNumDofs())
+    for joint in skeleton.getJoints():
+        for i, slides in enumerate(SLIDING.get(joint.getType(), ())):
+            if slides:
+                factors[joint.getIndexInSkeleton(i)] = scale
+    return factors
+
+
+def _multiply(element: ET.Element, key: str, factor: float) -> None:
+    if key in element.attrib:
+        numbers = [float(word) * factor for word in element.attrib[key].split()]
+        element.set(key, " ".join(repr(number) for number in numbers))
+
+
+@contextmanager
+def listen() -> Iterator[list[str]]:
+    """Take down the lines that DART writes, which are shown to nobody; filled at the end."""
+    lines = list[str]()
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            lines += file.read().splitlines()
+
+
+def pass_on(lines: list[str]) -> None:
+    """Write lines to the standard error, but for those about links without mass."""
+    for line in lines:
+        if not any(word in line for word in MASSLESS):
+            sys.stderr.write(f"{line}\n")
+
+
+def reason(lines: list[str]) -> str:
+    """Return why DART does not read a description: its first error, behind a colon."""
+    errors = (line.partition("Error:")[2].strip() for line in lines if "Error:" in line)
+    return next((f": {error}" for error in errors), "")

@@ -12,7 +12,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.dart.base import BASES
-from roboaccord.engines.dart.said import listen, pass_on, reason
+from roboaccord.engines.dart.model import listen, pass_on, reason
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 

@@ -15,6 +15,7 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart.base import BASES
 from roboaccord.engines.dart.contact import DartContact, contact_scale
 from roboaccord.engines.dart.model import (
+    lengths,
     let_joints_be,
     load_skeleton,
     make_world,
@@ -22,7 +23,6 @@ from roboaccord.engines.dart.model import (
     turn_joint,
 )
 from roboaccord.engines.dart.settings import DartSettings
-from roboaccord.engines.dart.units import lengths
 from roboaccord.engines.meter import Losses, mean_velocities
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.properties import JointProperties, LinkProperties, Properties, braking

@@ -10,7 +10,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
-from roboaccord.engines.ball import Ball, split_ball
+from roboaccord.engines.bases import Ball, split_ball
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.mujoco.contact import collide
 from roboaccord.numerics.rotations import matrix_quaternion

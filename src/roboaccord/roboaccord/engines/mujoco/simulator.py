@@ -13,13 +13,13 @@ from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.bases import planar_motion
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.contact import MujocoContact
 from roboaccord.engines.mujoco.meter import ConstraintMeter
 from roboaccord.engines.mujoco.model import base_slices, compile_model
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
-from roboaccord.engines.planar import planar_motion
 from roboaccord.engines.properties import (
     WORLD,
     JointProperties,
@@ -34,7 +34,7 @@ from roboaccord.numerics.rotations import (
     yaw_matrix,
     yaw_quaternion,
 )
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA
 
 _log = logging.getLogger(__name__)
 

@@ -1,7 +1,8 @@
-"""The ball that `base_link` is where it floats in another link, for engines to put in by hand."""
+"""Bases that engines make by hand: a ball that floats in a link, and motion in the plane."""
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
+from roboaccord.numerics.rotations import yaw_quaternion
 
 
 @dataclass(frozen=True)
@@ -42,3 +44,20 @@ def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
             root.remove(joint)
     ball = Ball(tree.links[0].mass, tree.links[0].inertia, float(sphere.attrib["radius"]))
     return ET.tostring(root, encoding="unicode"), ball
+
+
+def planar_motion(
+    pose: list[float], rates: list[float], height: float
+) -> tuple[Array, Array, Array]:
+    """Return position, orientation x y z w and twist in its own axes of a base in the plane.
+
+    Args:
+        pose: x, y [m] and yaw [rad].
+        rates: of these.
+        height: z [m].
+    """
+    x, y, yaw = pose
+    vx, vy, rate = rates
+    c, s = math.cos(yaw), math.sin(yaw)
+    twist = np.array([c * vx + s * vy, c * vy - s * vx, 0.0, 0.0, 0.0, rate])
+    return np.array([x, y, height]), yaw_quaternion(yaw), twist
