@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from roboaccord.contract import VERSION
 from roboaccord.contract.lazy import lazy_names
-from roboaccord.contract.version import VERSION
 
 if TYPE_CHECKING:
     from roboaccord.contract.contact import Contact, ContactPoint

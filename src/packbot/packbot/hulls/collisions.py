@@ -12,8 +12,8 @@ import scipy
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.geometry import Geometry, read_geometry
 from roboaccord.description.meshes import mesh_path, read_mesh
+from roboaccord.description.solids import Geometry, read_geometry
 
 from packbot.hulls.shapes import box_corners, prism_corners
 from packbot.hulls.solids import Hull

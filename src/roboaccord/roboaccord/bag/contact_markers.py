@@ -10,7 +10,7 @@ import numpy as np
 from rosbags.typesys import Stores, get_typestore
 
 from roboaccord.cdr import encode_contacts
-from roboaccord.cdr.markers import ARROW
+from roboaccord.cdr.messages import ARROW
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event

@@ -17,9 +17,9 @@ import typer
 
 from roboaccord.cli.endings import GRACE, TOLD, WORDS
 from roboaccord.cli.lazy import LazyGroup
+from roboaccord.contract import VERSION
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.shown import guard
-from roboaccord.contract.version import VERSION
 from roboaccord.scenario.user_code import DEBUG, explain, shows_tracebacks
 
 DEBUG_OPTION = "--debug"

@@ -27,7 +27,7 @@ from roboaccord.cli.options import (
 )
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
-from roboaccord.contract.surface import BACKDROPS, TERRAIN, Surface
+from roboaccord.description.solids import BACKDROPS, TERRAIN, Surface
 from roboaccord.engines import check_engine
 from roboaccord.scenario.files import make_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names

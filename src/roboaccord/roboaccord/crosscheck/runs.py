@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import RobotState
-from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import engine_names
 from roboaccord.numerics.parallel import cores

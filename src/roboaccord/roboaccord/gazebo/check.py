@@ -11,7 +11,6 @@ import yaml
 from roboaccord.contract.files import read_xml
 from roboaccord.description.tree import MOVING
 from roboaccord.description.yaml_files import parse_yaml
-from roboaccord.gazebo.schema import VERSION, schema_folder, unknown_elements
 from roboaccord.gazebo.systems import (
     BRIDGE_KEYS,
     BRIDGE_TYPES,
@@ -21,6 +20,7 @@ from roboaccord.gazebo.systems import (
     SYSTEMS,
     WINDOW,
 )
+from roboaccord.gazebo.tool import VERSION, schema_folder, unknown_elements
 
 
 def check_file(path: Path, models: Sequence[Path]) -> list[str]:

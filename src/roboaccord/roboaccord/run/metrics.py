@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from roboaccord.contract.checks import count_steps
 from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import STATE_ARRAYS
-from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Robot, Setup
 

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.timing import count_steps
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
 from roboaccord.scenario.scenario import ONE_STEP, Scenario, Tolerances

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from roboaccord.contract import VERSION
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.version import VERSION
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import StopWatch
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from roboaccord.contract import VERSION
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.version import VERSION
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup

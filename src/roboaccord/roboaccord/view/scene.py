@@ -20,9 +20,16 @@ from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.description.geometry import Geometry, read_geometry
 from roboaccord.description.meshes import mesh_path, read_mesh
-from roboaccord.description.solids import Faces, box, cylinder, facets, sphere
+from roboaccord.description.solids import (
+    Faces,
+    Geometry,
+    box,
+    cylinder,
+    facets,
+    read_geometry,
+    sphere,
+)
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 

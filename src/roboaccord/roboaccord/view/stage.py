@@ -18,7 +18,7 @@ import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import IDENTITY, ORIGIN, Array
-from roboaccord.contract.surface import BACKDROPS, GROUND, TERRAIN, WALL, Surface
+from roboaccord.description.solids import BACKDROPS, GROUND, TERRAIN, WALL, Surface
 from roboaccord.numerics.rotations import matrix_quaternion
 from roboaccord.view.ground import GROUND as GROUND_COLOUR
 from roboaccord.view.ground import LINE, TRACE

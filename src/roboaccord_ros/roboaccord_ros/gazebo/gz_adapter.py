@@ -19,11 +19,10 @@ from typing import Self
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec, OdometryCodec, decode_wrench
-from roboaccord.contract.checks import check_command, check_state
+from roboaccord.contract.checks import NANOSECONDS, check_command, check_state, count_steps
 from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.gazebo.form import LEVEL, base_in_gazebo, contact_shapes, is_level
 from roboaccord.run.motion import Motion

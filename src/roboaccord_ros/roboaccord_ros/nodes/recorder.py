@@ -19,8 +19,8 @@ from roboaccord.bag.topics import TF, Topic, input_topics, optional_topics, swit
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import TF_PERIOD, BagWriter
 from roboaccord.cdr import decode_events, decode_string
+from roboaccord.contract.checks import NANOSECONDS
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.timing import NANOSECONDS
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Robot, Setup
 from sensor_msgs.msg import JointState

@@ -16,8 +16,7 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.bases import planar_motion
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.mujoco.contact import MujocoContact
-from roboaccord.engines.mujoco.meter import ConstraintMeter
+from roboaccord.engines.mujoco.contact import ConstraintMeter, MujocoContact
 from roboaccord.engines.mujoco.model import base_slices, compile_model
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
 from roboaccord.engines.properties import (
