@@ -77,7 +77,10 @@ class Decay(Simulator):
 def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, factor, outcome):
     """Of y' = -k y a step h misses y by (k h)^2 / 2; twice that is allowed, and 1e-3."""
     setup = scenario()
-    made = lambda setup, **_: Decay(setup)  # noqa: E731
+
+    def made(setup, physics_step=None):
+        return Decay(setup.at_step(physics_step) if physics_step else setup)
+
     monkeypatch.setattr("roboaccord.crosscheck.recorded.make_simulator", made)
     check, h, k = StepCheck(setup, "dart", ""), setup.scenario.physics_step, 20.0
     n = len(setup.joints)

@@ -1,21 +1,61 @@
-"""Engine models: one description with its forces; a robot can have several."""
+"""Engine models: one description with its forces; a robot can have several.
+
+A ball that is base_link and floats in another link is put into an engine by hand.
+"""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from roboaccord.contract.contact import Contact
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
+from roboaccord.description.base_kinds import Base
+from roboaccord.description.tree import Tree
 from roboaccord.scenario.perturbation import Perturbations
-from roboaccord.scenario.scenario import Base
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import JointFriction
 
 BASE_LINK = "base_link"
+
+
+@dataclass(frozen=True)
+class Ball:
+    """Hold a ball about its own origin: mass [kg], inertia (3, 3) [kg m^2] and radius [m]."""
+
+    mass: float
+    inertia: Array
+    radius: float
+
+
+def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
+    """Return a URDF without the `base_link` that floats in it, and that ball.
+
+    Engines differ in what they make of a link that floats beside others; so it is put in by hand.
+
+    Raises:
+        AccordError: if `base_link` has no sphere to collide with, or its mass is off its origin.
+    """
+    root = ET.fromstring(urdf)
+    name = tree.links[0].name
+    link = next(e for e in root.findall("link") if e.get("name") == name)
+    sphere = link.find("collision/geometry/sphere")
+    if sphere is None or np.any(tree.links[0].centre):
+        raise AccordError("the base_link that floats in the description is no ball")
+    root.remove(link)
+    for joint in root.findall("joint"):
+        child = joint.find("child")
+        if child is not None and child.get("link") == name:
+            root.remove(joint)
+    ball = Ball(tree.links[0].mass, tree.links[0].inertia, float(sphere.attrib["radius"]))
+    return ET.tostring(root, encoding="unicode"), ball
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,8 @@
 """sdformat where it is installed: its checker, and its schema of elements.
 
-The checker is `gz sdf -k`, or `ign sdf -k` as Debian has it. It takes unknown elements in silence, so
-that a misspelt `<max_stepsize>` is a default; elements and values are checked against the schema.
+The checker is `gz sdf -k`, or `ign sdf -k` as Debian has it. It takes unknown elements in silence,
+so that a misspelt `<max_stepsize>` is a default; elements and values are checked against the
+schema.
 """
 
 from __future__ import annotations

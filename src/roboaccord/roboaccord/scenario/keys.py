@@ -13,10 +13,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from roboaccord.description.base_kinds import Base
 from roboaccord.description.parameters import parameter_file
 from roboaccord.scenario import scenario as models
 from roboaccord.scenario.controllers import shipped_factory
-from roboaccord.scenario.scenario import Base, Scenario
+from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Robot, Setup
 
 REQUIRED = "required"

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from roboaccord.contract.outcome import Level
 from roboaccord.contract.results import Json
-
-Base = Literal["fixed", "planar", "free", "ball"]
-
+from roboaccord.description.base_kinds import Base
 
 ONE_STEP = 1e-3  # of the change of the rates in a control period
 

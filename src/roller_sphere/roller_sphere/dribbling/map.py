@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from roboaccord.contract.contact import Contact
+from roboaccord.contract.results import Json
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.run.pieces import run_pieces
@@ -46,7 +46,7 @@ class Cell:
     slip: SlipFigures | None
 
 
-def run_cell(data: dict[str, Any], engine: str, speed: float, turn_rate: float) -> Cell:
+def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float) -> Cell:
     """Run one cell of the map: straight on until the speed is reached and half a second more."""
     setup = Setup.of(make_scenario(data))
     controller = {**setup.scenario.controller, "speed": speed, "turn_rate": turn_rate}

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from roboaccord.contract.results import Json
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import REFERENCE, spec
 from roboaccord.run.factory import make_simulator
@@ -151,6 +151,6 @@ def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
     return np.asarray((part > STEADY[0]) & (part < STEADY[1]))
 
 
-def data_of(found: Sequence[ContactFinding]) -> list[dict[str, Any]]:
+def data_of(found: Sequence[ContactFinding]) -> list[dict[str, Json]]:
     """Return findings as plain data."""
     return [{**asdict(finding), "passed": finding.passed} for finding in found]

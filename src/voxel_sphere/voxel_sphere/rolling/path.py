@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from roboaccord.contract.files import writing
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 
 from voxel_sphere.rolling.montana import coordinates
@@ -34,7 +35,7 @@ class RollEvent:
     centre: tuple[float, ...]
     detail: str
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, Json]:
         """Return it for JSON."""
         return {
             "time": self.time, "kind": self.kind, "centre": list(self.centre),

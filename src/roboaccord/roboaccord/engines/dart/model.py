@@ -22,8 +22,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
-from roboaccord.engines.bases import Ball, split_ball
-from roboaccord.engines.model import BASE_LINK, EngineModel
+from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
 
 # What slides in each kind of joint, by its coordinates; None stands for any number of turns.
 SLIDING = {
