@@ -22,11 +22,7 @@ from roboaccord.engines.properties import (
     braking,
 )
 from roboaccord.engines.spec import read_settings
-from roboaccord.numerics.rotations import (
-    quaternion_matrix,
-    turn_twist,
-    yaw_quaternion,
-)
+from roboaccord.numerics.rotations import quaternion_matrix, turn_twist, yaw_quaternion
 from roboaccord.simulators.joints import LOCK_INERTIA
 
 from roboaccord_drake.model import CONTINUOUS, base_slices, make_plant

@@ -16,13 +16,7 @@ from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_
 from rosbags.typesys.base import TypesysError
 
 from roboaccord.bag.content import Content
-from roboaccord.bag.folder import (
-    PACKED,
-    bag_files,
-    custom_data,
-    doubt_of_metadata,
-    read_metadata,
-)
+from roboaccord.bag.folder import PACKED, bag_files, custom_data, doubt_of_metadata, read_metadata
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.storage import RunWriter

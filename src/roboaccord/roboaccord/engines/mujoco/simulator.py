@@ -18,12 +18,7 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.contact import ConstraintMeter, MujocoContact
 from roboaccord.engines.mujoco.model import base_slices, compile_model, link_of
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
-from roboaccord.engines.properties import (
-    WORLD,
-    JointProperties,
-    Properties,
-    braking,
-)
+from roboaccord.engines.properties import WORLD, JointProperties, Properties, braking
 from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.joints import LOCK_INERTIA
