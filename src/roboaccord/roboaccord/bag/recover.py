@@ -21,6 +21,7 @@ from roboaccord.bag.reader import run_of
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.storage import RunWriter
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json
 
 _NO_HASH = "RIHS01_" + 64 * "0"
 _IDL = "ros2idl"
@@ -92,7 +93,7 @@ def _motion_hash(content: Content) -> str:
         return ""
 
 
-def _losses(content: Content, counted: object, *, intact: bool) -> Iterator[str]:
+def _losses(content: Content, counted: Json, *, intact: bool) -> Iterator[str]:
     """Yield a line for whatever does not come back."""
     (scan,) = content.scans
     total = f"{counted} messages" if counted else "the messages"

@@ -20,8 +20,7 @@ from rich.text import Text
 
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.shown import CONTROLS, visible
-from roboaccord.contract.state import Command, RobotState
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.state import RobotState
 
 COMPILING = "starting (compiles at first)"
 
@@ -159,9 +158,3 @@ class ProgressObserver(Observer):
             self._next = state.time + 0.05
             label = self._label if state.time > 0 else None
             self._bar.update(self._task, completed=state.time, description=label)
-
-    def on_command(self, state: RobotState, command: Command) -> None:
-        """Take no notice."""
-
-    def on_event(self, event: Event) -> None:
-        """Take no notice."""

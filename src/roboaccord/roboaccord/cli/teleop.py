@@ -25,8 +25,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import Seconds
-from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.state import RobotState, Target
 from roboaccord.engines import check_engine
 from roboaccord.run.output import fresh
 from roboaccord.run.pace import Pace
@@ -169,12 +168,6 @@ class RealTime(Observer):
             self._factor = (state.time - self._seen[0]) / (now - self._seen[1])
             self._seen = (state.time, now)
         self._screen.show(state, self._factor)
-
-    def on_command(self, state: RobotState, command: Command) -> None:
-        """Take no notice."""
-
-    def on_event(self, event: Event) -> None:
-        """Take no notice."""
 
 
 def shown(screen: Screen) -> AbstractContextManager[Live | None]:

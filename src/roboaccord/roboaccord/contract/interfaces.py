@@ -105,16 +105,21 @@ class Odometry(Protocol):
 
 
 class Observer(Protocol):
-    """Follow a run: a recorder, a viewer, a progress bar."""
+    """Follow a run: a recorder, a viewer, a progress bar.
+
+    One that derives from it need not take commands and events.
+    """
 
     def on_state(self, state: RobotState) -> None:
         """Take the state of one control tick."""
 
     def on_command(self, state: RobotState, command: Command) -> None:
-        """Take the command that answers `state`."""
+        """Take the command that answers `state`; by default, take no notice."""
+        return
 
     def on_event(self, event: Event) -> None:
-        """Take one event."""
+        """Take one event; by default, take no notice."""
+        return
 
 
 class Tally(Protocol):

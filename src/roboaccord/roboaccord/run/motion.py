@@ -75,9 +75,6 @@ class Motion(Observer):
         if len(self._block) > BLOCK:
             self._close_block()
 
-    def on_command(self, state: RobotState, command: Command) -> None:
-        """Take no notice: the next state has what was in force."""
-
     def on_event(self, event: Event) -> None:
         """Take one event."""
         if self._tally:

@@ -13,7 +13,6 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import dartpy
 import numpy as np
@@ -151,7 +150,7 @@ def scale_description(urdf: str, scale: float) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def lengths(skeleton: Any, scale: float) -> Array:
+def lengths(skeleton: dartpy.dynamics.Skeleton, scale: float) -> Array:
     """Return by what DART's coordinates are larger (m,): `scale` for those that slide, else 1."""
     factors = np.ones(skeleton.getNumDofs())
     for joint in skeleton.getJoints():

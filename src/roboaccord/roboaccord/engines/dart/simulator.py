@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import dartpy
 import numpy as np
@@ -218,7 +217,7 @@ class DartSimulator(EngineSimulator):
             joint = self._skeleton.getJoint(name)
             joint.setDampingCoefficient(0, value * self._rate_unit(joint))
 
-    def _rate_unit(self, joint: Any) -> float:
+    def _rate_unit(self, joint: dartpy.dynamics.Joint) -> float:
         """Return what DART's damping of a joint is over ours."""
         return float(self._scale / self._lengths[joint.getIndexInSkeleton(0)] ** 2)
 
@@ -231,11 +230,11 @@ class DartSimulator(EngineSimulator):
             gravity=self._turn.T @ self._world.getGravity() * self._scale,
         )
 
-    def _link(self, node: Any) -> LinkProperties:
+    def _link(self, node: dartpy.dynamics.BodyNode) -> LinkProperties:
         inertia = np.array(node.getInertia().getMoment()) / self._scale**2
         return LinkProperties(node.getMass(), node.getLocalCOM() / self._scale, inertia)
 
-    def _joint(self, joint: Any) -> JointProperties:
+    def _joint(self, joint: dartpy.dynamics.Joint) -> JointProperties:
         pose, index = joint.getTransformFromParentBodyNode(), joint.getIndexInSkeleton(0)
         back = self._turn.T if joint.getParentBodyNode() is None else np.eye(3)
         viscous, dry = self._braking.get(joint.getName(), (0.0, 0.0))

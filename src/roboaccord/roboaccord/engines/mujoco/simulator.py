@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -139,7 +138,7 @@ class MujocoSimulator(EngineSimulator):
         finally:
             mujoco.set_mjcb_control(None)
 
-    def _apply(self, model: Any, data: Any) -> None:
+    def _apply(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         """Set the generalised forces: efforts and wrench, and what force law and friction do."""
         if self._meter:
             self._constraints.begin_stage()
@@ -150,7 +149,7 @@ class MujocoSimulator(EngineSimulator):
             effort = effort + self._friction.efforts(data.qvel[self._v])
         data.qfrc_applied[self._v] = effort
 
-    def _apply_law(self, data: Any) -> Array:
+    def _apply_law(self, data: mujoco.MjData) -> Array:
         """Set the forces on the base, wrench and force law, and return the law's on joints (n,)."""
         q, v = data.qpos, data.qvel
         pose, rates, forces = q[self._base_q], v[self._base_v], data.qfrc_applied[self._base_v]
