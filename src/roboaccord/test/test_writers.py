@@ -214,7 +214,7 @@ def test_files_kept_for_gazebo_follow_no_link(precious: Path, tmp_path: Path) ->
 # What else writes, and why no link can be in its place. A new line here needs a reason like these.
 ELSEWHERE = {
     "contract/files": "the one place",
-    "numerics/jit_cache run/domain run/runtime_folder": "locks, opened without links",
+    "numerics/jit_cache run/domain": "locks, opened without links",
     "numerics/isolation graph/shell": "/dev/null",
     "run/processes bag/folder dart/contact cli/check gazebo/sdformat terrain/sdf_model "
     "terrain/slices": "in a temporary folder that nobody else can write",
