@@ -19,10 +19,12 @@ from dataclasses import FrozenInstanceError
 from functools import cache
 from importlib.metadata import entry_points, metadata
 from pathlib import Path
-from typing import Concatenate, TypeVar
+from typing import TYPE_CHECKING, Concatenate, TypeVar
 
 from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
-from roboaccord.contract.results import Json
+
+if TYPE_CHECKING:
+    from roboaccord.contract.results import Json
 
 DEBUG = "ROBOACCORD_DEBUG"  # environment variable: tracebacks are shown, too
 GROUPS = ("robots", "engines", "runners", "teleop")  # entry points by which packages are found
