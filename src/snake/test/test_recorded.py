@@ -53,8 +53,9 @@ class Decay(Simulator):
 
     name, version, order = "decay", "1", 1
 
-    def __init__(self, setup, rate=20.0):
-        super().__init__(setup.joints, setup.effort_limits, setup.scenario.physics_step)
+    def __init__(self, setup, physics_step=None, rate=20.0):
+        step = physics_step or setup.scenario.physics_step
+        super().__init__(setup.joints, setup.effort_limits, step)
         self.rate = rate
 
     def masses(self):
@@ -77,8 +78,7 @@ class Decay(Simulator):
 def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, factor, outcome):
     """Of y' = -k y a step h misses y by (k h)^2 / 2; twice that is allowed, and 1e-3."""
     setup = scenario()
-    made = lambda setup, **_: Decay(setup)  # noqa: E731
-    monkeypatch.setattr("roboaccord.crosscheck.recorded.make_simulator", made)
+    monkeypatch.setattr("roboaccord.crosscheck.recorded.make_simulator", Decay)
     check, h, k = StepCheck(setup, "dart", ""), setup.scenario.physics_step, 20.0
     n = len(setup.joints)
     qd = np.linspace(1.0, 2.0, n)
@@ -168,4 +168,15 @@ def test_round_off_of_a_robot_at_rest_is_no_difference():
     check.settle()
     verdict = check.verdict()
     assert verdict.relative > 0.1  # most of what changes, and yet
-    assert verdict.finding.outcome == "within"
+    assert (verdict.finding.outcome, verdict.finding.reason) == ("within", "below round-off")
+
+
+@pytest.mark.parametrize(("limit", "outcome"), [(0.5, "within"), (0.05, "outside")])
+def test_an_allowance_takes_the_place_of_what_time_stepping_explains(limit, outcome):
+    """DART's Euler step is a tenth and more of the change here, as in a fresh run with the same allowance."""
+    allowance = f"crosscheck.tolerances.one_step={{limit: {limit}, reason: known}}"
+    setup = scenario(allowance)
+    simulator, trajectory = motion(setup, "dart")
+    verdict = verdict_of(setup, "dart", simulator.version, trajectory)
+    assert (verdict.finding.outcome, verdict.allowed) == (outcome, limit)
+    assert f"allowed {limit:g}: known" in verdict.finding.reason or outcome == "outside"
