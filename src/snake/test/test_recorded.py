@@ -173,7 +173,7 @@ def test_round_off_of_a_robot_at_rest_is_no_difference():
 
 @pytest.mark.parametrize(("limit", "outcome"), [(0.5, "within"), (0.05, "outside")])
 def test_an_allowance_takes_the_place_of_what_time_stepping_explains(limit, outcome):
-    """DART's Euler step is a tenth and more of the change here, as in a fresh run with the same allowance."""
+    """DART's Euler step is a tenth and more of the change here; so a fresh run is judged."""
     allowance = f"crosscheck.tolerances.one_step={{limit: {limit}, reason: known}}"
     setup = scenario(allowance)
     simulator, trajectory = motion(setup, "dart")
