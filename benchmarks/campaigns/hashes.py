@@ -2,8 +2,8 @@
 
 A change that should change no figure is tried against the figures of the commit before:
 
-    make hashes HASHES="--out /tmp/before.jsonl"
-    make hashes HASHES="--out /tmp/after.jsonl --against /tmp/before.jsonl"
+    make hashes HASHES="--out ../before.jsonl"
+    make hashes HASHES="--out ../after.jsonl --against ../before.jsonl"
 
 Each line of the file holds a command, its exit status, what it printed with `--json`, and the
 summary.json files that it wrote. A run that was ended goes on from the file. Commands of a page run

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
+import numpy as np
 import pytest
 from roboaccord import engines
 from roboaccord.contract.errors import AccordError
 from roboaccord.engines.factory import simulate_model
-from roboaccord.engines.spec import Available, EngineSpec, Missing
+from roboaccord.engines.spec import Available, EngineSpec, Missing, read_settings
+from roboaccord.run.software import libraries
 from roboaccord.testing.engines import model_of
 
 LIBRARIES = ("dartpy", "mujoco", "pydrake", "numpy")
+PAGE = Path(__file__).parents[3] / "docs/new_engine.md"
+BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 SOUND = EngineSpec(name="sound", package="sound-engine", version=lambda: "1.0")
 
 
@@ -83,6 +90,7 @@ def test_a_broken_package_hides_no_other(installed: list[EntryPoint]) -> None:
         with pytest.raises(AccordError) as refused:
             simulate_model(model_of("pendulums"), name)
         assert str(refused.value) == reason
+    assert all(libraries.__wrapped__())  # whose versions results depend on
 
 
 def test_an_unknown_engine_is_refused_with_a_hint() -> None:
@@ -98,3 +106,16 @@ def test_a_preset_goes_to_engines_that_know_it_and_gives_way_to_the_scenario() -
     assert found["mujoco"] == {"contact_time": 0.1}
     assert found["dart"] == {"z_axis": [1, 0, 0]}
     assert "contact_time" not in found["dart"]
+
+
+def test_the_specification_of_the_page(tmp_path: Path) -> None:
+    """docs/new_engine.md has one that is whole, of a library that is not here."""
+    (text,) = (block for block in BLOCK.findall(PAGE.read_text("utf-8")) if "EngineSpec(" in block)
+    (tmp_path / "bullet.py").write_text(text, encoding="utf-8")
+    found: EngineSpec = runpy.run_path(str(tmp_path / "bullet.py"))["SPEC"]
+    assert found.look() == Missing("engine bullet needs pybullet: pip install pybullet")
+    with pytest.raises(AccordError, match=r"^engine_options\.bullet\.iterations must be 1 at"):
+        read_settings({"bullet": {"iterations": 0}}, "bullet", found.settings)
+    with pytest.raises(AccordError, match=r"^bullet: no reflected inertia"):
+        found.check(replace(model_of("pendulums"), armature=np.ones(2)))
+    assert found.check(replace(model_of("pendulums"), armature=np.zeros(2))) is None

@@ -174,6 +174,20 @@ WRITES: dict[str, Callable[[RobotState, Any], object]] = {
 }
 
 
+class Mistaken(Push):
+    """Gives a command whose parts are something else."""
+
+    def update(self, state: RobotState, target: object) -> Command:
+        return Command(self.effort, ["magnet"])  # type: ignore[arg-type]
+
+
+def test_a_command_of_wrong_parts_is_refused() -> None:
+    with pytest.raises(
+        AccordError, match=r"^Mistaken gave a Command that is none \(dictionary .*0 s$"
+    ):
+        run(Mistaken(0.0, 0.0, 0.0))
+
+
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 def test_states_and_targets_are_read_only(write: Callable[[RobotState, Any], object]) -> None:
     with pytest.raises(

@@ -24,7 +24,6 @@ from roboaccord.engines.properties import (
 from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import (
     quaternion_matrix,
-    quaternion_yaw,
     turn_twist,
     yaw_quaternion,
 )
@@ -68,8 +67,8 @@ class DrakeSimulator(EngineSimulator):
         joints = [self._plant.GetJointByName(name) for name in self.joints]
         self._q = np.array([joint.position_start() for joint in joints], dtype=int)
         self._v = np.array([joint.velocity_start() for joint in joints], dtype=int)
-        self._base_q, self._base_v = base_slices(self._plant, self.base)
-        self._axes = np.array(AXES[self.base], dtype=int)
+        self._base_q, self._base_v = base_slices(self._plant, model.base)
+        self._axes = np.array(AXES[model.base], dtype=int)
         self._total = np.zeros(self._plant.num_velocities())
         port = self._plant.get_applied_generalized_force_input_port()
         self._applied = port.FixValue(self._context, self._total)
@@ -113,10 +112,7 @@ class DrakeSimulator(EngineSimulator):
         turn = quaternion_matrix(state.orientation)
         twist = turn_twist(turn, state.twist)
         v[self._base_v] = twist[self._axes]
-        if self.base == "planar":
-            q[self._base_q] = (*state.position[:2], quaternion_yaw(state.orientation))
-        elif self.base == "free":
-            q[self._base_q] = (*np.roll(state.orientation, 1), *state.position)
+        q[self._base_q] = np.roll(self.base.pose(state), -3)  # a free base's quaternion first
         return np.concatenate([q, v])
 
     def _coordinates(self) -> tuple[Array, Array]:
@@ -128,10 +124,10 @@ class DrakeSimulator(EngineSimulator):
         """Return position, orientation x y z w and twist in the world of the base."""
         position, orientation, twist = np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
         twist[self._axes], pose = v[self._base_v], q[self._base_q]
-        if self.base == "planar":
+        if self.base.tied and self.base.moves:
             position[:] = pose[0], pose[1], self._height
             orientation = yaw_quaternion(float(pose[2]))
-        elif self.base == "free":
+        elif self.base.moves:
             position = pose[4:]
             # Drake lets the quaternion grow, and takes its direction alone.
             orientation = np.roll(pose[:4] / np.linalg.norm(pose[:4]), -1)

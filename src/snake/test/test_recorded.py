@@ -53,9 +53,8 @@ class Decay(Simulator):
 
     name, version, order = "decay", "1", 1
 
-    def __init__(self, setup, physics_step=None, rate=20.0):
-        step = physics_step or setup.scenario.physics_step
-        super().__init__(setup.joints, setup.effort_limits, step)
+    def __init__(self, setup, rate=20.0):
+        super().__init__(setup.joints, setup.effort_limits, setup.scenario.physics_step)
         self.rate = rate
 
     def masses(self):
@@ -78,7 +77,11 @@ class Decay(Simulator):
 def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, factor, outcome):
     """Of y' = -k y a step h misses y by (k h)^2 / 2; twice that is allowed, and 1e-3."""
     setup = scenario()
-    monkeypatch.setattr("roboaccord.crosscheck.recorded.make_simulator", Decay)
+
+    def made(setup, physics_step=None):
+        return Decay(setup.at_step(physics_step) if physics_step else setup)
+
+    monkeypatch.setattr("roboaccord.crosscheck.recorded.make_simulator", made)
     check, h, k = StepCheck(setup, "dart", ""), setup.scenario.physics_step, 20.0
     n = len(setup.joints)
     qd = np.linspace(1.0, 2.0, n)

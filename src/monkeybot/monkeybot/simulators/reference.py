@@ -10,9 +10,9 @@ import roboaccord
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joint_faults import LOCK_INERTIA
 from roboaccord.simulators.losses import CHANNELS, DAMPING, IMPACTS
+from roboaccord.simulators.reference import Reference
 
 from monkeybot.model import dynamics, hybrid
 from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
@@ -20,23 +20,19 @@ from monkeybot.model.motion import Motion, frictionless
 from monkeybot.model.parameters import L1, L2, MonkeyBotParameters
 
 
-class MonkeyBotReference(Simulator):
+class MonkeyBotReference(Reference):
     """Simulate the MonkeyBot analytically.
 
     Its step follows from its tolerance alone; the scenario's physics step has no say.
     """
 
-    name = "reference"
     version = f"roboaccord-monkeybot {roboaccord.__version__}"
     order = 5
+    parameters: MonkeyBotParameters
     channels = CHANNELS  # of which it has damping and impacts alone
 
     def __init__(self, setup: Setup) -> None:
-        super().__init__(
-            setup.joints, setup.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
-        self.parameters: MonkeyBotParameters = setup.parameters
+        super().__init__(setup)
         self._rotor = 0.0
         self._motion = Motion(self.parameters, pack(setup.initial))
         self._warm_up(setup.initial, Command(np.zeros(1), Mode.SWING_B.switches))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.report.curves import axis, plain
 from roboaccord.report.plots import Plot, render_plots
@@ -33,7 +33,7 @@ def render_landscape(
     scale = {"colorscale": "Viridis", "zmin": 0, "zmax": CUT, "colorbar": {"title": HEIGHT}}
     grid = {"x": plain(w1), "y": plain(w2), "z": [plain(row, 4) for row in height.T]}
     surface = {"type": "surface", "colorscale": "Viridis", "cmin": 0, "cmax": CUT, **grid}
-    scene: dict[str, Any] = {
+    scene: dict[str, Json] = {
         name: axis(words) for name, words in zip(("xaxis", "yaxis"), TITLES, strict=True)
     }
     scene["zaxis"] = {**axis(HEIGHT), "range": [0, CUT]}
@@ -63,7 +63,7 @@ def render_landscape(
     )
 
 
-def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Any]]:
+def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Json]]:
     """Return the minima and the lowest point as dots."""
     return [
         _dots("minima", field.minima[:MARKED], {"symbol": "x", "size": 4 if solid else 6}, solid),
@@ -73,8 +73,8 @@ def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Any]]:
     ]
 
 
-def _dots(name: str, points: Array, marker: dict[str, Any], solid: bool) -> dict[str, Any]:
-    dots: dict[str, Any] = {
+def _dots(name: str, points: Array, marker: dict[str, Json], solid: bool) -> dict[str, Json]:
+    dots: dict[str, Json] = {
         "type": "scatter3d" if solid else "scatter",
         "mode": "markers",
         "name": name,

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from roboaccord.contract.contact import Fixture, MeshFixture
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.description.meshes import read_mesh
 from roboaccord.description.resources import share
@@ -62,8 +63,8 @@ def stand_around(setup: Setup) -> list[tuple[Array, Faces]]:
 def make_environment(
     setup: Setup,  # noqa: ARG001 - what makes a terrain is given the setup
     ground: bool = True,
-    boxes: Mapping[str, Mapping[str, Any]] | None = None,
-    hulls: Mapping[str, Mapping[str, Any]] | None = None,
+    boxes: Mapping[str, Mapping[str, Json]] | None = None,
+    hulls: Mapping[str, Mapping[str, Json]] | None = None,
 ) -> Environment:
     """Make the environment of a scenario's `terrain`.
 
@@ -85,7 +86,7 @@ def make_environment(
     return Environment(tuple(fixtures))
 
 
-def _box(name: str, given: Mapping[str, Any]) -> Fixture | MeshFixture:
+def _box(name: str, given: Mapping[str, Json]) -> Fixture | MeshFixture:
     key = f"terrain.boxes.{name}"
     _check_keys(given, key, ("size", "position", "rpy"), needed="size")
     size, position, rpy = (_vector(given, key, word) for word in ("size", "position", "rpy"))
@@ -96,7 +97,7 @@ def _box(name: str, given: Mapping[str, Any]) -> Fixture | MeshFixture:
     return _fixture(name, Hull.around(box_corners(size), name), position, rpy)
 
 
-def _hull(name: str, given: Mapping[str, Any]) -> MeshFixture:
+def _hull(name: str, given: Mapping[str, Json]) -> MeshFixture:
     key = f"terrain.hulls.{name}"
     _check_keys(given, key, ("file", "position", "rpy"), needed="file")
     path = Path(str(given["file"]))
@@ -120,7 +121,7 @@ def _check_keys(given: Any, key: str, known: tuple[str, ...], *, needed: str) ->
             raise AccordError(f"unknown key {key}.{word}{did_you_mean(word, known)}")
 
 
-def _vector(given: Mapping[str, Any], key: str, word: str) -> Array:
+def _vector(given: Mapping[str, Json], key: str, word: str) -> Array:
     try:
         value = np.array(given.get(word, (0.0, 0.0, 0.0)), dtype=float)
     except (TypeError, ValueError):

@@ -9,8 +9,8 @@ import roboaccord
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.reference import Reference
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.law import normal
@@ -20,7 +20,7 @@ from packbot.simulators.energy import EnergyBook
 from packbot.simulators.engines import joint_friction
 
 
-class ArmSimulator(Simulator):
+class ArmSimulator(Reference):
     """Hold the arm's dynamics, hull distances, joint friction and energy balance.
 
     Args:
@@ -33,16 +33,12 @@ class ArmSimulator(Simulator):
         energy: book of the energy.
     """
 
-    name = "reference"
     version = f"roboaccord-packbot {roboaccord.__version__}"
     order = 5
 
     def __init__(self, setup: Setup) -> None:
         urdf = setup.urdf(base="fixed")  # once: the xacro takes its time
-        super().__init__(
-            setup.joints, setup.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
+        super().__init__(setup)
         p = setup.parameters
         self._base_mass: float = p.base_mass
         self._rotors = p.of_joints("reflected_inertia")
@@ -52,10 +48,6 @@ class ArmSimulator(Simulator):
         self.clearance = Clearance(self.arm.model, shapes, setup.terrain, pairs)
         self.joint_friction = joint_friction(p)
         self.energy = EnergyBook(self.arm, self._losses)
-        self._now = setup.initial
-
-    def _read(self) -> RobotState:
-        return self._now
 
     @property
     def energy_rise(self) -> float:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
@@ -142,7 +142,7 @@ class Case:
         return controller.planner
 
 
-def counts(attempts: Sequence[Attempt]) -> dict[str, Any]:
+def counts(attempts: Sequence[Attempt]) -> dict[str, Json]:
     """Return how many targets are reachable, recovered, reached by the baseline, and refused."""
     reachable = [attempt for attempt in attempts if not attempt.judged]
     refused = Counter(attempt.refused for attempt in attempts if attempt.refused)

@@ -6,9 +6,9 @@ import contextlib
 import threading
 from collections import deque
 from pathlib import Path
-from typing import Any
 
 from rosbags.interfaces import Connection
+from rosbags.typesys.store import Typestore
 
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.topics import Topic
@@ -55,7 +55,7 @@ class Spool:
             if self._taken - self._written > HELD:
                 self.flush()
 
-    def add_topic(self, topic: Topic, typestore: Any) -> Connection:
+    def add_topic(self, topic: Topic, typestore: Typestore) -> Connection:
         """Add a topic."""
         with self._lock:
             return self._writer.add_topic(topic, typestore)

@@ -31,10 +31,12 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.enums import CompressionMode
 from rosbags.rosbag2.metadata import dump_qos_v9
 from rosbags.rosbag2.storage_mcap import McapWriter, PendingChunk
+from rosbags.typesys.store import Typestore
 
 from roboaccord.bag.frames import MAGIC, RECORD, Opcode
 from roboaccord.bag.topics import LIBRARY, Topic, distribution_version
 from roboaccord.contract.files import drafting
+from roboaccord.contract.results import Json
 
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
 _HEAD, _FIXED = 9, 22  # bytes of a message record before its length counts, and beside its data
@@ -216,19 +218,19 @@ class RunWriter(Writer):
         super().abort()
         self.metapath.with_suffix(".yaml.tmp").unlink(missing_ok=True)
 
-    def add_topic(self, topic: Topic, typestore: Any) -> Connection:
+    def add_topic(self, topic: Topic, typestore: Typestore) -> Connection:
         """Add a topic of a type that the typestore knows."""
         profiles = [_LATCHED] if topic.latched else []
         return self.add_connection(
             topic.name, topic.kind, typestore=typestore, offered_qos_profiles=profiles
         )
 
-    def topic_metadata(self) -> list[dict[str, Any]]:
+    def topic_metadata(self) -> list[dict[str, Json]]:
         """Return the topics as they stand in metadata.yaml."""
         return [_topic_metadata(connection) for connection in self.connections]
 
 
-def _topic_metadata(connection: Connection) -> dict[str, Any]:
+def _topic_metadata(connection: Connection) -> dict[str, Json]:
     ext: Any = connection.ext
     return {
         "name": connection.topic,

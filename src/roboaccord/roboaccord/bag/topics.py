@@ -7,8 +7,8 @@ import platform
 import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
+from roboaccord.contract.results import Json
 from roboaccord.scenario.setup import Robot, Setup
 
 METADATA_VERSION = 9
@@ -84,7 +84,7 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
     The states of all switches at the start are there too, the robot's defaults included, so that
     a reader needs no robot to follow them.
     """
-    data: dict[str, Any] = {
+    data: dict[str, Json] = {
         "scenario": setup.scenario.data(),
         "engine": engine,
         "engine_version": engine_version,
@@ -112,7 +112,7 @@ def distribution_version(package: str) -> str:
     return "unknown"
 
 
-def preliminary_metadata(file: str, robot: str, known: list[dict[str, Any]]) -> dict[str, Any]:
+def preliminary_metadata(file: str, robot: str, known: list[dict[str, Json]]) -> dict[str, Json]:
     """Return the metadata of a bag that is being written: valid, but with no message counted.
 
     Args:

@@ -11,7 +11,6 @@ import numpy as np
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.differences import relative_at
-from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix, yaw_quaternion
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
@@ -31,28 +30,9 @@ def draw_any(setup: Setup, rng: np.random.Generator) -> tuple[RobotState, Array]
     lower = 0.95 * np.array([max(joints[n].lower, -np.pi) for n in setup.joints])
     upper = 0.95 * np.array([min(joints[n].upper, np.pi) for n in setup.joints])
     n = len(setup.joints)
-    position, twist = np.array(setup.initial.position), np.zeros(6)
-    orientation = setup.initial.orientation
-    if setup.scenario.base == "planar":
-        position[:2] = rng.normal(size=2)
-        orientation = yaw_quaternion(rng.uniform(-np.pi, np.pi))
-        twist[[0, 1, 5]] = rng.normal(size=3)
-    elif setup.scenario.base == "free":
-        position = rng.normal(size=3)
-        orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-1.5, 1.5, 3)))
-        twist = rng.normal(size=6)
-    elif setup.scenario.base == "ball":
-        orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-1.5, 1.5, 3)))
-        twist[3:] = rng.normal(size=3)
-    state = RobotState(
-        0.0,
-        rng.uniform(lower, upper),
-        rng.normal(size=n),
-        np.zeros(n),
-        position,
-        orientation,
-        twist,
-    )
+    motion = setup.base.draw(setup.initial, rng)
+    q, qd = rng.uniform(lower, upper), rng.normal(size=n)
+    state = RobotState(0.0, q, qd, np.zeros(n), *motion)
     return state, rng.uniform(-1.0, 1.0, n) * np.minimum(setup.effort_limits, 1.0)
 
 
@@ -79,7 +59,7 @@ def check_acceleration(
         if expected is None or found is None:
             return AccelerationCheck(None, 0, "the reference is kinematic")
         worst = max(worst, relative(found.joints, expected.joints))
-        if setup.scenario.base != "fixed":
+        if setup.base.moves:
             worst = max(worst, relative(found.base, expected.base))
     return AccelerationCheck(worst, states)
 

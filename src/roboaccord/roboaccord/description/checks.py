@@ -8,10 +8,10 @@ import xml.etree.ElementTree as ET
 from functools import cache
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.tree import MOVING, Tree
 
 logger = logging.getLogger(__name__)
-HELD = ("fixed", "planar")
 NUMBERS = {
     "origin": ("xyz", "rpy"),
     "axis": ("xyz",),
@@ -100,7 +100,7 @@ def check_world(urdf: str, base: str) -> None:
     Raises:
         AccordError: if no joint of that type ties `base_link` to the link `world`.
     """
-    if base not in HELD:
+    if not KINDS[base].tied:
         return
     root = ET.fromstring(urdf)
     for joint in root.findall("joint"):
@@ -142,5 +142,5 @@ def massless(tree: Tree, base: str) -> list[str]:
     for link in tree.links:
         mass[body(link.name)] += link.mass
     moving = [joint.child for joint in tree.moving]
-    moving += [] if base == "fixed" else [body(tree.links[0].name)]
+    moving += [body(tree.links[0].name)] if KINDS[base].moves else []
     return [name for name in moving if name != "world" and not mass[name]]

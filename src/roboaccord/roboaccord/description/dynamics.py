@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -11,16 +10,14 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
 from roboaccord.description import articulated as ab
+from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
 from roboaccord.description.tree import Joint, Tree
 from roboaccord.numerics.rotations import matrix_quaternion, turn_between
 
-FREE = {"fixed": (), "planar": (2, 3, 4), "free": (0, 1, 2, 3, 4, 5)}
-"""Components of the base's acceleration that the motion decides, angular before linear."""
 SAMPLES = 3  # random states in which a singular inertia is looked for
 SINGULAR = 1e-13  # of the inertia of all that hangs on the joint: round-off
 UP = np.array([0.0, 0.0, 1.0])
-Base = Literal["fixed", "planar", "free"]
 
 
 class TreeDynamics:
@@ -54,7 +51,7 @@ class TreeDynamics:
         speed: float = 1.0,
     ) -> None:
         n = len(joints)
-        self.joints, self.base = joints, base
+        self.joints, self._base = joints, KINDS[base]
         parts = _merge(tree, joints)
         columns = {name: i for i, name in enumerate(joints)}
         self._tree = np.array([(p.parent, p.kind, columns.get(p.joint, -1)) for p in parts])
@@ -66,11 +63,12 @@ class TreeDynamics:
         for column, values in ((ab.VISCOUS, viscous), (ab.DRY, dry)):
             if values is not None:
                 self._body[self._rows, column] = values
-        self._free = np.array(FREE[base], np.int64)
+        angular_first = sorted((axis + 3) % 6 for axis in self._base.axes)
+        self._free = np.array(angular_first, np.int64)
         self._work = np.zeros((n + 1, ab.FILLED))
         self._state, self._slope = np.zeros((2, 13 + 2 * n))
         self._matrix, self._right, self._wrench = np.zeros((6, 6)), np.zeros(6), np.zeros(6)
-        self._refuse_singular(tree)
+        self._refuse_singular(tree, base)
 
     def lock(self, joint: int, inertia: float) -> None:
         """Add an inertia to a joint [kg m^2]: one so large that it holds it; 0 lets go of it."""
@@ -132,7 +130,7 @@ class TreeDynamics:
             self._wrench, self._matrix, self._right, self._slope,
         )  # fmt: skip
         _, base, joints = np.split(self._slope, [7 + len(q), 13 + len(q)])
-        return Acceleration(np.zeros(6) if self.base == "fixed" else base.copy(), joints.copy())
+        return Acceleration(base.copy() if self._base.moves else np.zeros(6), joints.copy())
 
     def mass_matrix(self, q: Array, position: Array, rotation: Array) -> Array:
         """Return the mass matrix (m, m), in the order of `EngineSimulator.mass_matrix`."""
@@ -154,10 +152,9 @@ class TreeDynamics:
         y = self.state(q, rest, np.zeros(3), matrix_quaternion(rotation), np.zeros(6))
         self._work[:, ab.ANGULAR : ab.BIAS] = 0.0
         ab.composite(self._tree, self._body, self._work, y, mass, gravity)
-        base = {"fixed": [], "planar": [0, 1, 5], "free": [*range(6)]}[self.base]
-        return [*base, *range(6, size)], mass, gravity
+        return [*self._base.axes, *range(6, size)], mass, gravity
 
-    def _refuse_singular(self, tree: Tree) -> None:
+    def _refuse_singular(self, tree: Tree, kind: Base) -> None:
         rng, n = np.random.default_rng(0), len(self.joints)
         child = {joint.name: joint.child for joint in tree.joints}
         still = np.zeros(n), np.zeros(n), np.zeros(3), np.eye(3), np.zeros(6)
@@ -178,7 +175,7 @@ class TreeDynamics:
             if not np.isfinite(found.base).all():
                 raise AccordError(
                     f"link {tree.links[0].name}, the base, has no mass or no inertia, nor has what "
-                    f"is fixed to it: it cannot be {self.base}"
+                    f"is fixed to it: it cannot be {kind}"
                 )
 
 

@@ -92,4 +92,5 @@ def _load(entry: EntryPoint) -> EngineSpec:
     def refuse() -> NoReturn:
         raise AccordError(reason)
 
-    return EngineSpec(name=entry.name, package="", version=refuse, simulator=refuse)
+    package = entry.module.partition(".")[0]
+    return EngineSpec(name=entry.name, package=package, version=refuse, simulator=refuse)

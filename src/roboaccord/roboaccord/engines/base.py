@@ -13,6 +13,7 @@ from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
 from roboaccord.contract.state import NO_TWIST, Array, Command, RobotState
+from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_world, warn_massless
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
@@ -46,7 +47,7 @@ class EngineSimulator(Simulator):
             model.joints, model.effort_limits, model.physics_step,
             faults=model.faults, hinges=self.tree.hinges,
         )  # fmt: skip
-        self.base = model.base
+        self.base = KINDS[model.base]
         self.intended = model
         self._gear = model.gear
         self._own_law = model.force_law
@@ -125,8 +126,8 @@ class EngineSimulator(Simulator):
         else:
             self._substeps(self._acting, self._steps)
 
-    def _note(self, state: RobotState) -> None:
-        for joint in self._stops.see(state.q):
+    def _note(self, before: RobotState, after: RobotState) -> None:
+        for joint in self._stops.see(after.q):
             self._events.append(self._stops.event(joint, self._time))
 
     def _single_substeps(self) -> None:
@@ -241,7 +242,7 @@ class EngineSimulator(Simulator):
             raise AccordError(
                 f"{self.name} takes forces: a commanded twist is for kinematic robots"
             )
-        if command.wrench is not None and self.base == "fixed":
+        if command.wrench is not None and not self.base.moves:
             raise AccordError(f"{self.name}: a wrench moves nothing where the base is fixed")
         return command.wrench
 

@@ -14,6 +14,7 @@ from numba import carray, config
 from roboaccord.contract.friction import EllipseFriction, sliding_wrenches
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
+from roboaccord.description.base_kinds import FixedBase
 from roboaccord.description.kinematics import TreeKinematics, centres, inward, outward
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.native import (
@@ -123,7 +124,7 @@ def compile_forces(
     kinematics: TreeKinematics,
     law: ForceLaw | None,
     friction: JointFriction | None,
-    base: str,
+    base: FixedBase,
     *indices: Array,
 ) -> CompiledForces | None:
     """Return the kernel of what acts on a robot whose base is of a kind; None where none is.
@@ -137,7 +138,7 @@ def compile_forces(
         return CompiledForces(kinematics, None, friction, *indices)
     if not isinstance(law, EllipseFriction) or type(law).wrenches is not EllipseFriction.wrenches:
         return None
-    if law.slip_speed == 0.0 or base not in ("fixed", "planar"):
+    if law.slip_speed == 0.0 or base.tilts:
         return None
     return CompiledForces(kinematics, law, friction, *indices)
 

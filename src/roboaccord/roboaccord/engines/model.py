@@ -10,8 +10,8 @@ from roboaccord.contract.contact import Contact
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
+from roboaccord.description.base_kinds import Base
 from roboaccord.scenario.perturbation import Perturbations
-from roboaccord.scenario.scenario import Base
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joint_friction import JointFriction
 

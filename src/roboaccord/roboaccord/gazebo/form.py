@@ -16,6 +16,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
+from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.meshes import local_files
 from roboaccord.gazebo.meshes import with_normals
 from roboaccord.numerics.rotations import axis_angle_matrix, rpy_matrix
@@ -76,12 +77,12 @@ def _grip(law: ForceLaw | None) -> dict[str, str]:
     return {"mu_along": repr(along), "mu_across": repr(across)}
 
 
-def base_in_gazebo(scenario: Scenario) -> str:
+def base_in_gazebo(scenario: Scenario) -> Base:
     """Return the base of a robot's tree in Gazebo: free, for the ground carries what is planar.
 
     One that is fixed to the world stays fixed, and a ball stays in its bearing.
     """
-    return scenario.base if scenario.base in ("ball", "fixed") else "free"
+    return KINDS[scenario.base].in_gazebo
 
 
 def own_collisions(urdf: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_description
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile, read_urdf, robot_name, strip
@@ -24,7 +25,6 @@ from roboaccord.simulators.joint_friction import JointFriction
 from roboaccord.simulators.tree import TreeReference
 
 FAR = 1e9  # m; the stops of a slide that has none
-TIED = ("fixed", "planar")  # bases that a joint ties to the link world
 
 
 class FileRobot(Robot):
@@ -83,7 +83,7 @@ class FileRobot(Robot):
                 joint.remove(mimic)
             if not setup.parameters.stops:
                 _leave_out_stops(joint)
-        if base in TIED:
+        if KINDS[base].tied:
             top.append(ET.Element("link", name="world"))
             tie = ET.SubElement(top, "joint", name="world_to_base_link", type=base)
             ET.SubElement(tie, "parent", link="world")

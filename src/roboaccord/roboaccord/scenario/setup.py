@@ -17,6 +17,7 @@ from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.state import Array, RobotState, freeze
+from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.parameters import Parameters, load_parameters
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
@@ -241,6 +242,11 @@ class Setup:
     def effort_limits(self) -> Array:
         """Effort limits (n,) [N m or N]."""
         return freeze(self.robot.effort_limits(self))
+
+    @property
+    def base(self) -> FixedBase:
+        """How `base_link` moves."""
+        return KINDS[self.scenario.base]
 
     @cached_property
     def initial(self) -> RobotState:

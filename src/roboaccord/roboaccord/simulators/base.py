@@ -121,12 +121,13 @@ class Simulator(ABC):
         if self._faults.possible:
             self._act()
             effort = without_loose(effort, self._faults.in_force)
-        self._time = round(self.state().time + duration, 9)  # free of the sum's round-off
+        before = self._state or self.state()
+        self._time = round(before.time + duration, 9)  # free of the sum's round-off
         self._effort = effort
         self._advance(command, duration)
-        self._state = self._read()
-        self._note(self._state)
-        return self._state
+        after = self._state = self._read()
+        self._note(before, after)
+        return after
 
     def fail(self, fault: Fault) -> None:
         """Let a joint fail at the next control tick.
@@ -210,8 +211,8 @@ class Simulator(ABC):
         """Begin at a state; what has a memory forgets it."""
         self._place(state)
 
-    def _note(self, state: RobotState) -> None:  # noqa: B027 (most have nothing to note)
-        """Make events of the state after a step, or refuse it."""
+    def _note(self, before: RobotState, after: RobotState) -> None:  # noqa: B027 (by default nothing)
+        """Make events of a step, or refuse its end."""
 
     def _warm_up(self, initial: RobotState, command: Command | None = None) -> None:
         """Compile the kernels here, where nobody counts the time, and not in the first tick."""

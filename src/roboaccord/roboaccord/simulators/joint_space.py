@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,14 +11,14 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.version import VERSION
-from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.reference import Reference
 
 if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
 
 
-class JointSpaceReference(Simulator):
+class JointSpaceReference(Reference):
     """Simulate a robot on a fixed base by the equations of motion that a subclass writes.
 
     The joints have neither stops nor friction: one that comes to a stop of the description is an
@@ -27,23 +27,14 @@ class JointSpaceReference(Simulator):
 
     Args:
         setup: robot and scenario.
-
-    Attributes:
-        parameters: of the robot.
     """
 
-    name = "reference"
     version = f"roboaccord {VERSION}"
     order = 4
+    bases = ("fixed",)
 
     def __init__(self, setup: Setup) -> None:
-        if setup.scenario.base != "fixed":
-            raise AccordError(f"base is {setup.scenario.base}; the {setup.robot.name} takes fixed")
-        super().__init__(
-            setup.joints, setup.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
-        self.parameters: Any = setup.parameters
+        super().__init__(setup)
         self._stops = StopWatch.of(setup.tree, self.joints)
         self._held = list[int]()
         self.reset(setup.initial)
@@ -71,12 +62,12 @@ class JointSpaceReference(Simulator):
         for _ in range(self._steps):
             self._y = self._rk4(self._y, self._effort)
 
-    def _note(self, state: RobotState) -> None:
+    def _note(self, before: RobotState, after: RobotState) -> None:
         """Refuse a joint beyond its stop."""
-        stopped = self._stops.beyond(state.q)
+        stopped = self._stops.beyond(after.q)
         if stopped:
             raise AccordError(
-                f"{stopped} comes to its stop at t = {state.time:.6f} s, and the reference of "
+                f"{stopped} comes to its stop at t = {after.time:.6f} s, and the reference of "
                 "the robot has none: widen its limits, or make it continuous"
             )
 

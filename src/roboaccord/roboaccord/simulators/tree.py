@@ -13,13 +13,13 @@ from roboaccord.contract.version import VERSION
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joint_faults import LOCK_INERTIA
 from roboaccord.simulators.joint_friction import JointFriction
 from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.reference import Reference
 
 
-class TreeReference(Simulator):
+class TreeReference(Reference):
     """Simulate a tree of links by its description alone, without contact.
 
     A joint that comes to a stop is an error.
@@ -32,20 +32,16 @@ class TreeReference(Simulator):
         AccordError: for a link that moves and has no inertia.
     """
 
-    name = "reference"
     version = f"roboaccord {VERSION}"
     order = 4
+    bases = ("fixed", "planar", "free")
 
     def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
-        super().__init__(
-            setup.joints, setup.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
-        self.base, law = setup.scenario.base, friction
-        assert self.base != "ball"
+        super().__init__(setup)
+        self._base, law = setup.base, friction
         braking = (law.viscous, law.constant, law.speed) if law else ()
         gravity = setup.parameters.gravity
-        plain = setup.tree, self.joints, self.base, gravity
+        plain = setup.tree, self.joints, setup.scenario.base, gravity
         self._bare, self._dynamics = TreeDynamics(*plain), TreeDynamics(*plain, *braking)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._stops = StopWatch.of(setup.tree, self.joints)
@@ -61,14 +57,12 @@ class TreeReference(Simulator):
 
     def _place(self, state: RobotState) -> None:
         """Go on from a state; a base that does not move is where it is described."""
-        fixed = self.base == "fixed"
-        self._now = RobotState(state.time, state.q, state.qd, state.effort) if fixed else state
-
-    def _read(self) -> RobotState:
-        return self._now
+        if not self._base.moves:
+            state = RobotState(state.time, state.q, state.qd, state.effort)
+        self._now = state
 
     def _advance(self, command: Command, duration: float) -> None:
-        if command.twist is not None or (command.wrench is not None and self.base == "fixed"):
+        if command.twist is not None or (command.wrench is not None and not self._base.moves):
             raise AccordError("reference: it takes efforts, and wrenches on a base that moves")
         before, n = self._now, len(self.joints)
         turn = quaternion_matrix(before.orientation)
@@ -80,12 +74,12 @@ class TreeReference(Simulator):
         own = np.concatenate([twist[:3] @ back, twist[3:] @ back])
         self._now = RobotState(self._time, q, qd, self._effort, position, orientation, own)
 
-    def _note(self, state: RobotState) -> None:
+    def _note(self, before: RobotState, after: RobotState) -> None:
         """Refuse a joint beyond its stop."""
-        stopped = self._stops.beyond(state.q)
+        stopped = self._stops.beyond(after.q)
         if stopped:
             raise AccordError(
-                f"{stopped} comes to its stop at t = {state.time:.6f} s, and the reference "
+                f"{stopped} comes to its stop at t = {after.time:.6f} s, and the reference "
                 "of a file has none: a shorter run, or --set parameters.stops=0 for all simulators"
             )
 

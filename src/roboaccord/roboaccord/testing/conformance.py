@@ -183,7 +183,7 @@ class RobotConformance:
             if expected is None or found is None:
                 pytest.skip(f"{scenario}: the reference is kinematic")
             assert relative(found.joints, expected.joints) < Tolerances().acceleration
-            if setup.scenario.base != "fixed":
+            if setup.base.moves:
                 assert relative(found.base, expected.base) < Tolerances().acceleration
 
     def test_mass_matrix_and_gravity(self, scenario: str, other: str) -> None:

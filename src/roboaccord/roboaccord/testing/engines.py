@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pytest
 
 from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import STATE_ARRAYS, Array, Command, RobotState
 from roboaccord.crosscheck.acceleration import relative
 from roboaccord.crosscheck.extrapolation import observed_order
@@ -79,13 +80,8 @@ DESCRIPTIONS = {
 JOINTS = ("shoulder", "elbow")
 EFFORTS = np.full(2, 50.0)
 REST = np.zeros(2)
+Setting = Mapping[str, Json]
 DRIVE = np.array([2.0, -1.0])  # N m, N: held while the order is measured
-FEATURES: Mapping[Feature, Mapping[str, Any]] = {
-    "armature": {"armature": np.array([0.2, 0.1])},
-    "bearing": {"base": "ball"},
-    "contact": {"contact": Contact(pairs=(("base_link", "lower_link"),), friction={})},
-    "soft_stops": {"stop_softness": 2.0},
-}
 
 
 class EngineConformance:
@@ -97,7 +93,7 @@ class EngineConformance:
     """
 
     engine: str
-    settings: tuple[Mapping[str, Any], ...] = ()
+    settings: tuple[Setting, ...] = ()
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run a test with every description and all settings that it asks for."""
@@ -108,21 +104,21 @@ class EngineConformance:
             names = [", ".join(map(str, each.values())) or "default" for each in every]
             metafunc.parametrize("setting", every, ids=names)
 
-    def _simulator(self, robot: str, **changes: Any) -> EngineSimulator:
+    def _simulator(self, model: EngineModel) -> EngineSimulator:
         if isinstance(found := spec(self.engine).look(), Missing):
             pytest.skip(found.reason)
-        return simulate_model(replace(model_of(robot), **changes), self.engine)
+        return simulate_model(model, self.engine)
 
     def test_it_is_what_its_entry_point_names(self) -> None:
         """The simulator has the engine's name, and the version of the library."""
-        simulator, found = self._simulator("pendulums"), spec(self.engine).look()
+        simulator, found = self._simulator(PENDULUMS), spec(self.engine).look()
         assert isinstance(found, Available)
         assert simulator.name == self.engine
         assert simulator.version.startswith(found.version)
 
-    def test_accelerations_are_those_of_the_tree(self, robot: str, setting: Any) -> None:
+    def test_accelerations_are_those_of_the_tree(self, robot: str, setting: Setting) -> None:
         """Within 1e-8, in states drawn at random: by articulated bodies, without the engine."""
-        simulator = self._simulator(robot, options={self.engine: setting})
+        simulator = self._simulator(replace(model_of(robot), options={self.engine: setting}))
         for state, effort in drawn(robot):
             found, expected = (
                 simulator.acceleration(state, effort),
@@ -133,27 +129,29 @@ class EngineConformance:
 
     def test_masses_and_gravity_are_those_of_the_tree(self, robot: str) -> None:
         """The mass matrix and gravity forces, whatever the engine's own coordinates are."""
-        simulator, tree = self._simulator(robot), dynamics(robot)
+        simulator, tree = self._simulator(model_of(robot)), dynamics(robot)
         for state, _ in drawn(robot):
             place = state.position, quaternion_matrix(state.orientation)
             mass, gravity = tree.mass_matrix(state.q, *place), tree.gravity_forces(state.q, *place)
             np.testing.assert_allclose(simulator.mass_matrix(state), mass, atol=1e-10)
             np.testing.assert_allclose(simulator.gravity_forces(state), gravity, atol=1e-10)
 
-    def test_the_order_is_the_one_stated(self, robot: str, setting: Any) -> None:
+    def test_the_order_is_the_one_stated(self, robot: str, setting: Setting) -> None:
         """The error against a reference of order 4 falls by 2^order as the step is halved."""
         errors, options = [], {self.engine: setting}
         for step in STEPS:
-            simulator = self._simulator(robot, options=options, physics_step=step)
+            simulator = self._simulator(
+                replace(model_of(robot), options=options, physics_step=step)
+            )
             simulator.reset(start(robot))
             end = simulator.step(Command(DRIVE), DURATION)
             errors.append(float(np.abs(end.q - truth(robot)).max()))
         order = observed_order(STEPS, errors, ROUND_OFF)
         assert order == pytest.approx(simulator.order, abs=WITHIN)
 
-    def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Any) -> None:
+    def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Setting) -> None:
         """After a reset, and after questions about other states."""
-        simulator = self._simulator(robot, options={self.engine: setting})
+        simulator = self._simulator(replace(model_of(robot), options={self.engine: setting}))
         for state, effort in drawn(robot):
             read = simulator.reset(state)
             for name in STATE_ARRAYS:
@@ -165,9 +163,9 @@ class EngineConformance:
                 now = getattr(simulator.state(), name)
                 np.testing.assert_allclose(now, getattr(read, name), atol=1e-12, err_msg=name)
 
-    def test_a_reset_leaves_nothing_behind(self, robot: str, setting: Any) -> None:
+    def test_a_reset_leaves_nothing_behind(self, robot: str, setting: Setting) -> None:
         """The same motion again, bit for bit."""
-        simulator = self._simulator(robot, options={self.engine: setting})
+        simulator = self._simulator(replace(model_of(robot), options={self.engine: setting}))
         simulator.reset(start(robot))
         first = simulator.step(Command(0.1 * EFFORTS), 0.02)
         simulator.reset(start(robot))
@@ -177,7 +175,8 @@ class EngineConformance:
 
     def test_efforts_are_clipped_to_their_limits(self, robot: str) -> None:
         """And reported as they act."""
-        simulator, ends = self._simulator(robot, effort_limits=np.array([2.0, 3.0])), []
+        limited = replace(model_of(robot), effort_limits=np.array([2.0, 3.0]))
+        simulator, ends = self._simulator(limited), list[RobotState]()
         for factor in (1.0, 5.0):
             simulator.reset(start(robot))
             ends.append(simulator.step(Command(factor * np.array([-2.0, 3.0])), 0.01))
@@ -186,7 +185,7 @@ class EngineConformance:
 
     def test_a_stop_holds_what_pushes_against_it(self) -> None:
         """The cart comes to rest there, an event names it, and it leaves when it is pulled."""
-        simulator = self._simulator("cart")
+        simulator = self._simulator(model_of("cart"))
         simulator.reset(start("cart"))
         end = simulator.step(Command(np.array([PUSH, 0.0])), 1.0)
         assert END - BEYOND < end.q[0] < END + BEYOND
@@ -200,45 +199,49 @@ class EngineConformance:
         if "armature" in spec(self.engine).lacks:
             pytest.skip(spec(self.engine).lacks["armature"])
         rotors = np.array([0.2, 0.1])
-        with_rotors = self._simulator("pendulums", armature=rotors)
+        with_rotors = self._simulator(replace(PENDULUMS, armature=rotors))
         more = with_rotors.mass_matrix(start("pendulums"))
-        more = more - self._simulator("pendulums").mass_matrix(start("pendulums"))
+        more = more - self._simulator(PENDULUMS).mass_matrix(start("pendulums"))
         np.testing.assert_allclose(more, np.diag(rotors), atol=1e-13)
 
     def test_a_feature_it_lacks_is_refused(self) -> None:
         """In one line with the reason; what is no feature of a model has no test here."""
-        self._simulator("pendulums")
+        self._simulator(PENDULUMS)
         for feature, reason in spec(self.engine).lacks.items():
             if feature in FEATURES:
-                refused = self._refusal(**FEATURES[feature])
+                refused = self._refusal(FEATURES[feature])
                 assert refused == f"{self.engine}: {reason}"
 
     def test_what_cannot_be_done_is_refused(self) -> None:
         """Unknown settings and joints, a twist, a wrench on what is fixed: one line each."""
         options = {self.engine: {"no_such_key": 1}}
-        assert f"engine_options.{self.engine}.no_such_key" in self._refusal(options=options)
-        assert "joint wrist is missing" in self._refusal(joints=("shoulder", "wrist"))
-        simulator = self._simulator("pendulums")
+        assert f"engine_options.{self.engine}.no_such_key" in self._refusal(
+            replace(PENDULUMS, options=options)
+        )
+        assert "joint wrist is missing" in self._refusal(
+            replace(PENDULUMS, joints=("shoulder", "wrist"))
+        )
+        simulator = self._simulator(PENDULUMS)
         for command in (Command(REST, twist=np.ones(6)), Command(REST, wrench=np.ones(6))):
             with pytest.raises(AccordError, match=f"^{self.engine}.*") as refused:
                 simulator.step(command, STEPS[0])
             assert "\n" not in str(refused.value)
 
-    def _refusal(self, **changes: Any) -> str:
-        """Return the line by which the pendulums are refused."""
+    def _refusal(self, model: EngineModel) -> str:
+        """Return the line by which a model is refused."""
         with pytest.raises(AccordError) as refused:
-            self._simulator("pendulums", **changes)
+            self._simulator(model)
         assert "\n" not in str(refused.value)
         return str(refused.value)
 
     def test_its_reader_reads_the_same_tree(self, robot: str) -> None:
         """Joints, mass and accelerations; skipped for an engine that reads no descriptions."""
-        self._simulator(robot)
+        self._simulator(model_of(robot))
         found, urdf = spec(self.engine), DESCRIPTIONS[robot]
         if found.reader is None:
             pytest.skip(f"{self.engine} reads no descriptions")
         tree = read_tree(urdf)
-        question = draw_question(tree, "fixed" if base_of(robot) == "fixed" else "free", SEED)
+        question = draw_question(tree, base_of(robot), SEED)
         reading = found.load(found.reader)(urdf, question, "default", {})
         expected = TreeReading(tree, question)
         assert {*reading.joints} == {*JOINTS}
@@ -247,7 +250,7 @@ class EngineConformance:
             assert relative(have, expected.acceleration(state, JOINTS)) < SAME
 
 
-def base_of(robot: str) -> Any:
+def base_of(robot: str) -> Literal["fixed", "free"]:
     """Return how the base of a description moves."""
     return "fixed" if "world" in DESCRIPTIONS[robot] else "free"
 
@@ -307,3 +310,14 @@ def drawn(robot: str) -> list[tuple[RobotState, Array]]:
             )
         found.append((state, rng.normal(size=2)))
     return found
+
+
+PENDULUMS = model_of("pendulums")
+FEATURES: Mapping[Feature, EngineModel] = {
+    "armature": replace(PENDULUMS, armature=np.array([0.2, 0.1])),
+    "bearing": replace(PENDULUMS, base="ball"),
+    "contact": replace(
+        PENDULUMS, contact=Contact(pairs=(("base_link", "lower_link"),), friction={})
+    ),
+    "soft_stops": replace(PENDULUMS, stop_softness=2.0),
+}

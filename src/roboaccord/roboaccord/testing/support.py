@@ -24,13 +24,6 @@ from roboaccord.simulators.base import Simulator
 TICKS = 5  # of a run
 SEED = 3
 A_LOT = 10.0  # m/s, rad/s, N m: of what a controller is asked for
-COORDINATES: dict[str, list[int]] = {
-    "fixed": [],
-    "planar": [0, 1, 5],
-    "free": [0, 1, 2, 3, 4, 5],
-    "ball": [3, 4, 5],
-}
-"""By base: which of the accelerations of `base_link` are those of the engines' mass matrix."""
 
 
 @cache
@@ -111,7 +104,7 @@ def coordinates(setup: Setup, found: Acceleration | None) -> Array | None:
     """Return accelerations in the order of the engines' mass matrix (m,); None if kinematic."""
     if found is None:
         return None
-    return np.concatenate([found.base[COORDINATES[setup.scenario.base]], found.joints])
+    return np.concatenate([found.base[[*setup.base.axes]], found.joints])
 
 
 @cache

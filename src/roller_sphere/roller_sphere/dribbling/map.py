@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.contact import Contact
+from roboaccord.contract.results import Json, Quantity, Seconds
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.run.pieces import run_pieces
@@ -29,24 +30,34 @@ class Cell:
     """Hold one run: straight ahead, then a continuous turn.
 
     Args:
-        speed, turn_rate: that were asked [m/s, rad/s].
-        held: until when the ball was held [s].
+        speed, turn_rate: that were asked.
+        held: until when the ball was held.
         kept: whether to the end.
-        largest_offset: of the ball from its place while it was held [m].
+        largest_offset: of the ball from its place while it was held.
         grip: share of friction that statics ask of the rollers in the turn; above 1 they cannot.
         slip: means over the last second, None where the ball was lost.
     """
 
-    speed: float
-    turn_rate: float
-    held: float
+    speed: Annotated[float, Quantity("m/s", form="g")]
+    turn_rate: Annotated[float, Quantity("rad/s", name="turn", form="g")]
+    held: Seconds
     kept: bool
-    largest_offset: float
-    grip: float
+    largest_offset: Annotated[
+        float, Quantity("m", "its largest distance from its place", "off", ".1f", "mm")
+    ]
+    grip: Annotated[
+        float,
+        Quantity("1", "share of friction that statics ask; above 1 it slips", form=".2f"),
+    ]
     slip: SlipFigures | None
 
+    @property
+    def lasted(self) -> Annotated[str, Quantity("", "how long the ball was", "held")]:
+        """How long the ball was held, in words."""
+        return "kept" if self.kept else f"{self.held:.2f} s"
 
-def run_cell(data: dict[str, Any], engine: str, speed: float, turn_rate: float) -> Cell:
+
+def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float) -> Cell:
     """Run one cell of the map: straight on until the speed is reached and half a second more."""
     setup = Setup.of(make_scenario(data))
     controller = {**setup.scenario.controller, "speed": speed, "turn_rate": turn_rate}

@@ -30,8 +30,8 @@ from roboaccord.numerics.rotations import (
     yaw_matrix,
 )
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.reference import Reference
 
 from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix
 from roller_sphere.dribbling.place import STROKE, holds, offsets
@@ -43,7 +43,7 @@ HOLDER_INERTIA = 1e-5  # kg m^2: likewise
 UP = np.array([0.0, 0.0, 1.0])
 
 
-class DribbleReference(Simulator):
+class DribbleReference(Reference):
     """Simulate the ball on the ground and the carrier that dribbles it.
 
     Args:
@@ -51,15 +51,12 @@ class DribbleReference(Simulator):
         friction: of rollers pressed by `press_force`; a dry one goes with the load.
     """
 
-    name = "reference"
     version = f"roboaccord-roller-sphere {roboaccord.__version__}"
     order = 2
+    bases = ("free",)
 
     def __init__(self, setup: Setup, friction: Friction) -> None:
-        super().__init__(
-            setup.joints, setup.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
+        super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
         self._parameters = p
         self._row = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
@@ -81,9 +78,6 @@ class DribbleReference(Simulator):
 
     def _place(self, state: RobotState) -> None:
         self._now, self._rates = state, rates_of(state)
-
-    def _read(self) -> RobotState:
-        return self._now
 
     def _advance(self, command: Command, duration: float) -> None:
         if len(self._turns) != self._steps:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.rotations import quaternion_matrix
@@ -41,16 +43,26 @@ class SlipFigures:
 
     Args:
         slip: sizes of the slips of both rollers (2,) [m/s].
-        model: what the model says for the same velocity of the ball: |S|, alike for both [m/s].
-        spin, model_spin: w_z of the ball in the carrier's frame, as it was and by (18) [rad/s].
+        model: what the model says for the same velocity of the ball: |S|, alike for both.
+        spin, model_spin: w_z of the ball in the carrier's frame, as it was and by (18).
         share: roller 1's of the sum of both slips; the model says 0.5. At 0 the roller grips.
     """
 
     slip: tuple[float, float]
-    model: float
-    spin: float
-    model_spin: float
-    share: float
+    model: Annotated[float, Quantity("m/s", "the model's slip", "model", ".3f")]
+    spin: Annotated[float, Quantity("rad/s", "of the ball", form=".2f")]
+    model_spin: Annotated[float, Quantity("rad/s", "the model's spin", "model", ".2f")]
+    share: Annotated[float, Quantity("1", "roller 1's of the slip, 0.5 in the model", form=".2f")]
+
+    @property
+    def first(self) -> Annotated[float, Quantity("m/s", "of roller 1", "slip 1", ".3f")]:
+        """The slip of the first roller."""
+        return self.slip[0]
+
+    @property
+    def second(self) -> Annotated[float, Quantity("m/s", "of roller 2", "slip 2", ".3f")]:
+        """The slip of the second roller."""
+        return self.slip[1]
 
 
 def slip_figures(parameters: RollerSphereParameters, trajectory: Trajectory) -> SlipFigures:

@@ -16,14 +16,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.reference import Reference
 
 from roller_sphere.model.contact import Friction
 from roller_sphere.model.odometry import RollingOdometry
@@ -87,7 +86,7 @@ def advance(G, mass, row, x, drive, step, count, turn):
         x += step * (vectors @ (phi1 * along)) / root
 
 
-class RollerSphereReference(Simulator):
+class RollerSphereReference(Reference):
     """Simulate the ball in its bearing and the rollers on it.
 
     Args:
@@ -97,19 +96,12 @@ class RollerSphereReference(Simulator):
         AccordError: for a ball that is not in its bearing, or has no friction with the rollers.
     """
 
-    name = "reference"
     version = f"roboaccord-roller-sphere {roboaccord.__version__}"
     order = 2
+    bases = ("ball",)
 
     def __init__(self, setup: Setup, friction: Friction) -> None:
-        if setup.scenario.base != "ball":
-            raise AccordError(
-                f"base {setup.scenario.base}: the reference has the ball in a bearing"
-            )
-        super().__init__(
-            setup.joints, setup.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
+        super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
         self._parameters, self._row = p, friction.row
         self._matrix = slip_matrix(p)
@@ -125,12 +117,9 @@ class RollerSphereReference(Simulator):
         self._mass[3 + joint] = LOCK_INERTIA if locked else self._parameters.roller_inertia
 
     def _place(self, state: RobotState) -> None:
-        self._now = state
+        super()._place(state)
         spin = quaternion_matrix(state.orientation) @ state.twist[3:]
         self._rates = np.concatenate([spin, state.qd])
-
-    def _read(self) -> RobotState:
-        return self._now
 
     def _advance(self, command: Command, duration: float) -> None:
         count = self._steps

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joint_stops import StopWatch
 from roboaccord.simulators.losses import DAMPING, IMPACTS, STOPS
+from roboaccord.simulators.reference import Reference
 
 from snake.model import dynamics, tracking
 from snake.model.coordinates import PlanarSnake, friction_of
@@ -22,21 +21,16 @@ from snake.model.stops import FROZEN, hold
 from snake.simulators import integrator, sticking
 
 
-class SnakeReference(Simulator):
+class SnakeReference(Reference):
     """Simulate the snake analytically."""
 
-    name = "reference"
     version = f"roboaccord-snake {roboaccord.__version__}"
+    bases = ("planar",)
+    parameters: SnakeParameters
     channels = (DAMPING, STOPS, IMPACTS)  # of which it has stops alone
 
     def __init__(self, setup: Setup) -> None:
-        if setup.scenario.base != "planar":
-            raise AccordError("the snake's reference is planar: base must be planar")
-        super().__init__(
-            setup.joints, setup.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
-        self.parameters: SnakeParameters = setup.parameters
+        super().__init__(setup)
         self._chain = PlanarSnake(self.parameters)
         self._friction, self._points = friction_of(setup)
         sticks = self._points.size > 0 and self._friction[3] == 0.0
@@ -69,25 +63,24 @@ class SnakeReference(Simulator):
             self._largest, lost = sticking.advance(*arguments, self._side)
         else:
             self._largest, lost = integrator.advance(*arguments, self._side, self._log)
-        self._begin = self.state().time
         self._losses.add(STOPS, lost)
 
-    def _note(self, state: RobotState) -> None:
+    def _note(self, before: RobotState, after: RobotState) -> None:
         if self._largest >= self._stops.nearest or self._stops.any:  # else it is not worth a look
-            for joint in self._stops.see(state.q):
-                self._events.append(self._stop(joint))
+            for joint in self._stops.see(after.q):
+                self._events.append(self._stop(joint, before.time))
 
     def lock(self, joint: int, locked: bool) -> None:
         self._side[joint] = FROZEN if locked else 0
 
-    def _stop(self, joint: int) -> Event:
-        """Return the event of a joint that came to its stop in the last period.
+    def _stop(self, joint: int, begin: float) -> Event:
+        """Return the event of a joint that came to its stop in the period from `begin` [s].
 
         Its time is that of the joint's first impact in the period, its impulse the sum of all; a
         joint that came to rest just there had none.
         """
         offset, impulse = self._log[joint].tolist()
-        time = self._begin + offset if impulse else self._time
+        time = begin + offset if impulse else self._time
         return self._stops.event(joint, time, impulse)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:

@@ -34,13 +34,6 @@ class RollEvent:
     centre: tuple[float, ...]
     detail: str
 
-    def row(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return {
-            "time": self.time, "kind": self.kind, "centre": list(self.centre),
-            "detail": self.detail,
-        }  # fmt: skip
-
 
 @dataclass(frozen=True, kw_only=True)
 class RolledPath:

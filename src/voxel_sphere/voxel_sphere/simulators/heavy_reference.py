@@ -14,7 +14,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.reference import Reference
 
 from voxel_sphere.model.contact import BALL, GROUND
 from voxel_sphere.model.parameters import VoxelSphereParameters
@@ -24,7 +24,7 @@ from voxel_sphere.simulators.reference import NO_JOINTS, VERSION, ball_state
 from voxel_sphere.simulators.scene import Scene
 
 
-class HeavyReference(Simulator):
+class HeavyReference(Reference):
     """Roll the heavy ball over the field of its terrain; it may slip and lift off.
 
     Where its run ends, at the edge of the workspace say, it stays, and an event says why. Walls
@@ -34,7 +34,6 @@ class HeavyReference(Simulator):
         setup: robot and scenario.
     """
 
-    name = "reference"
     version = VERSION
     order = 4
 
@@ -42,7 +41,7 @@ class HeavyReference(Simulator):
         scene: Scene = setup.terrain
         p: VoxelSphereParameters = setup.parameters
         assert setup.contact is not None
-        super().__init__(setup.joints, setup.effort_limits, setup.scenario.physics_step)
+        super().__init__(setup)
         self._voxel, self._p = scene.voxel, p
         self._mu = setup.contact.mu((BALL, GROUND))
         self._ground, self._walls = scene.fields

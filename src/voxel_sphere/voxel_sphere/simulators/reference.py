@@ -14,7 +14,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.reference import Reference
 
 from voxel_sphere.rolling.motion import Roller
 from voxel_sphere.rolling.path import DONE
@@ -47,7 +47,7 @@ def ball_state(
     )
 
 
-class RollingReference(Simulator):
+class RollingReference(Reference):
     """Roll the kinematic ball over the field of its terrain.
 
     A command without a twist leaves it at rest. Where its run ends, at the edge of the workspace
@@ -57,13 +57,12 @@ class RollingReference(Simulator):
         setup: robot and scenario.
     """
 
-    name = "reference"
     version = VERSION
     order = 4
 
     def __init__(self, setup: Setup) -> None:
         scene: Scene = setup.terrain
-        super().__init__(setup.joints, setup.effort_limits, setup.scenario.physics_step)
+        super().__init__(setup)
         self._voxel, self._mass = scene.voxel, float(setup.parameters.mass)
         self._ground, self._walls = scene.fields
         self._warm_up(setup.initial, Command(NO_JOINTS, twist=np.ones(6)))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, GREEN, INK, RED, SOFT
 from roboaccord.report.curves import axis, plain, stride
@@ -18,17 +18,21 @@ from voxel_sphere.terrain.workspace import Terrain
 
 WALL = "#8a97ab"
 SIDE = 150  # points of a side of the ground, at most: the browser has to turn them
-EYE = {"x": 1.05, "y": -1.75, "z": 1.3}
+EYE: Json = {"x": 1.05, "y": -1.75, "z": 1.3}
 BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
 
 
-def surface_figure(path: RolledPath, terrain: Terrain) -> dict[str, Any]:
+def surface_figure(path: RolledPath, terrain: Terrain) -> dict[str, Json]:
     """Return the ground with the paths of centre and contact and the events, in space."""
     heights, walls = ground_and_walls(path, terrain)
-    bar = {"title": {"text": "height [voxels]", "side": "right"}, "len": 0.6}
+    bar: dict[str, Json] = {"title": {"text": "height [voxels]", "side": "right"}, "len": 0.6}
     data = [_surface("ground", heights, {"colorscale": "Viridis", "colorbar": bar})]
     if not np.isnan(walls).all():
-        pale = {"colorscale": [[0, WALL], [1, WALL]], "showscale": False, "opacity": 0.3}
+        pale: dict[str, Json] = {
+            "colorscale": [[0, WALL], [1, WALL]],
+            "showscale": False,
+            "opacity": 0.3,
+        }
         floor = floor_heights(terrain.surface, smoothed=not terrain.grey)
         data.append(_surface("walls", with_feet(walls, floor), pale))
     data += [_line("centre", path.centre, RED), _line("contact", path.contact, CONTACT)]
@@ -37,15 +41,10 @@ def surface_figure(path: RolledPath, terrain: Terrain) -> dict[str, Any]:
         words = [f"{event.kind}, {event.time:.4g} s" for event in path.events]
         centres = np.array([event.centre for event in path.events])
         data.append(_dots("events", centres, words, INK))
-    scene = {f"{name}axis": axis(f"{name} [voxels]") for name in "xyz"}
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
-    return {
-        "data": data,
-        "layout": {
-            "scene": {**scene, "camera": {"eye": EYE}, "aspectmode": "data"},
-            "legend": legend,
-        },
-    }
+    scene: dict[str, Json] = {f"{name}axis": axis(f"{name} [voxels]") for name in "xyz"}
+    scene |= {"camera": {"eye": EYE}, "aspectmode": "data"}
+    legend: Json = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
+    return {"data": data, "layout": {"scene": scene, "legend": legend}}
 
 
 def charts(path: RolledPath) -> list[Plot]:
@@ -110,7 +109,7 @@ def _chart(
     return Plot(title, caption, {"data": data, "layout": layout}, 380)
 
 
-def _surface(name: str, heights: Array, look: dict[str, Any]) -> dict[str, Any]:
+def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json]:
     every = -(-len(heights) // SIDE)
     places = plain((np.arange(len(heights)) + 0.5)[::every])
     rows = [plain(row, 5) for row in heights[::every, ::every].T]
@@ -120,7 +119,7 @@ def _surface(name: str, heights: Array, look: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _line(name: str, points: Array, colour: str) -> dict[str, Any]:
+def _line(name: str, points: Array, colour: str) -> dict[str, Json]:
     every = stride(len(points))
     return {
         "type": "scatter3d", "mode": "lines", "name": name, "line": {"color": colour, "width": 5},
@@ -128,7 +127,7 @@ def _line(name: str, points: Array, colour: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _dots(name: str, points: Array, words: list[str], colour: str) -> dict[str, Any]:
+def _dots(name: str, points: Array, words: list[str], colour: str) -> dict[str, Json]:
     return {
         "type": "scatter3d", "mode": "markers+text", "name": name, "text": words,
         "textposition": "top center", "showlegend": False, "marker": {"color": colour, "size": 4},

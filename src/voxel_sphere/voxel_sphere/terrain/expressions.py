@@ -6,7 +6,6 @@ import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ Array = npt.NDArray[np.float64]
 
 LONGEST = 1000  # characters
 CONSTANTS = {"pi": np.pi, "e": np.e}
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., Array]] = {
     "sin": np.sin,
     "cos": np.cos,
     "tan": np.tan,
@@ -37,7 +36,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "where": np.where,
 }
 COUNTS = {"atan2": 2, "hypot": 2, "where": 3}  # arguments; min and max take any, the others one
-OPERATORS: dict[type, Callable[..., Any]] = {
+OPERATORS: dict[type, Callable[..., Array]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -80,7 +79,7 @@ def expression(
         raise AccordError(f"cannot read the expression {text!r}") from None
 
     def function(*values: Array) -> Array:
-        known = {**names, **dict(zip(variables, values, strict=True))}
+        known: dict[str, Array | float] = {**names, **dict(zip(variables, values, strict=True))}
         with np.errstate(all="ignore"):
             found = _value(tree, known)
         return np.broadcast_to(np.asarray(found, float), np.broadcast(*values).shape).copy()
@@ -119,7 +118,7 @@ def _check(node: ast.AST, names: set[str], source: str) -> None:
     )
 
 
-def _value(node: ast.AST, known: Mapping[str, Any]) -> Any:
+def _value(node: ast.AST, known: Mapping[str, Array | float]) -> Array | float:
     """Return the value of a checked part; whole numbers are floats, so that none grows for ever."""
     match node:
         case ast.Constant(value=value):

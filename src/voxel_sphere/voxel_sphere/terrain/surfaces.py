@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import signature
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -344,7 +343,7 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
 
 def default_parameters(name: str) -> dict[str, float]:
     """Return the parameters of a named surface with their defaults."""
-    given: dict[str, Any] = dict(signature(SURFACES[name]).parameters)
+    given = signature(SURFACES[name]).parameters
     return {key: p.default for key, p in given.items() if p.kind is p.KEYWORD_ONLY}
 
 

@@ -12,15 +12,14 @@ import dartpy
 import numpy as np
 
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.engines.planar import planar_motion
+from roboaccord.description.base_kinds import KINDS
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
     quaternion_matrix,
-    quaternion_yaw,
-    yaw_matrix,
     yaw_quaternion,
 )
 
+PLANE = KINDS["planar"]
 Motion = tuple[Array, Array, Array]  # rotation (3, 3), position (3,) and twist (6,) in the world
 
 
@@ -80,7 +79,7 @@ class PlanarBase(FixedBase):
     def positions(self, state: RobotState) -> Array:
         """Return x, y and yaw."""
         self._height = float(state.position[2])
-        return np.array([*state.position[:2], quaternion_yaw(state.orientation)])
+        return PLANE.pose(state)
 
     def velocities(self, state: RobotState) -> Array:
         """Return their rates."""
@@ -89,14 +88,11 @@ class PlanarBase(FixedBase):
 
     def read(self, q: Array, v: Array) -> Motion:
         """Return position, orientation and twist in its own axes."""
-        return planar_motion(q[self.rows].tolist(), v[self.rows].tolist(), self._height)
+        return PLANE.read(q[self.rows], v[self.rows], self._height)
 
     def motion(self, q: Array, v: Array) -> Motion:
         """Return rotation, position and twist in the world."""
-        x, y, yaw = q[self.rows]
-        twist = np.zeros(6)
-        twist[[0, 1, 5]] = v[self.rows]
-        return yaw_matrix(yaw), np.array([x, y, 0.0]), twist
+        return PLANE.placed(q[self.rows], v[self.rows])
 
     def forces(self, wrench: Array) -> Array:
         """Return the forces along x and y and the moment about z."""

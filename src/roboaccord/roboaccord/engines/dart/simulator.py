@@ -57,7 +57,7 @@ class DartSimulator(EngineSimulator):
         self._world = make_world(self._skeleton, step, gravity / self._scale)
         self._body = self._skeleton.getBodyNode(BASE_LINK)
         for joint in self._skeleton.getJoints():
-            moves = self.base in ("free", "ball") and joint.getChildBodyNode() is self._body
+            moves = self.base.tilts and joint.getChildBodyNode() is self._body
             if joint.getParentBodyNode() is None and not moves:
                 turn_joint(joint, self._turn)
         self._lengths = lengths(self._skeleton, self._scale)
@@ -65,7 +65,7 @@ class DartSimulator(EngineSimulator):
         self._scaled = self._scale != 1.0
         dofs = [self._skeleton.getJoint(n).getIndexInSkeleton(0) for n in self.joints]
         self._dofs = np.array(dofs, dtype=int)
-        self._root = BASES[self.base](self._body, self._turn, self._scale)
+        self._root = BASES[model.base](self._body, self._turn, self._scale)
         self._total = np.zeros(self._skeleton.getNumDofs())
         held = {
             self._skeleton.getJoint(n).getIndexInSkeleton(0): e for n, e in model.preload.items()

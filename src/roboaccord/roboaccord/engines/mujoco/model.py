@@ -8,25 +8,34 @@ import mujoco
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.engines.ball import Ball, split_ball
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.mujoco.contact import collide
-from roboaccord.numerics.rotations import matrix_quaternion
+from roboaccord.engines.properties import LinkProperties
+from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files lose their folders
 
 
-def base_slices(model: mujoco.MjModel, base: str) -> tuple[slice, slice]:
+def base_slices(model: mujoco.MjModel, base: FixedBase) -> tuple[slice, slice]:
     """Return the slices of the coordinates and the rates of `base_link`."""
-    counts = {"fixed": (0, 0), "planar": (3, 3), "free": (7, 6), "ball": (4, 3)}[base]
-    if base == "fixed":
+    if not base.moves:
         return slice(0), slice(0)
+    counts = base.size, len(base.axes)
     joint = model.body(BASE_LINK).jntadr[0]
     starts = (int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]))
     positions, rates = (slice(i, i + n) for i, n in zip(starts, counts, strict=True))
     return positions, rates
+
+
+def link_of(model: mujoco.MjModel, body: int) -> LinkProperties:
+    """Return the properties of a body, in the axes of its link."""
+    turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
+    inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
+    return LinkProperties(float(model.body_mass[body]), model.body_ipos[body].copy(), inertia)
 
 
 def compile_model(
@@ -47,7 +56,7 @@ def compile_model(
         spec.compiler.balanceinertia = False
         if ball:
             _add_ball(spec, ball, model.base)
-        elif model.base == "free":
+        elif not KINDS[model.base].tied:
             # MuJoCo welds the root of a URDF to the world.
             spec.body(BASE_LINK).add_freejoint()
         for geom in spec.geoms:

@@ -14,7 +14,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.properties import LinkProperties
+from roboaccord.engines.mujoco.model import link_of
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 from roboaccord.numerics.rotations import quaternion_matrix
 
@@ -66,7 +66,7 @@ class MujocoReading(Reading):
         moving = [model.joint(i) for i in range(model.njnt) if model.jnt_type[i] != FREE]
         self.joints = tuple(joint.name for joint in moving)
         self.mass = float(model.body_mass.sum())
-        self.links = {model.body(i).name: self._link(i) for i in range(1, model.nbody)}
+        self.links = {model.body(i).name: link_of(model, i) for i in range(1, model.nbody)}
         mujoco.mj_kinematics(model, data)
         root = find_root(ET.fromstring(urdf), "URDF")
         found = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, root)
@@ -96,13 +96,6 @@ class MujocoReading(Reading):
         )
         model.dof_damping[:] = 0.0
         model.dof_frictionloss[:] = 0.0
-
-    def _link(self, i: int) -> LinkProperties:
-        turn = quaternion_matrix(np.roll(self._model.body_iquat[i], -1))
-        inertia = turn @ np.diag(self._model.body_inertia[i]) @ turn.T
-        return LinkProperties(
-            float(self._model.body_mass[i]), self._model.body_ipos[i].copy(), inertia
-        )
 
     def _forward(self, state: RobotState, joints: tuple[str, ...], *, moves: bool) -> Array:
         """Put the model in a state, at rest or not; return its rates by those of all readings."""

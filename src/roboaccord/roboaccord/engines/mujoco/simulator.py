@@ -17,23 +17,16 @@ from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.contact import MujocoContact
 from roboaccord.engines.mujoco.meter import ConstraintMeter
-from roboaccord.engines.mujoco.model import base_slices, compile_model
+from roboaccord.engines.mujoco.model import base_slices, compile_model, link_of
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
-from roboaccord.engines.planar import planar_motion
 from roboaccord.engines.properties import (
     WORLD,
     JointProperties,
-    LinkProperties,
     Properties,
     braking,
 )
 from roboaccord.engines.spec import read_settings
-from roboaccord.numerics.rotations import (
-    quaternion_matrix,
-    quaternion_yaw,
-    yaw_matrix,
-    yaw_quaternion,
-)
+from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.joint_faults import LOCK_INERTIA
 
 _log = logging.getLogger(__name__)
@@ -95,6 +88,7 @@ class MujocoSimulator(EngineSimulator):
         self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         self._height = 0.0
         self._base_q, self._base_v = base_slices(self._model, self.base)
+        self._axes = np.array(self.base.axes, dtype=int)
         # Views of the engine's memory, each of which costs a quarter of a microsecond to ask for.
         data = self._data
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
@@ -114,31 +108,14 @@ class MujocoSimulator(EngineSimulator):
         data.qpos[self._q] = state.q
         data.qvel[self._v] = state.qd
         rotation = quaternion_matrix(state.orientation)
-        linear = rotation @ state.twist[:3]
-        pose, rates = data.qpos[self._base_q], data.qvel[self._base_v]
-        if self.base == "planar":
-            pose[:] = (*state.position[:2], quaternion_yaw(state.orientation))
-            rates[:] = (linear[0], linear[1], state.twist[5])
-        elif self.base == "free":
-            pose[:3], pose[3:] = state.position, np.roll(state.orientation, 1)
-            rates[:3], rates[3:] = linear, state.twist[3:]
-        elif self.base == "ball":
-            pose[:], rates[:] = np.roll(state.orientation, 1), state.twist[3:]
+        twist = np.concatenate([rotation @ state.twist[:3], state.twist[3:]])
+        data.qpos[self._base_q] = self.base.pose(state)
+        data.qvel[self._base_v] = twist[self._axes]
         data.qfrc_applied[self._held] = self._preload
         self._height = float(state.position[2])
 
     def _read(self) -> RobotState:
-        pose, rates = self._pose, self._rates
-        if self.base == "planar":
-            motion = planar_motion(pose.tolist(), rates.tolist(), self._height)
-        elif self.base == "free":
-            orientation = np.roll(pose[3:], -1)
-            linear = quaternion_matrix(orientation).T @ rates[:3]
-            motion = np.array(pose[:3]), orientation, np.concatenate([linear, rates[3:]])
-        elif self.base == "ball":
-            motion = np.zeros(3), np.roll(pose, -1), np.concatenate([np.zeros(3), rates])
-        else:
-            motion = np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
+        motion = self.base.read(self._pose, self._rates, self._height)
         q, qd = self._all_q[self._q], self._all_v[self._v]
         return RobotState(self._time, q, qd, self._effort, *motion)
 
@@ -183,28 +160,13 @@ class MujocoSimulator(EngineSimulator):
         """Set the forces on the base, wrench and force law, and return the law's on joints (n,)."""
         q, v = data.qpos, data.qvel
         pose, rates, forces = q[self._base_q], v[self._base_v], data.qfrc_applied[self._base_v]
-        rotation, position, twist = np.eye(3), np.zeros(3), np.zeros(6)
-        if self.base == "planar":
-            rotation = yaw_matrix(pose[2])
-            position[:2] = pose[:2]
-            twist[[0, 1, 5]] = rates
-        elif self.base == "free":
-            rotation, position = quaternion_matrix(np.roll(pose[3:], -1)), pose[:3]
-            twist[:3], twist[3:] = rates[:3], rotation @ rates[3:]
-        elif self.base == "ball":
-            rotation = quaternion_matrix(np.roll(pose, -1))
-            twist[3:] = rotation @ rates
+        rotation, position, twist = self.base.placed(pose, rates)
         wrench, efforts = np.zeros(6), np.zeros(len(self._v))
         if self._law:
             wrench, efforts = self._law_efforts(q[self._q], v[self._v], position, rotation, twist)
         if self._wrench is not None:
             wrench = wrench + self._wrench
-        if self.base == "planar":
-            forces[:] = wrench[[0, 1, 5]]
-        elif self.base == "free":
-            forces[:3], forces[3:] = wrench[:3], wrench[3:] @ rotation
-        elif self.base == "ball":
-            forces[:] = wrench[3:] @ rotation
+        forces[:] = np.concatenate([wrench[:3], wrench[3:] @ rotation])[self._axes]
         return efforts
 
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
@@ -222,11 +184,9 @@ class MujocoSimulator(EngineSimulator):
         mujoco.mj_forward(model, data)
         model.opt.disableflags = flags
         joints = data.qacc[self._v].copy()
-        base, found = np.zeros(6), data.qacc[self._base_v]
-        if self.base == "planar":
-            base[[0, 1, 5]] = found
-        elif self.base in ("free", "ball"):
-            base[-len(found) :] = found
+        base = np.zeros(6)
+        base[self._axes] = data.qacc[self._base_v]
+        if self.base.tilts:
             base[3:] = quaternion_matrix(state.orientation) @ base[3:]
         self._place(kept)
         return Acceleration(base, joints)
@@ -238,7 +198,7 @@ class MujocoSimulator(EngineSimulator):
         rows = [*range(model.nv)[self._base_v], *self._v]
         order = np.zeros((model.nv, len(rows)))
         order[rows, np.arange(len(rows))] = 1.0
-        if self.base in ("free", "ball"):  # angular in the base's own axes
+        if self.base.tilts:  # angular in the base's own axes
             spin = slice(self._base_v.stop - 3, self._base_v.stop)
             last = len(rows) - len(self._v)
             order[spin, last - 3 : last] = rotation.T
@@ -251,21 +211,13 @@ class MujocoSimulator(EngineSimulator):
         """Return the properties of links and joints as MuJoCo has them."""
         bodies = {k.name: self._body(k.name) for k in self.tree.links if k.name != WORLD}
         return Properties(
-            links={name: self._link(body) for name, body in bodies.items() if body >= 0},
+            links={name: link_of(self._model, body) for name, body in bodies.items() if body >= 0},
             joints={joint.name: self._joint(joint.name) for joint in self.tree.moving},
             gravity=np.array(self._model.opt.gravity),
         )
 
     def _body(self, name: str) -> int:
         return int(mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, name))
-
-    def _link(self, body: int) -> LinkProperties:
-        model = self._model
-        turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
-        inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
-        return LinkProperties(
-            float(model.body_mass[body]), np.array(model.body_ipos[body]), inertia
-        )
 
     def _joint(self, name: str) -> JointProperties:
         model, joint = self._model, self._model.joint(name)

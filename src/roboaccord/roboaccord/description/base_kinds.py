@@ -1,0 +1,164 @@
+"""Kinds of base: how `base_link` moves, and the coordinates in which it does."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.numerics.rotations import (
+    matrix_quaternion,
+    quaternion_matrix,
+    quaternion_yaw,
+    rpy_matrix,
+    yaw_matrix,
+    yaw_quaternion,
+)
+
+Base = Literal["fixed", "planar", "free", "ball"]
+TILT = 1.5  # rad: largest angle of a turned base that is drawn
+
+
+# Plain tuples, for they are made at every tick.
+Motion = tuple[Array, Array, Array]
+"""Position (3,), orientation x y z w (4,), and twist in the base's own axes (6,)."""
+Placed = tuple[Array, Array, Array]
+"""Rotation (3, 3), position (3,), and twist in the world (6,)."""
+
+
+class FixedBase:
+    """Stand still; the other kinds of base are made from this one.
+
+    The pose of a base are its coordinates, and its rates are linear velocity in the world and
+    angular velocity in its own axes, as far as it has them.
+
+    Attributes:
+        axes: components of a twist, linear first, that its rates are.
+        size: of its pose.
+        tied: whether a joint of the description ties it to the link `world`.
+        in_gazebo: kind of base there, where the ground carries what is planar.
+    """
+
+    axes: tuple[int, ...] = ()
+    size = 0
+    tied = True
+    in_gazebo: Base = "fixed"
+
+    @property
+    def moves(self) -> bool:
+        """Whether it moves at all."""
+        return bool(self.axes)
+
+    @property
+    def travels(self) -> bool:
+        """Whether it goes from its place; a ball in a bearing does so by odometry alone."""
+        return 0 in self.axes
+
+    @property
+    def tilts(self) -> bool:
+        """Whether it turns about every axis."""
+        return 3 in self.axes
+
+    def pose(self, state: RobotState) -> Array:
+        """Return the coordinates of a state (size,)."""
+        return np.zeros(0)
+
+    def read(self, pose: Array, rates: Array, height: float) -> Motion:
+        """Return the motion of a pose and rates; `height` [m] is of a base in the plane."""
+        return np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
+
+    def placed(self, pose: Array, rates: Array) -> Placed:
+        """Return the motion in the world."""
+        return np.eye(3), np.zeros(3), np.zeros(6)
+
+    def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
+        """Draw a motion near the origin; what does not move is as at the start."""
+        return np.array(start.position), start.orientation, np.zeros(6)
+
+
+class PlanarBase(FixedBase):
+    """Move in the plane; its pose is x, y and yaw."""
+
+    axes = (0, 1, 5)
+    size = 3
+    in_gazebo: Base = "free"
+
+    def pose(self, state: RobotState) -> Array:
+        return np.array([*state.position[:2], quaternion_yaw(state.orientation)])
+
+    def read(self, pose: Array, rates: Array, height: float) -> Motion:
+        x, y, yaw = pose.tolist()
+        vx, vy, rate = rates.tolist()
+        c, s = math.cos(yaw), math.sin(yaw)
+        twist = np.array([c * vx + s * vy, c * vy - s * vx, 0.0, 0.0, 0.0, rate])
+        return np.array([x, y, height]), yaw_quaternion(yaw), twist
+
+    def placed(self, pose: Array, rates: Array) -> Placed:
+        x, y, yaw = pose
+        twist = np.zeros(6)
+        twist[[0, 1, 5]] = rates
+        return yaw_matrix(yaw), np.array([x, y, 0.0]), twist
+
+    def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
+        position, twist = np.array(start.position), np.zeros(6)
+        position[:2] = rng.normal(size=2)
+        orientation = yaw_quaternion(rng.uniform(-np.pi, np.pi))
+        twist[[0, 1, 5]] = rng.normal(size=3)
+        return position, orientation, twist
+
+
+class FreeBase(FixedBase):
+    """Move freely; its pose is the position and the quaternion w x y z."""
+
+    axes = (0, 1, 2, 3, 4, 5)
+    size = 7
+    tied = False
+    in_gazebo: Base = "free"
+
+    def pose(self, state: RobotState) -> Array:
+        return np.concatenate([state.position, np.roll(state.orientation, 1)])
+
+    def read(self, pose: Array, rates: Array, height: float) -> Motion:
+        orientation = np.roll(pose[3:], -1)
+        linear = quaternion_matrix(orientation).T @ rates[:3]
+        return np.array(pose[:3]), orientation, np.concatenate([linear, rates[3:]])
+
+    def placed(self, pose: Array, rates: Array) -> Placed:
+        rotation = quaternion_matrix(np.roll(pose[3:], -1))
+        return rotation, pose[:3], np.concatenate([rates[:3], rotation @ rates[3:]])
+
+    def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
+        position = rng.normal(size=3)
+        orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-TILT, TILT, 3)))
+        return position, orientation, rng.normal(size=6)
+
+
+class BallBase(FixedBase):
+    """Turn about the centre, as a ball in a bearing does; its pose is the quaternion w x y z."""
+
+    axes = (3, 4, 5)
+    size = 4
+    tied = False
+    in_gazebo: Base = "ball"
+
+    def pose(self, state: RobotState) -> Array:
+        return np.roll(state.orientation, 1)
+
+    def read(self, pose: Array, rates: Array, height: float) -> Motion:
+        return np.zeros(3), np.roll(pose, -1), np.concatenate([np.zeros(3), rates])
+
+    def placed(self, pose: Array, rates: Array) -> Placed:
+        rotation = quaternion_matrix(np.roll(pose, -1))
+        return rotation, np.zeros(3), np.concatenate([np.zeros(3), rotation @ rates])
+
+    def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
+        orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-TILT, TILT, 3)))
+        twist = np.concatenate([np.zeros(3), rng.normal(size=3)])
+        return np.array(start.position), orientation, twist
+
+
+KINDS: dict[str, FixedBase] = {
+    "fixed": FixedBase(), "planar": PlanarBase(), "free": FreeBase(), "ball": BallBase(),
+}  # fmt: skip
