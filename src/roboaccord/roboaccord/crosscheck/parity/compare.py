@@ -56,7 +56,7 @@ class Reference:
 
     def allowed(self, state: RobotState) -> float:
         """Return the relative error of accelerations that round-off explains in a state."""
-        matrix, _ = self.reading.statics(state, self.question.joints)
+        matrix, _ = self.reading.statics(state)
         if not matrix.size:  # nothing moves
             return SAME
         worth = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
@@ -76,7 +76,7 @@ class Reference:
 
 def accelerations(reading: Reading, question: Question) -> list[Array]:
     """Return the accelerations of a reading in every state."""
-    return [reading.acceleration(state, question.joints) for state in question.states]
+    return [reading.acceleration(state) for state in question.states]
 
 
 def compare(reference: Reference, reading: Reading) -> list[Difference]:
@@ -90,8 +90,8 @@ def compare(reference: Reference, reading: Reading) -> list[Difference]:
 
 
 def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
-    question, joints = reference.question, reference.question.joints
-    names = [*(["base"] * 6 if question.base == "free" else []), *joints]
+    question = reference.question
+    names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
     found = {q: Difference(q, "", 0.0, SAME) for q in ("mass matrix", "gravity", "acceleration")}
 
     def see(quantity: str, mine: Array, other: Array, state: RobotState) -> None:
@@ -103,9 +103,9 @@ def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
             found[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
 
     for state, other in zip(question.states, reference.answers, strict=True):
-        see("acceleration", reading.acceleration(state, joints), other, state)
+        see("acceleration", reading.acceleration(state), other, state)
     for state in question.states[:STATICS]:
-        both = reading.statics(state, joints), reference.reading.statics(state, joints)
+        both = reading.statics(state), reference.reading.statics(state)
         for quantity, mine, other in zip(("mass matrix", "gravity"), *both, strict=True):
             see(quantity, mine, other, state)
     yield from found.values()
