@@ -120,15 +120,6 @@ class Reading(ABC):
         found = {name: self.mechanism.link(name) for name in names}
         return {name: link for name, link in found.items() if link}
 
-    def braked(self) -> dict[str, dict[str, float]]:
-        """Return damping, friction and armature of the joints that move, by quantity and name."""
-        found = {name: self.mechanism.joint(name) for name in self.joints}
-        return {
-            "damping": {name: joint.damping for name, joint in found.items()},
-            "friction": {name: joint.friction for name, joint in found.items()},
-            "armature": {name: joint.armature for name, joint in found.items()},
-        }
-
 
 @dataclass
 class TreeReading(Reading):

@@ -68,7 +68,8 @@ class DartReading(Reading):
         skeleton.setPositions(np.zeros(skeleton.getNumDofs()))
         self.hinges = {joint.getName(): _hinge(joint) for joint in moving}
         self.apart = {
-            **self.braked(),
+            "damping": {j.getName(): j.getDampingCoefficient(0) for j in moving},
+            "friction": {j.getName(): j.getCoulombFriction(0) for j in moving},
             "effort": {j.getName(): j.getForceUpperLimit(0) for j in moving},
             "mimic": {j.getName(): 1.0 for j in moving if j.getActuatorType() == MIMIC},
         }

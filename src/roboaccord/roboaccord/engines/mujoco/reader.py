@@ -83,10 +83,14 @@ class MujocoReading(Reading):
                 ends = tuple(model.jnt_range[i])
             anchor, axis = turn.T @ (data.xanchor[i] - place), turn.T @ data.xaxis[i]
             self.hinges[joint.name] = Hinge(anchor, axis, *ends)
+        # By index, for what a planar joint is made of has no name.
+        dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
         limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
         followers = [model.eq_obj1id[i] for i in range(model.neq)]
         self.apart = {
-            **self.braked(),
+            "damping": {name: float(model.dof_damping[i]) for name, i in dofs.items()},
+            "friction": {name: float(model.dof_frictionloss[i]) for name, i in dofs.items()},
+            "armature": {name: float(model.dof_armature[i]) for name, i in dofs.items()},
             "effort": {name: float(model.jnt_actfrcrange[i, 1]) for name, i in limited.items()},
             "mimic": {model.joint(i).name: 1.0 for i in followers},
         }
