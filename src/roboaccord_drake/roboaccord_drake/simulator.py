@@ -75,7 +75,7 @@ class DrakeSimulator(EngineSimulator):
                 if np.abs(have - want).max() > REPLACED * np.abs(want).max():
                     raise AccordError(
                         f"drake: the inertia of {link.name} is not physical, and Drake would take "
-                        "another: mend its <inertial>, or use dart"
+                        "another: repair its <inertial>, or use dart"
                     )
 
     def lock(self, joint: int, locked: bool) -> None:

@@ -12,9 +12,9 @@ from roboaccord.contract.outcome import BELOW, Finding, outside, stand_in
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
-from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.numerics.statistics import CONFIDENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances

@@ -30,6 +30,7 @@ from roboaccord.numerics.rotations import rpy_matrix
 SAME = 1e-8  # relative
 EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' condition number
 ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
+DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
 NOISE = 1e-13  # of m L^2: the round-off of an inertia
 
 
@@ -92,7 +93,7 @@ def compare(reference: Reference, reading: Reading) -> list[Difference]:
 def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
     question = reference.question
     names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
-    found = {q: Difference(q, "", 0.0, SAME) for q in ("mass matrix", "gravity", "acceleration")}
+    found = {q: Difference(q, "", 0.0, SAME) for q in DYNAMICS}
 
     def see(quantity: str, mine: Array, other: Array, state: RobotState) -> None:
         error, where = relative_at(mine, other)
@@ -106,7 +107,7 @@ def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
         see("acceleration", reading.acceleration(state), other, state)
     for state in question.states[:STATICS]:
         both = reading.statics(state), reference.reading.statics(state)
-        for quantity, mine, other in zip(("mass matrix", "gravity"), *both, strict=True):
+        for quantity, mine, other in zip(DYNAMICS[:2], *both, strict=True):
             see(quantity, mine, other, state)
     yield from found.values()
 
@@ -120,7 +121,7 @@ def _joints(reference: Reference, reading: Reading) -> Iterator[Difference]:
         yield compare_axis(name, want.axis, have.axis, static)
         yield compare_value("origin", name, want.anchor, have.anchor, static, reference.size, "m")
         ends = (want.lower, want.upper), (have.lower, have.upper)
-        yield compare_limits("limits", name, *ends, static)
+        yield compare_limits(name, *ends, static)
 
 
 def _links(reference: Reference, reading: Reading) -> Iterator[Difference]:
