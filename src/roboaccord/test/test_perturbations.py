@@ -63,7 +63,7 @@ def test_what_is_no_perturbation_is_refused(text: str, says: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_sound_engine_differs_in_nothing(snake: Setup, engine: str) -> None:
-    """Every mass, centre, inertia, length, axis, limit and state as the description has it."""
+    """Every mass, centre, inertia, origin, axis, limit and state as the description has it."""
     check = check_model(snake, make_simulator(snake), make_simulator(snake, engine), 1e-6)
     assert check.differences == ()
 
@@ -73,7 +73,7 @@ DIRECT = {
     "mass": (1.001, "segment_05_link", "mass"),
     "inertia": (1.001, "segment_05_link", "inertia"),
     "centre": (1e-4, "segment_05_link", "centre"),
-    "length": (1e-4, "joint_05", "length"),
+    "length": (1e-4, "joint_05", "origin"),
     "axis": (1e-4, "joint_05", "axis"),
     "axis_sign": (-1.0, "joint_05", "axis"),
     "damping": (1e-4, "joint_05", "damping"),

@@ -171,4 +171,15 @@ def test_round_off_of_a_robot_at_rest_is_no_difference():
     check.settle()
     verdict = check.verdict()
     assert verdict.relative > 0.1  # most of what changes, and yet
-    assert verdict.finding.outcome == "within"
+    assert (verdict.finding.outcome, verdict.finding.reason) == ("within", "below round-off")
+
+
+@pytest.mark.parametrize(("limit", "outcome"), [(0.5, "within"), (0.05, "outside")])
+def test_an_allowance_takes_the_place_of_what_time_stepping_explains(limit, outcome):
+    """DART's Euler step is a tenth and more of the change here; so a fresh run is judged."""
+    allowance = f"crosscheck.tolerances.one_step={{limit: {limit}, reason: known}}"
+    setup = scenario(allowance)
+    simulator, trajectory = motion(setup, "dart")
+    verdict = verdict_of(setup, "dart", simulator.version, trajectory)
+    assert (verdict.finding.outcome, verdict.allowed) == (outcome, limit)
+    assert f"allowed {limit:g}: known" in verdict.finding.reason or outcome == "outside"

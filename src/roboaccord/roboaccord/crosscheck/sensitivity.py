@@ -12,9 +12,10 @@ from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.convergence import check_convergence, measure_floor
+from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import check_model
-from roboaccord.crosscheck.naming import Name, describe_since, name_acceleration, name_one_step
+from roboaccord.crosscheck.naming import describe_since, name_acceleration, name_one_step
 from roboaccord.crosscheck.one_step import check_steps
 from roboaccord.crosscheck.runs import REFERENCE, Job, run_job
 from roboaccord.crosscheck.verdict import (

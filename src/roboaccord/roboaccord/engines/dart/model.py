@@ -11,17 +11,22 @@ import os
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import dartpy
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.base_kinds import Base
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
+from roboaccord.engines.dart.base import BASES
+from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
+from roboaccord.engines.properties import JointProperties, LinkProperties
 
 # What slides in each kind of joint, by its coordinates; None stands for any number of turns.
 SLIDING = {
@@ -31,6 +36,7 @@ SLIDING = {
     "TranslationalJoint": (True, True, True),
 }
 MASSLESS = ("[Inertia::", "A negative or zero mass")  # of links of 0 kg, which are meant so
+AXES = np.eye(3)
 
 
 def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynamics.Skeleton:
@@ -194,3 +200,96 @@ def reason(lines: list[str]) -> str:
     """Return why DART does not read a description: its first error, behind a colon."""
     errors = (line.partition("Error:")[2].strip() for line in lines if "Error:" in line)
     return next((f": {error}" for error in errors), "")
+
+
+class DartMechanism(Mechanism):
+    """Hold a skeleton.
+
+    Args:
+        skeleton: of the model.
+        body: that moves as the base.
+        base: its kind.
+        joints: names, in the order of states.
+        turn: from the world's axes to DART's (3, 3).
+        scale: of DART's lengths and times.
+    """
+
+    def __init__(
+        self,
+        skeleton: dartpy.dynamics.Skeleton,
+        body: dartpy.dynamics.BodyNode,
+        base: Base,
+        joints: Sequence[str],
+        turn: Array = AXES,
+        scale: float = 1.0,
+    ) -> None:
+        self._skeleton, self._body, self._turn, self._scale = skeleton, body, turn, scale
+        self.root = BASES[base](body, turn, scale)
+        dofs = [skeleton.getJoint(name).getIndexInSkeleton(0) for name in joints]
+        self.dofs = np.array(dofs, dtype=int)
+        self.lengths = lengths(skeleton, scale)
+        self.speeds = self.lengths / scale
+
+    def place(self, state: RobotState) -> None:
+        skeleton, root = self._skeleton, self.root
+        positions, velocities = np.zeros((2, skeleton.getNumDofs()))
+        positions[self.dofs] = state.q
+        velocities[self.dofs] = state.qd
+        positions[root.rows] = root.positions(state)
+        skeleton.setPositions(positions * self.lengths)
+        velocities[root.rows] = root.velocities(state)
+        skeleton.setVelocities(velocities * self.speeds)
+        skeleton.clearInternalForces()
+        skeleton.clearExternalForces()
+
+    def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
+        skeleton, body, back, scale = self._skeleton, self._body, self._turn.T, self._scale
+        forces = np.zeros(len(self.lengths))
+        forces[self.dofs] = effort
+        skeleton.setForces(forces / self.lengths)
+        skeleton.computeForwardDynamics()
+        found = skeleton.getAccelerations() * (scale**2 / self.lengths)
+        linear = back @ body.getLinearAcceleration() * scale
+        angular = back @ body.getAngularAcceleration() * scale**2
+        return Acceleration(np.concatenate([linear, angular]), found[self.dofs])
+
+    def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        skeleton, root = self._skeleton, self.root
+        rows = [*root.rows, *self.dofs]
+        order = np.zeros((len(self.lengths), len(rows)))
+        order[rows, np.arange(len(rows))] = 1.0
+        order[root.rows, : len(root.rows)] = root.rates()
+        mass = skeleton.getMassMatrix() * np.outer(self.speeds, self.speeds)
+        return order, mass, skeleton.getGravityForces() * self.lengths
+
+    def gravity(self) -> Array:
+        return np.asarray(self._turn.T @ self._skeleton.getGravity() * self._scale)
+
+    def link(self, name: str) -> LinkProperties | None:
+        node = self._skeleton.getBodyNode(name)
+        if node is None:
+            return None
+        inertia = np.array(node.getInertia().getMoment()) / self._scale**2
+        return LinkProperties(node.getMass(), node.getLocalCOM() / self._scale, inertia)
+
+    def joint(self, name: str) -> JointProperties:
+        joint = self._skeleton.getJoint(name)
+        pose, length = joint.getTransformFromParentBodyNode(), self._length(joint)
+        back = self._turn.T if joint.getParentBodyNode() is None else np.eye(3)
+        bounds = np.array([joint.getPositionLowerLimit(0), joint.getPositionUpperLimit(0)])
+        return JointProperties(
+            origin=back @ pose.translation() / self._scale,
+            axis=back @ pose.rotation() @ joint.getAxis(),
+            limits=bounds / length,
+            damping=joint.getDampingCoefficient(0) / (self._scale / length**2),
+            friction=joint.getCoulombFriction(0) * length,
+            armature=0.0,
+        )
+
+    def add_damping(self, name: str, value: float) -> None:
+        """Let DART damp a joint [N m s/rad or N s/m]."""
+        joint = self._skeleton.getJoint(name)
+        joint.setDampingCoefficient(0, value * float(self._scale / self._length(joint) ** 2))
+
+    def _length(self, joint: dartpy.dynamics.Joint) -> float:
+        return float(self.lengths[joint.getIndexInSkeleton(0)])
