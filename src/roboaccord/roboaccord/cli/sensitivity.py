@@ -25,10 +25,8 @@ from roboaccord.cli.options import (
 )
 from roboaccord.cli.pieces import FILE, in_pieces, kept
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
-from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.perturbation import KINDS
+from roboaccord.falsify.perturbation import KINDS
+from roboaccord.falsify.sensitivity import Sensitivity, find_all
 from roboaccord.scenario.setup import Setup
 
 
@@ -74,28 +72,22 @@ def sensitivity_command(
     if setup.scenario.crosscheck.statistics:
         raise AccordError(f"{scenario} is compared by statistics: choose a scenario that is not")
     name = f"{setup.robot.name}_{setup.scenario.name}_sensitivity"
-    with results(folder or Path("runs") / name, name, force=force) as place, kept(place):
-        found = find_all(setup, [(engine, kind) for kind in asked for engine in chosen], duration)
-    rows = [asdict(each) for each in found]
-    data = {"robot": setup.robot.name, "scenario": setup.scenario.name, "rows": rows}
-    used = {"engines": chosen, "kinds": asked, **used_by(setup, "physics_step", "seed")}
-    return Result(data, [*tables_of(setup, rows), f"kept in {place / FILE}"], used=used)
-
-
-def find_all(setup: Setup, asked: list[tuple[str, str]], duration: float) -> list[Sensitivity]:
-    """Return what is found of engines and kinds."""
-    data, wheres = setup.scenario.data(), places(setup, [kind for _, kind in asked])
-    with progress() as bar:
-        task = bar.add_task("sensitivity", total=len(asked))
+    pairs = [(engine, kind) for kind in asked for engine in chosen]
+    with (
+        results(folder or Path("runs") / name, name, force=force) as place,
+        kept(place),
+        progress() as bar,
+    ):
+        task = bar.add_task("sensitivity", total=len(pairs))
 
         def tell(found: Sensitivity) -> None:
             bar.update(task, advance=1, description=f"{found.engine} {found.kind}")
 
-        return run_pieces(_find, ((data, e, k, wheres[k], duration) for e, k in asked), done=tell)
-
-
-def _find(data: dict[str, Any], engine: str, kind: str, where: str, duration: float) -> Sensitivity:
-    return find_smallest(Setup.of(make_scenario(data)), engine, kind, where, duration)
+        found = find_all(setup, pairs, duration, tell)
+    rows = [asdict(each) for each in found]
+    data = {"robot": setup.robot.name, "scenario": setup.scenario.name, "rows": rows}
+    used = {"engines": chosen, "kinds": asked, **used_by(setup, "physics_step", "seed")}
+    return Result(data, [*tables_of(setup, rows), f"kept in {place / FILE}"], used=used)
 
 
 def choose_kinds(names: str) -> list[str]:

@@ -50,6 +50,7 @@ class EngineSimulator(Simulator):
         self.base = KINDS[model.base]
         self.intended = model
         self._gear = model.gear
+        self.restitution = model.restitution
         self._own_law = model.force_law
         self._friction = model.friction
         self._watch = TouchWatch(model.physics_step) if model.contact_events else None

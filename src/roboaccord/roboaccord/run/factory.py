@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from roboaccord.scenario.perturbation import Perturbations, of_engine
+from roboaccord.contract.interfaces import Engine
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator, check_simulator
 
 
 def make_simulator(
     setup: Setup,
-    engine: str = "reference",
+    engine: Engine = "reference",
     *,
     physics_step: float | None = None,
-    perturbations: Perturbations = (),
 ) -> Simulator:
     """Make a simulator of a setup, in the state from which the scenario starts.
 
     Args:
         setup: robot and scenario.
-        engine: `reference`, or the name of an engine.
+        engine: `reference`, or an engine by name or specification.
         physics_step: [s]; the scenario's where None.
-        perturbations: deliberate errors, by which the cross-check is itself checked; those of
-            other engines are left out.
 
     Raises:
         AccordError: for an unknown engine, one that is not installed, or a broken description.
@@ -34,4 +31,4 @@ def make_simulator(
         return reference
     from roboaccord.engines.factory import make_engine
 
-    return make_engine(setup, engine, of_engine(perturbations, engine))
+    return make_engine(setup, engine)
