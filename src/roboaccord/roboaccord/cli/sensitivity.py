@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -87,7 +87,7 @@ def sensitivity_command(
     rows = [asdict(each) for each in found]
     data = {"robot": setup.robot.name, "scenario": setup.scenario.name, "rows": rows}
     used = {"engines": chosen, "kinds": asked, **used_by(setup, "physics_step", "seed")}
-    return Result(data, [*tables_of(setup, rows), f"kept in {place / FILE}"], used=used)
+    return Result(data, [*tables_of(setup, found), f"kept in {place / FILE}"], used=used)
 
 
 def choose_kinds(names: str) -> list[str]:
@@ -103,7 +103,7 @@ def choose_kinds(names: str) -> list[str]:
     return chosen or [*KINDS]
 
 
-def tables_of(setup: Setup, rows: list[dict[str, Any]]) -> list[RenderableType]:
+def tables_of(setup: Setup, rows: list[Sensitivity]) -> list[RenderableType]:
     """Return the table, a row for each kind and engine, and what its columns are."""
     title = f"{setup.robot.name} {setup.scenario.name}: smallest error that is found"
     words = ("engine", "unit", "level", "named")
@@ -112,15 +112,15 @@ def tables_of(setup: Setup, rows: list[dict[str, Any]]) -> list[RenderableType]:
         title=title, words=words, text=["named"],
     )  # fmt: skip
     for row in rows:
-        kind = KINDS[row["kind"]]
-        size = "–" if row["size"] is None else f"{row['size']:.1e}"
-        named = " ".join((row["quantity"], row["place"])).strip()
+        kind = KINDS[row.kind]
+        size = "–" if row.size is None else f"{row.size:.1e}"
+        named = " ".join((row.quantity, row.place)).strip()
         if not named:
-            named = row["reason"] if row["size"] is None else "not told apart"
-        unit = "" if row["size"] is None else kind.unit
-        level = row["level"].replace("_", " ")
-        first = "" if row["named_from"] is None else f"{row['named_from']:.1e}"
-        table.add_row(row["kind"], row["engine"], size, unit, level, named, first)
+            named = row.reason if row.size is None else "not told apart"
+        unit = "" if row.size is None else kind.unit
+        level = row.level.replace("_", " ")
+        first = "" if row.named_from is None else f"{row.named_from:.1e}"
+        table.add_row(row.kind, row.engine, size, unit, level, named, first)
     explained = (
         "level: the one that finds it; named: what the cross-check calls it; from: smallest size "
         "that gets this name"

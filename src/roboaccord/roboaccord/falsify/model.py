@@ -130,10 +130,6 @@ def perturb_model(model: EngineModel, items: Sequence[Perturbation]) -> EngineMo
     return model
 
 
-def _gravity(model: EngineModel, item: Perturbation) -> EngineModel:
-    return replace(model, gravity=model.gravity * item.value)
-
-
 def _law(change: Callable[[EllipseFriction, float], None]) -> Callable[..., EngineModel]:
     def act(model: EngineModel, item: Perturbation) -> EngineModel:
         if not isinstance(model.force_law, EllipseFriction):
@@ -192,22 +188,6 @@ def _impact(model: EngineModel, item: Perturbation) -> EngineModel:
     return replace(model, contact=replace(model.contact, restitution=item.value))
 
 
-def _effort_limit(model: EngineModel, item: Perturbation) -> EngineModel:
-    return replace(model, effort_limits=model.effort_limits * _factors(model, item))
-
-
-def _gear(model: EngineModel, item: Perturbation) -> EngineModel:
-    return replace(model, gear=_factors(model, item))
-
-
-def _damping(model: EngineModel, item: Perturbation) -> EngineModel:
-    return replace(model, damping=_addends(model, item, model.damping))
-
-
-def _armature(model: EngineModel, item: Perturbation) -> EngineModel:
-    return replace(model, armature=_addends(model, item, model.armature))
-
-
 def _stop(model: EngineModel, item: Perturbation) -> EngineModel:
     if not any(np.isfinite(j.upper) for j in Tree.parse(model.urdf, root=model.root).moving):
         raise item.impossible("its joints have no limits")
@@ -215,16 +195,18 @@ def _stop(model: EngineModel, item: Perturbation) -> EngineModel:
 
 
 MODEL: dict[str, Callable[[EngineModel, Perturbation], EngineModel]] = {
-    "gravity": _gravity,
+    "gravity": lambda model, item: replace(model, gravity=model.gravity * item.value),
     "friction_along": _law(_scale_mu(0)),
     "friction_across": _law(_scale_mu(1)),
     "slip_speed": _law(_scale_slip),
     "friction": _dry,
     "contact_friction": _contact_friction,
-    "damping": _damping,
-    "gear": _gear,
-    "effort_limit": _effort_limit,
-    "armature": _armature,
+    "damping": lambda model, item: replace(model, damping=_addends(model, item, model.damping)),
+    "gear": lambda model, item: replace(model, gear=_factors(model, item)),
+    "effort_limit": lambda model, item: replace(
+        model, effort_limits=model.effort_limits * _factors(model, item)
+    ),
+    "armature": lambda model, item: replace(model, armature=_addends(model, item, model.armature)),
     "stop": _stop,
     "impact": _impact,
 }

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.interfaces import AnySimulator, Engine
+from roboaccord.engines import REFERENCE, spec
+from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator, check_simulator
 
 
 def make_simulator(
     setup: Setup,
-    engine: Engine = "reference",
+    engine: Engine = REFERENCE,
     *,
     physics_step: float | None = None,
 ) -> Simulator:
@@ -25,10 +27,22 @@ def make_simulator(
     """
     if physics_step is not None:
         setup = setup.at_step(physics_step)
-    if engine == "reference":
-        reference = check_simulator(setup.robot.reference(setup), setup.robot.name)
-        reference.reset(setup.initial)
-        return reference
-    from roboaccord.engines.factory import make_engine
+    found = None if engine == REFERENCE else spec(engine)
+    made = _make(setup, found) if found else setup.robot.reference(setup)
+    simulator = check_simulator(made, setup.robot.name)
+    if found:
+        simulator = found.complete(simulator)
+    simulator.reset(setup.initial)
+    return simulator
 
-    return make_engine(setup, engine)
+
+def _make(setup: Setup, engine: EngineSpec) -> AnySimulator:
+    """Make a robot in an engine, or what the robot makes of it there."""
+    if setup.contact is not None:
+        engine.refuse("contact")
+    made = setup.robot.engine(setup, engine)
+    if made is not None:
+        return made
+    from roboaccord.engines.model import EngineModel
+
+    return engine.simulate(EngineModel.of(setup))
