@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.interfaces import Engine
 from roboaccord.engines.spec import EngineSpec
+
+if TYPE_CHECKING:
+    from roboaccord.contract.interfaces import Engine
 
 GROUP = "roboaccord.engines"
 REFERENCE = "reference"
