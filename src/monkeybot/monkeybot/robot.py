@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.solids import Faces, box
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 
@@ -72,11 +71,11 @@ class MonkeyBot(Robot):
     def reference(self, setup: Setup) -> Simulator:
         return MonkeyBotReference(setup)
 
-    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+    def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         """Make the MonkeyBot of an engine: one model a mode."""
         from monkeybot.simulators.engines import EngineMonkeyBot
 
-        return EngineMonkeyBot(setup, engine, perturbations)
+        return EngineMonkeyBot(setup, engine)
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Complete an initial state: a hand that is held stands still, whatever the angles do.

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.solids import Faces
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 
@@ -88,8 +87,8 @@ class Packbot(Robot):
             return JointClampReference(setup, setup.contact)
         return PackbotReference(setup)
 
-    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
-        return make_engine_simulator(setup, engine, perturbations)
+    def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
+        return make_engine_simulator(setup, engine)
 
     def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
         return contact_points(setup)

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 
@@ -90,8 +89,8 @@ class RollerSphere(Robot):
         dry = setup.contact.mu((LINKS[0], LINKS[1])) * setup.parameters.press_force
         return reference(setup, Friction(dry=dry, slip_speed=FINE))
 
-    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
-        return make_engine_simulator(setup, engine, perturbations)
+    def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
+        return make_engine_simulator(setup, engine)
 
     def odometry(self, setup: Setup) -> RollingOdometry | None:
         """Return the odometry of a ball in a bearing; None where it really rolls."""

@@ -15,18 +15,19 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.recorded import StepCheck, check_bag
+from roboaccord.falsify.perturbation import parse_perturbation
+from roboaccord.falsify.wrapped import wrap
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.perturbation import parse_perturbation
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 
 def motion(setup, engine, *perturbed):
-    found = tuple(map(parse_perturbation, perturbed))
-    simulator = make_simulator(setup, engine, perturbations=found)
+    found = [parse_perturbation(text) for text in perturbed]
+    simulator = make_simulator(setup, wrap(engine, perturbations=found) if found else engine)
     return simulator, simulate(
         simulator=simulator,
         controller=make_controller(setup),

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.solids import Faces
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 
@@ -61,8 +60,8 @@ class VoxelSphere(Robot):
         """Make the analytical simulator of the kinematic ball, or of the heavy one."""
         return RollingReference(setup) if is_kinematic(setup) else HeavyReference(setup)
 
-    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
-        return make_engine_simulator(setup, engine, perturbations)
+    def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
+        return make_engine_simulator(setup, engine)
 
     def relief(self, setup: Setup) -> tuple[Array, Faces] | None:
         return draw_relief(setup)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import AnyEngine
 from roboaccord.engines import preset
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import JointFriction
@@ -34,21 +34,20 @@ def joint_friction(parameters: PackbotParameters) -> JointFriction:
     )
 
 
-def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
     """Make the arm of an engine.
 
     Raises:
         AccordError: for the report's contact, which the reference alone has, or a bad start.
     """
     if isinstance(setup.contact, ClampContact):
-        raise AccordError(f"{engine} has no contact joint_clamp; use --engine reference")
+        raise AccordError(f"{engine.name} has no contact joint_clamp; use --engine reference")
     refuse_bad_start(setup)
     parameters: PackbotParameters = setup.parameters
     armature = parameters.of_joints("reflected_inertia")
     stops = "false" if setup.contact is None else "true"  # as in the reference
     model = EngineModel.of(
         setup,
-        perturbations,
         urdf=setup.urdf(more={"stops": stops}),
         friction=joint_friction(parameters),
         armature=armature if armature.any() else None,

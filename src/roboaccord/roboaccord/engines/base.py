@@ -82,6 +82,7 @@ class EngineSimulator(Simulator):
         self.intended = model
         self._gear = model.gear
         self._braking = braking(model)
+        self.restitution = model.restitution
         self._own_law = model.force_law
         self._friction = model.friction
         self._watch = TouchWatch(model.physics_step) if model.contact_events else None

@@ -19,7 +19,6 @@ from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.tree import Tree
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import JointFriction
 
@@ -80,10 +79,10 @@ class EngineModel:
         contact: what can touch what, by the engine's own solver; None where nothing can.
         contact_events: whether a pair that begins to touch makes an event.
         options: engine options, by engine.
-        perturbations: deliberate errors of this engine's model.
         gear: factors on the efforts that act (n,); None for 1.
         damping: viscous damping that the engine itself adds to `friction` (n,) [N m s/rad].
         stop_softness: factor on the softness of joint stops.
+        restitution: of impacts that the robot itself computes; None where it computes none.
     """
 
     urdf: str
@@ -101,18 +100,17 @@ class EngineModel:
     contact: Contact | None = None
     contact_events: bool = False
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    perturbations: Perturbations = ()
     gear: Array | None = None
     damping: Array | None = None
     stop_softness: float = 1.0
+    restitution: float | None = None
 
     @classmethod
-    def of(cls, setup: Setup, perturbations: Perturbations = (), **more: Any) -> EngineModel:
+    def of(cls, setup: Setup, **more: Any) -> EngineModel:
         """Return the model of a setup whose description says it all.
 
         Args:
             setup: robot and scenario.
-            perturbations: deliberate errors, for cross-checks of the cross-check.
             more: what the description does not say, `friction` and `armature` say.
         """
         scenario = setup.scenario
@@ -127,6 +125,5 @@ class EngineModel:
             "force_law": setup.force_law,
             "contact": setup.contact,
             "options": scenario.engine_options,
-            "perturbations": perturbations,
         }
         return cls(**(said | more))

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from roboaccord.contract.contact import HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import AnyEngine, Engine
 from roboaccord.engines import spec
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
@@ -63,7 +63,7 @@ def height_fixture(scene: Scene, why: str) -> HeightField:
     )
 
 
-def fixture_for(engine: str, scene: Scene) -> MeshFixture | HeightField:
+def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
     """Return ground and walls as an engine takes them: as a mesh, or as a height field.
 
     Raises:
@@ -73,7 +73,7 @@ def fixture_for(engine: str, scene: Scene) -> MeshFixture | HeightField:
     return mesh_fixture(scene) if lacks is None else height_fixture(scene, lacks)
 
 
-def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
     """Make the heavy ball of an engine, on its terrain.
 
     Raises:
@@ -81,10 +81,10 @@ def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbation
     """
     if is_kinematic(setup):
         raise AccordError(
-            f"friction.law is rolling, the kinematic ball, and {engine} has forces: "
+            f"friction.law is rolling, the kinematic ball, and {engine.name} has forces: "
             "run the reference, or --set friction.law=contact with a controller of torques"
         )
-    model = EngineModel.of(setup, perturbations)
+    model = EngineModel.of(setup)
     if model.contact is not None:
         model = replace(
             model, contact=replace(model.contact, fixtures=(fixture_for(engine, setup.terrain),))

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.outcome import Finding, outside
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.acceleration import check_acceleration
-from roboaccord.crosscheck.convergence import check_convergence, measure_floor
+from roboaccord.contract.results import Json
+from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS
-from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import describe_since, name_acceleration, name_one_step
 from roboaccord.crosscheck.one_step import check_steps
-from roboaccord.crosscheck.runs import REFERENCE, Job, run_job
-from roboaccord.crosscheck.verdict import (
-    EngineChecks,
-    judge_model,
-    judge_step,
-    judge_trajectory,
-)
+from roboaccord.crosscheck.run import check_first
+from roboaccord.crosscheck.runs import REFERENCE, Engines, Job, Runs, run_job, truth_jobs
+from roboaccord.crosscheck.verdict import judge_model, judge_step, judge_trajectory
+from roboaccord.falsify.perturbation import EVERY, KINDS, Perturbation
+from roboaccord.falsify.wrapped import wrap
 from roboaccord.run.factory import make_simulator
-from roboaccord.scenario.perturbation import EVERY, KINDS, Perturbation
+from roboaccord.run.pieces import run_pieces
+from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 
 SMALLEST = 1e-12  # of a perturbation; nothing below is looked for
 DECADE = 10.0
@@ -69,11 +65,12 @@ class Prober:
 
     Args:
         setup: robot and scenario.
+        engine: its name.
         duration: of the runs of levels 2 and 3 [s].
     """
 
-    def __init__(self, setup: Setup, duration: float) -> None:
-        self._setup = setup
+    def __init__(self, setup: Setup, engine: str, duration: float) -> None:
+        self._setup, self._engine = setup, engine
         spec = setup.scenario
         self._steps = [spec.physics_step / 2**i for i in range(STEPS)]
         self._data = {**spec.data(), "duration": duration}
@@ -82,39 +79,30 @@ class Prober:
 
     def model(self, item: Perturbation) -> Finding | None:
         """Return the finding of level 1, or None."""
-        engine = self._make(item)
-        checks = self._first(item, engine)
-        ask = partial(name_acceleration, self._setup, self._reference, engine)
+        engines = self._falsified(item)
+        checks = check_first(self._setup, engines, self._engine)
+        other = engines.others[self._engine]
+        ask = partial(name_acceleration, self._setup, self._reference, other)
         return _off(judge_model(self._tolerances, checks, ask))
 
     def one_step(self, item: Perturbation) -> Finding | None:
         """Return the finding of level 2, or None."""
-        engine, runs = self._make(item), self._runs(item)
-        step = check_steps(self._setup, engine.order, runs)
-        first = self._first(item, engine)
-        checks = EngineChecks(item.engine, first.model, first.acceleration, one_step=step)
-        ask = partial(name_one_step, self._setup, runs, engine.order)
+        engines = self._falsified(item)
+        order, runs = engines.order(self._engine), self._run(engines).of(self._engine)
+        step = check_steps(self._setup, order, runs)
+        checks = replace(check_first(self._setup, engines, self._engine), one_step=step)
+        ask = partial(name_one_step, self._setup, runs, order)
         return _off(judge_step(self._tolerances, checks, ask))
 
     def trajectory(self, item: Perturbation) -> Finding | None:
         """Return the finding of level 3, or None."""
-        engine, runs = self._make(item), self._runs(item)
-        truth_step = self._steps[-1] / 2
-        truth, bit, coarse = (
-            self._run(job, item)
-            for job in (
-                Job(REFERENCE, truth_step, fine=True),
-                Job(REFERENCE, truth_step, fine=True, bit=True),
-                Job(REFERENCE, self._steps[-1]),
-            )
-        )
-        tree = self._setup.tree
-        floor = measure_floor(tree, truth, coarse, bit)
-        check = check_convergence(tree, truth, runs, engine.order, floor)
-        first = self._first(item, engine)
-        checks = EngineChecks(item.engine, first.model, first.acceleration, trajectory=check)
-        since = check.since or 0.0
-        near = Name(text=", ".join(describe_since(runs[self._steps[0]], since)))
+        engines = self._falsified(item)
+        runs = self._run(engines, [*truth_jobs(self._steps), Job(REFERENCE, self._steps[-1])])
+        tree, order = self._setup.tree, engines.order(self._engine)
+        check = check_convergence(tree, runs, self._engine, order, floor_of(tree, runs))
+        checks = replace(check_first(self._setup, engines, self._engine), trajectory=check)
+        since = describe_since(runs.shown(self._engine), check.since or 0.0)
+        near = Name(text=", ".join(since))
         return _off(judge_trajectory(self._tolerances, checks, lambda: near))
 
     def of(self, level: str) -> Probe:
@@ -122,24 +110,33 @@ class Prober:
         probes = {"acceleration": self.model, "one_step": self.one_step}
         return probes.get(level, self.trajectory)
 
-    def _make(self, item: Perturbation) -> Simulator:
-        return make_simulator(self._setup, item.engine, perturbations=(item,))
+    def _falsified(self, item: Perturbation) -> Engines:
+        wrapped = wrap(self._engine, perturbations=[item])
+        other = make_simulator(self._setup, wrapped)
+        return Engines(self._reference, {self._engine: other}, {self._engine: wrapped})
 
-    def _first(self, item: Perturbation, engine: Simulator) -> EngineChecks:
-        spec = self._setup.scenario
-        return EngineChecks(
-            item.engine,
-            check_model(self._setup, self._reference, engine, spec.crosscheck.tolerances.mass),
-            check_acceleration(
-                self._setup, self._reference, engine, spec.crosscheck.states, spec.seed
-            ),
-        )
+    def _run(self, engines: Engines, more: Sequence[Job] = ()) -> Runs:
+        jobs = [*(Job(self._engine, dt) for dt in self._steps), *more]
+        done = (run_job(self._data, job, engines.source(job.engine)) for job in jobs)
+        return Runs(dict(done), self._steps)
 
-    def _runs(self, item: Perturbation) -> dict[float, Trajectory]:
-        return {dt: self._run(Job(item.engine, dt), item) for dt in self._steps}
 
-    def _run(self, job: Job, item: Perturbation) -> Trajectory:
-        return run_job(self._data, job, (item,))[1]
+def find_all(
+    setup: Setup,
+    asked: Sequence[tuple[str, str]],
+    duration: float,
+    done: Callable[[Sensitivity], None],
+) -> list[Sensitivity]:
+    """Return the smallest sizes found of engines and kinds, side by side; see `find_smallest`."""
+    data, wheres = setup.scenario.data(), places(setup, [kind for _, kind in asked])
+    calls = ((data, engine, kind, wheres[kind], duration) for engine, kind in asked)
+    return run_pieces(_find, calls, done=done)
+
+
+def _find(
+    data: Mapping[str, Json], engine: str, kind: str, where: str, duration: float
+) -> Sensitivity:
+    return find_smallest(Setup.of(make_scenario(data)), engine, kind, where, duration)
 
 
 def find_smallest(
@@ -150,7 +147,7 @@ def find_smallest(
     Levels 1 and 2 are asked first; level 3 where they find nothing at the largest size. Levels that
     the scenario excuses, because they are outside anyway, tell nothing.
     """
-    prober = Prober(setup, duration)
+    prober = Prober(setup, engine, duration)
 
     def item(size: float) -> Perturbation:
         return Perturbation(engine, kind, sized(kind, size), where)

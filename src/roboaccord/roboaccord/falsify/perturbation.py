@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -111,9 +111,6 @@ class Perturbation:
         return f"{self.engine}:{self.kind}{where}={self.value:g}"
 
 
-Perturbations = Sequence[Perturbation]
-
-
 def parse_perturbation(text: str) -> Perturbation:
     """Read `ENGINE:KIND[:WHERE]=VALUE`.
 
@@ -144,8 +141,3 @@ def parse_perturbation(text: str) -> Perturbation:
     if where and not about.place:
         raise AccordError(f"--perturb {text}: {kind} has one place only; leave out {where}")
     return Perturbation(engine, kind, value, where or EVERY)
-
-
-def of_engine(perturbations: Perturbations, engine: str) -> tuple[Perturbation, ...]:
-    """Return the perturbations of one engine."""
-    return tuple(p for p in perturbations if p.engine == engine)
