@@ -25,7 +25,7 @@ from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
 from roboaccord.gazebo.schema import schema_folder
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord.scenario.setup import find_robot, robot_names
-from roboaccord_ros.shared.show import Show
+from roboaccord_ros.shared.files import Show
 from workspace import ROOT
 
 pytestmark = pytest.mark.thorough

@@ -36,9 +36,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from roboaccord_ros.plan.arguments import ARGUMENTS
-from roboaccord_ros.process import Process, Value
-from roboaccord_ros.run.claim import claim_names
+from roboaccord_ros.launch_data import ARGUMENTS, Process, Value, claim_names
 
 PACKAGE = "roboaccord_ros"
 PYTHON = "ROBOACCORD_PYTHON"  # environment variable: the workspace's Python

@@ -20,7 +20,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_ros.plan.arguments import ARGUMENTS
+from roboaccord_ros.launch_data import ARGUMENTS
 from sessions import in_time, processes_of
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -13,7 +13,7 @@ from roboaccord.cli.pieces import in_pieces
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.stability.basin import Draws, basin
-from monkeybot.stability.closed_loop import held_gait
+from monkeybot.stability.lqr import held_gait
 
 
 @in_pieces()

@@ -15,8 +15,7 @@ from roboaccord.cli.pieces import in_pieces
 
 from monkeybot.cli.kinds import Controls, KindName, Rise, controls_of, kind_of, orbit_row
 from monkeybot.cli.options import Changes, robot_parameters
-from monkeybot.gaits.asymmetry import Asymmetry, asymmetry
-from monkeybot.gaits.find import find_gaits
+from monkeybot.gaits.find import Asymmetry, asymmetry, find_gaits
 from monkeybot.gaits.orbits import Orbit
 
 

@@ -11,7 +11,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import figure_lines
 
 from monkeybot.cli.options import Changes, robot_parameters
-from monkeybot.gaits.shipped import shipped_gait
+from monkeybot.gaits.kinds import shipped_gait
 from monkeybot.stability.lqr import (
     SAMPLE,
     conditioning,

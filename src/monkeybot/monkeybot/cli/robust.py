@@ -17,7 +17,7 @@ from roboaccord.cli.pieces import in_pieces
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.stability.basin import Draws
-from monkeybot.stability.closed_loop import held_gait
+from monkeybot.stability.lqr import held_gait
 from monkeybot.stability.robustness import Disturbance, Robustness, robustness
 
 JITTERS = (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3)  # s

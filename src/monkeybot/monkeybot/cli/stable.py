@@ -13,12 +13,11 @@ from roboaccord.cli.pieces import in_pieces
 
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.cli.periodic import as_pairs, multipliers_text
+from monkeybot.gaits.kinds import clocked_gait, shipped_data
 from monkeybot.gaits.orbits import Orbit
-from monkeybot.gaits.shipped import clocked_gait, shipped_data
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.basin import Draws, basin
-from monkeybot.stability.closed_loop import held_gait
-from monkeybot.stability.lqr import held_multipliers
+from monkeybot.stability.lqr import held_gait, held_multipliers
 
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s
 HEADINGS = (

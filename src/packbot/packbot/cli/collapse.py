@@ -14,8 +14,16 @@ from roboaccord.cli.options import Changes, Engine, Seed
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, did_you_mean
 
-from packbot.source.collapse import CONTACTS, LINKS, Collapse, collapse_setup, run_collapse
-from packbot.source.perturb import Draw, run_draws, spread
+from packbot.source.collapse import (
+    CONTACTS,
+    LINKS,
+    Collapse,
+    Draw,
+    collapse_setup,
+    run_collapse,
+    run_draws,
+    spread,
+)
 
 
 @in_pieces()

@@ -25,7 +25,7 @@ from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-from packbot.model.libraries import compiled
+from packbot.model import compiled
 
 FAILURES = 10  # of one arm
 THRESHOLDS = (8.0, 12.0, 20.0, 30.0, 50.0)

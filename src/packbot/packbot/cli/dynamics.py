@@ -14,8 +14,7 @@ from roboaccord.cli.options import Changes, load_setup
 from roboaccord.contract.state import Array
 
 from packbot.cli.joints import joint_values
-from packbot.model.parameters import JOINTS
-from packbot.model.poses import check_limits
+from packbot.model.parameters import JOINTS, check_limits
 
 NONE = " ".join("0" for _ in JOINTS)
 

@@ -17,8 +17,7 @@ from roboaccord.cli.gathering import quantity
 from roboaccord.cli.options import Force, Out
 from roboaccord.contract.errors import AccordError
 
-from packbot.hulls.bodies import complaints, make_bodies
-from packbot.hulls.body_files import read_shapes, write_bodies
+from packbot.hulls.bodies import complaints, make_bodies, read_shapes, write_bodies
 
 
 def hulls_command(

@@ -9,7 +9,7 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.cli.joints import joint_values
-from packbot.model.poses import check_limits
+from packbot.model.parameters import check_limits
 
 Angles = Annotated[
     str | None,

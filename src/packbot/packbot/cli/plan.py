@@ -15,8 +15,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.cli.joints import point
 from packbot.cli.options import Pitch, ScenarioName, Target
-from packbot.model.parameters import JOINTS
-from packbot.model.poses import pose
+from packbot.model.parameters import JOINTS, pose
 from packbot.planning.reaching import MARGIN, Goal
 
 

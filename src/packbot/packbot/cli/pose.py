@@ -18,8 +18,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.cli.joints import joint_values, point
 from packbot.cli.options import Pitch, ScenarioName, Target
-from packbot.model.parameters import JOINTS
-from packbot.model.poses import check_limits, named_poses, pose
+from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
 
 UNUSED = ("near", "margin", "scenario")  # where the names are listed
 
@@ -81,7 +80,7 @@ def find(
 def figures_of(setup: Setup, q: Array) -> dict[str, Any]:
     """Return what is said of angles."""
     from packbot.contact.clearance import Clearance
-    from packbot.model.kinematics import Kinematics
+    from packbot.model.arm import Kinematics
 
     kinematics, clearance = Kinematics(setup), Clearance.of(setup)
     tip, camera = (kinematics.placement(frame, q) for frame in ("tip", "camera"))

@@ -21,14 +21,15 @@ from voxel_sphere.terrain.heights import height_field
 from voxel_sphere.terrain.mesh import (
     FORMATS,
     SMOOTH,
+    Deviation,
     Mesh,
     check_ending,
     decimate,
+    deviation,
     terrain_mesh,
     write_mesh,
     write_npy,
 )
-from voxel_sphere.terrain.mesh_error import Deviation, deviation
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
