@@ -16,7 +16,7 @@ from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 
-from packbot.contact.law import ClampContact, contact_points, joint_clamp, normal
+from packbot.contact.law import ClampContact, joint_clamp, normal
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.teleoperation import VelocityController
@@ -25,6 +25,7 @@ from packbot.model import compiled
 from packbot.model.parameters import JOINTS, PackbotParameters, pose
 from packbot.simulators.engines import make_engine_simulator, make_world
 
+CLOSE = 1e-3  # m: a gap below it is shown as a contact
 TOUCHING = ("contact", "impact")
 LOOKS = 200  # states at which distances are measured, evenly over the run
 
@@ -76,6 +77,28 @@ class ArmFigures(Tally):
             goal = kinematics.tip(pose(spec["pose"])) if target is None else np.array(target)
             figures["tip_error"] = float(np.linalg.norm(kinematics.tip(self._last) - goal))
         return figures
+
+
+def contact_points(setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
+    """Return a function that finds points where hulls are closer than `CLOSE`; forces are 0.
+
+    Raises:
+        AccordError: without pinocchio and coal.
+    """
+    with compiled("showing contacts"):
+        from packbot.contact.clearance import Clearance
+    clearance = Clearance.of(setup)
+
+    def find(state: RobotState) -> list[ContactPoint]:
+        found = clearance.witness(state.q, clearance.near(state.q, CLOSE))
+        return [
+            ContactPoint(clearance.pair_links(int(pair)), 0.5 * (a + b), normal, 0.0, -distance)
+            for pair, a, b, normal, distance in zip(
+                found.pairs, found.on_a, found.on_b, found.normals, found.distances.tolist()
+            )
+        ]
+
+    return find
 
 
 class Packbot(Robot):

@@ -25,7 +25,8 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the planner is tested, is not installed")
 
 from roboaccord_ros.gazebo import transport
-from roboaccord_ros.gazebo.prepare import ANSWERING, SERVER, keep_factor, last_factor, on_own_cores
+from roboaccord_ros.gazebo.prepare import ANSWERING, SERVER, on_own_cores
+from roboaccord_ros.gazebo.speed import keep_factor, last_factor
 from roboaccord_ros.launch_data import Process
 from roboaccord_ros.plan import choice as choosing
 from roboaccord_ros.plan.choice import Sight, choose

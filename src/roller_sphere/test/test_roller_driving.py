@@ -27,7 +27,7 @@ from roboaccord.scenario.setup import Setup
 from roller_sphere.controllers.drive import figure_eight, figure_eight_time, headings, speeds_for
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import RollingOdometry
-from roller_sphere.robot import slips
+from roller_sphere.simulators.metrics import slips
 from roller_sphere.simulators.reference import slip_matrix
 from roller_sphere.source.contact_check import Case, cases, run_case
 from scipy.linalg import expm

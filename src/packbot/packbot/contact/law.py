@@ -1,21 +1,18 @@
-"""Contact laws of the arm, named by a scenario's `friction.law`, and contact points by geometry."""
+"""Contact laws of the arm, as named by a scenario's `friction.law`."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Any
 
-from roboaccord.contract.contact import Contact, ContactPoint
-from roboaccord.contract.state import RobotState
+from roboaccord.contract.contact import Contact
 from roboaccord.description.resources import share
 from roboaccord.scenario.setup import Setup
 
 from packbot.hulls.environment import Environment
-from packbot.model import compiled
 
 LEAST_MARGIN = 1e-4  # m: the least at which the reference keeps hulls apart
 
@@ -100,28 +97,3 @@ def _touching(setup: Setup, mu: float) -> dict[str, Any]:
         "friction": dict.fromkeys([*links, *fixtures], mu),
         "fixtures": environment.fixtures,
     }
-
-
-CLOSE = 1e-3  # m: a gap below it is shown as a contact
-
-
-def contact_points(setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
-    """Return a function that finds points where hulls are closer than `CLOSE`; forces are 0.
-
-    Raises:
-        AccordError: without pinocchio and coal.
-    """
-    with compiled("showing contacts"):
-        from packbot.contact.clearance import Clearance
-    clearance = Clearance.of(setup)
-
-    def find(state: RobotState) -> list[ContactPoint]:
-        found = clearance.witness(state.q, clearance.near(state.q, CLOSE))
-        return [
-            ContactPoint(clearance.pair_links(int(pair)), 0.5 * (a + b), normal, 0.0, -distance)
-            for pair, a, b, normal, distance in zip(
-                found.pairs, found.on_a, found.on_b, found.normals, found.distances.tolist()
-            )
-        ]
-
-    return find

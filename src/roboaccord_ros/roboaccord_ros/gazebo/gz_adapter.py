@@ -41,7 +41,7 @@ from roboaccord_ros.gazebo.bridge import (
 from roboaccord_ros.gazebo.camera import Camera
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.gazebo.link import FreeLink, Lateness, Link, LockstepLink
-from roboaccord_ros.gazebo.prepare import keep_factor
+from roboaccord_ros.gazebo.speed import keep_factor
 from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import SwitchServices

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import shutil
 import uuid
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,9 +13,7 @@ import yaml
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
 from roboaccord.gazebo.form import contact_shapes, expand_for_gazebo
-from roboaccord.gazebo.meshes import cache
 from roboaccord.numerics.rotations import quaternion_rpy
-from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup
 
 from roboaccord_ros.gazebo.bridge import World, refuse_start
@@ -145,38 +140,3 @@ def gazebo_processes(
             after="create",
         ),
     ]
-
-
-NO_CACHE = (AccordError, OSError, ValueError, RuntimeError)  # no file, none of ours, no home
-
-
-def last_factor(setup: Setup, *, contacts: str, lockstep: bool) -> float | None:
-    """Return simulated over wall time of the last such run; None where it is not known."""
-    factor = _read().get(_key(setup, contacts, lockstep))
-    return factor if isinstance(factor, float) and 0.0 < factor < math.inf else None
-
-
-def keep_factor(setup: Setup, factor: float, *, contacts: str, lockstep: bool) -> None:
-    """Keep the factor of a run, where the cache folder can be written."""
-    factors = {**_read(), _key(setup, contacts, lockstep): float(factor)}
-    with suppress(*NO_CACHE):
-        file = _file()
-        make_folder(file.parent)
-        write_text(file, json.dumps(factors, indent=1))
-
-
-def _key(setup: Setup, contacts: str, lockstep: bool) -> str:
-    shapes = contact_shapes(setup, contacts).values()
-    mode = "lockstep" if lockstep else "free"
-    return " ".join([setup.robot.name, setup.scenario.name, *shapes, mode])
-
-
-def _file() -> Path:
-    return cache("gazebo") / "real_time_factors.json"
-
-
-def _read() -> dict[str, object]:
-    with suppress(*NO_CACHE):
-        data = json.loads(_file().read_text(encoding="utf-8"))
-        return data if isinstance(data, dict) else {}
-    return {}

@@ -14,7 +14,8 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import is_file
 
 from roboaccord_ros.gazebo.bridge import World
-from roboaccord_ros.gazebo.prepare import check_gazebo, is_installed, last_factor
+from roboaccord_ros.gazebo.prepare import check_gazebo, is_installed
+from roboaccord_ros.gazebo.speed import last_factor
 from roboaccord_ros.plan.request import Request
 
 GAZEBO = "gz"
