@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import pytest
 from roboaccord.cli.command import Result, show
 from roboaccord.cli.console import Call, call, make_table, note, warn
@@ -29,5 +27,5 @@ def test_lines_are_printed_as_they_are_and_notes_are_hidden_by_json(
 def test_the_title_of_a_table_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
     table = make_table("robot", title="a title")
     table.add_row("snake")
-    show(Result({}, [table]), {}, inspect.signature(lambda: None), as_json=False)
+    show(Result({}, [table]), {}, {}, as_json=False)
     assert capsys.readouterr().out.split() == ["a", "title", "robot", "snake"]

@@ -10,7 +10,7 @@ from roboaccord.crosscheck.chaotic import compare_cells
 from roboaccord.crosscheck.verdict import judge_seeds
 from roboaccord.numerics.statistics import median_difference, share_probability, statistics_of
 from roboaccord.report.sweep import dots_figure, render_sweep
-from roboaccord.run.sweep import Cell
+from roboaccord.run.sweep import Cell, Study
 from roboaccord.scenario.scenario import StatisticsSpec
 
 
@@ -97,15 +97,11 @@ def test_medians_may_differ_by_what_the_step_moves_them_and_must_be_known() -> N
 
 
 def test_the_page_of_a_sweep_stands_alone_and_names_runs_without_a_value() -> None:
-    result = {
-        "robot": "arm", "scenario": "swing", "figure": "travel_per_cycle", "unit": "m",
-        "seeds": 3, "command": "accord sweep arm swing", "versions": {"python": "3"},
-        "cells": [
-            {"engine": "dart", "physics_step": 5e-4, "n": 2, "mean": 0.25, "deviation": 0.07,
-             "half_width": 0.6, "positive": 1.0, "values": {"0": 0.2, "2": 0.3},
-             "failures": {"1": "dart diverged </script>"}},
-        ],
-    }  # fmt: skip
+    result = Study(
+        robot="arm", scenario="swing", figure="travel_per_cycle", unit="m", seeds=3,
+        cells=[Cell("dart", 5e-4, {0: 0.2, 2: 0.3}, {1: "dart diverged </script>"})],
+        scenario_data={}, versions={"python": "3"}, command="accord sweep arm swing",
+    )  # fmt: skip
     page = render_sweep(result)
     assert "seed 1: dart diverged &lt;/script&gt;" in page
     assert "src=" not in page.split("<script>")[0]

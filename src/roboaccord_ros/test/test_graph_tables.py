@@ -36,8 +36,8 @@ OF_EVERY_NODE = re.compile(r"/((describe|get|list|set)_param\w+|get_type_descrip
 OWN = {"use_sim_time", "start_type_description_service"}
 # One scenario a robot; those of teleoperation have most topics.
 CATALOGUE = read_catalogue().scenarios
-SCENARIOS = {row["robot"]: row["scenario"] for row in CATALOGUE}
-SCENARIOS |= {row["robot"]: row["scenario"] for row in CATALOGUE if row["scenario"] == "teleop"}
+SCENARIOS = {row.robot: row.scenario for row in CATALOGUE}
+SCENARIOS |= {row.robot: row.scenario for row in CATALOGUE if row.scenario == "teleop"}
 
 
 def table(head):

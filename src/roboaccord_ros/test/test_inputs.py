@@ -195,6 +195,6 @@ def test_a_drive_by_topics_is_repeated_from_its_bag(drive, graph, request_for, t
         again = run(replace(request_for(setup), inputs=RecordedInputs(bag)))
         assert again.trajectory.sha256() == driven.sha256()
         assert again.trajectory.events == driven.events
-        back = read_targets(Content.of(again.bag), setup.joints)
+        back = read_targets(Content.of(again.request.bag), setup.joints)
         assert [time for time, _ in back] == [time for time, _ in targets]
-        assert read_run(again.bag).sha256 == driven.sha256()
+        assert read_run(again.request.bag).sha256 == driven.sha256()

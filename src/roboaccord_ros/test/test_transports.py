@@ -26,7 +26,7 @@ def test_lockstep_in_one_process_repeats_the_direct_loop(engine, request_for, se
     direct = run_direct(request_for(setup, engine))
     ros = run_ros(request_for(setup, engine))
     assert ros.trajectory.sha256() == direct.trajectory.sha256()
-    bag = read_run(ros.bag)
+    bag = read_run(ros.request.bag)
     assert bag.complete
     assert bag.sha256 == bag.trajectory.sha256() == direct.trajectory.sha256()
     assert len(bag.commands.time) == len(direct.trajectory) - 1
@@ -38,7 +38,7 @@ def test_three_processes_repeat_the_direct_loop(request_for, setup_for):
     before = dict(os.environ)
     apart = run_ros_processes(request_for(setup))
     assert apart.trajectory.sha256() == run_direct(request_for(setup)).trajectory.sha256()
-    assert read_run(apart.bag).transport == "ros_processes"
+    assert read_run(apart.request.bag).transport == "ros_processes"
     assert dict(os.environ) == before
 
 

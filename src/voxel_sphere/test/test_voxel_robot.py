@@ -117,7 +117,7 @@ def test_a_heavy_ball_slips_where_the_torque_is_more_than_friction_holds():
 def test_a_bag_gives_motion_and_wrenches_back(tmp_path):
     setup = setup_of("teleop", PLANE, "duration=0.05")
     run = run_direct(RunRequest(setup=setup, engine="reference", bag=tmp_path / "bag"))
-    back = read_run(run.bag)
+    back = read_run(run.request.bag)
     assert back.sha256 == back.trajectory.sha256() == run.trajectory.sha256()
     assert back.trajectory.rows().shape == (51, 14)  # no joints
     assert np.array_equal(back.trajectory.wrench, run.trajectory.wrench)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -10,19 +11,36 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, figure_lines, progress
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import Quantity, Radians, RadiansPerSecond, Ratio
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.stability.basin import Draws, basin
 from monkeybot.stability.lqr import held_gait
 
 
+@dataclass(frozen=True)
+class BasinResult:
+    """Hold what was asked, and the share of walks that survived with its interval."""
+
+    gait: str
+    sd_angle: Radians
+    sd_rate: RadiansPerSecond
+    samples: int
+    steps: int
+    seed: int
+    survived: Ratio
+    low: Ratio
+    high: Ratio
+    height_sd: Annotated[float | None, Quantity("m")]
+
+
 @in_pieces()
 def basin_command(
     name: GaitName,
     sd_angle: Annotated[
-        float, typer.Option("--sd-angle", help="Standard deviation of the angles, in rad.")
+        Radians, typer.Option("--sd-angle", help="Standard deviation of the angles.")
     ],
-    sd_rate: Annotated[float, typer.Option("--sd-rate", help="Of the rates, in rad/s.")],
+    sd_rate: Annotated[RadiansPerSecond, typer.Option("--sd-rate", help="Of the rates.")],
     samples: Samples = 1000,
     steps: Steps = 100,
     seed: Seed = 0,
@@ -50,18 +68,10 @@ def basin_command(
             done=lambda count: bar.update(task, advance=count, description="walking"),
         )  # fmt: skip
     height = found.height_gained(orbit)
-    data = {
-        "gait": name,
-        "sd_angle": sd_angle,
-        "sd_rate": sd_rate,
-        "samples": samples,
-        "steps": steps,
-        "seed": seed,
-        "survived": found.survived,
-        "low": found.low,
-        "high": found.high,
-        "height_sd": float(np.std(height)) if len(height) else None,
-    }
+    data = BasinResult(
+        name, sd_angle, sd_rate, samples, steps, seed, found.survived, found.low, found.high,
+        float(np.std(height)) if len(height) else None,
+    )  # fmt: skip
     rows = {
         "survived": (f"{found.survived:.3f}", f"of {samples} walks of {steps} steps"),
         "95 % confidence": (f"{found.low:.3f} to {found.high:.3f}", "(Wilson)"),

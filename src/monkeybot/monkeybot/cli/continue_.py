@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -14,10 +15,18 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target
+from roboaccord.contract.results import INLINE, Quantity, Ratio
 from roboaccord.run.output import write_rows
 
-from monkeybot.cli.kinds import Controls, Rise, controls_of, kind_of, orbit_row
-from monkeybot.cli.options import Changes, robot_parameters
+from monkeybot.cli.options import (
+    Changes,
+    Controls,
+    OrbitRow,
+    Rise,
+    controls_of,
+    kind_of,
+    robot_parameters,
+)
 from monkeybot.gaits.continuation import Branch, Family, Point, follow
 from monkeybot.gaits.crossings import Crossing, Stretch, best, crossings, stable
 from monkeybot.gaits.kinds import shipped_data, shipped_gait
@@ -25,23 +34,26 @@ from monkeybot.gaits.orbits import Orbit, find_orbit
 from monkeybot.model.parameters import MonkeyBotParameters
 
 Start = tuple[float, float, float, float]
+Of = Annotated[float, Quantity("", "of what is varied, in its own unit")]
 
 
 def continue_command(
     along: Annotated[
         str, typer.Option(help="A control of the gait, or mass, inertia, length, centre, mass_a...")
     ],
-    low: Annotated[float, typer.Option("--from", help="Least value, in SI units.")],
-    high: Annotated[float, typer.Option("--to", help="Largest value.")],
+    low: Annotated[Of, typer.Option("--from", help="Least value, in SI units.")],
+    high: Annotated[Of, typer.Option("--to", help="Largest value.")],
     gait: Annotated[str, typer.Option(help="Shipped gait to begin at.")] = "clocked",
     kind: Annotated[str | None, typer.Option(help="Of a gait that is not shipped.")] = None,
     controls: Controls = None,
     start: Annotated[
-        Start, typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of its start, with --kind.")
+        Start,
+        Quantity("rad, rad/s"),
+        typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of its start, with --kind."),
     ] = (-0.95, -1.25, 0.4, 0.45),
     rise: Rise = 0.0,
     largest: Annotated[
-        float,
+        Ratio,
         typer.Option("--step", min=1e-6, max=1.0, help="Largest one, as a part of the range."),
     ] = 0.02,
     most: Annotated[int, typer.Option(min=1, help="Orbits each way, at most.")] = 500,
@@ -127,27 +139,55 @@ def _rows(branch: Branch, along: str) -> Iterator[dict[str, float]]:
         yield {**row, "work": orbit.work, "drop": orbit.drop}
 
 
+@dataclass(frozen=True)
+class Row:
+    """Hold an orbit at a value of what is varied."""
+
+    value: float
+    orbit: OrbitRow = field(metadata=INLINE)
+
+    @classmethod
+    def of(cls, point: Point) -> Row:
+        """Return the row of a point."""
+        return cls(point.value, OrbitRow.of(point.orbit))
+
+
+@dataclass(frozen=True)
+class CrossingRow:
+    """Hold an orbit where multipliers cross the unit circle, and how many are outside by it."""
+
+    kind: str
+    outside: tuple[int, int]
+    row: Row = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Continuation:
+    """Hold a branch of orbits, why it ends, and where it is stable."""
+
+    along: str
+    orbits: list[Row]
+    ends: tuple[str, str]
+    crossings: list[CrossingRow]
+    stable: list[dict[str, tuple[float, float]]]
+    best: Row
+
+
 def _data(
     branch: Branch, found: list[Crossing], stretches: list[Stretch], least: Point, along: str
-) -> dict[str, Any]:
+) -> Continuation:
     """Return all of a branch, for JSON."""
-
-    def row(point: Point) -> dict[str, Any]:
-        return {"value": point.value, **orbit_row(point.orbit)}
-
-    return {
-        "along": along,
-        "orbits": [row(point) for point in branch.points],
-        "ends": list(branch.ends),
-        "crossings": [
-            {"kind": c.kind, "outside": [c.before, c.after], **row(c.point)} for c in found
-        ],
-        "stable": [
+    return Continuation(
+        along=along,
+        orbits=[Row.of(point) for point in branch.points],
+        ends=branch.ends,
+        crossings=[CrossingRow(c.kind, (c.before, c.after), Row.of(c.point)) for c in found],
+        stable=[
             {along: s.along, **{name: s.span(name) for name in least.orbit.controls}}
             for s in stretches
         ],
-        "best": row(least),
-    }
+        best=Row.of(least),
+    )
 
 
 def _shown(

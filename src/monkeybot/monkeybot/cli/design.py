@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -14,14 +16,16 @@ from roboaccord.cli.console import COMPILING, file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import INLINE, Metres, Quantity, Ratio
+from roboaccord.contract.state import Array
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Span, robot_parameters
 from monkeybot.gaits.landscape import span
 from monkeybot.stability.design import (
     MARGINS,
-    DesignMap,
     Robot,
+    Shape,
     better_robot,
     design_map,
     shipped_robot,
@@ -34,13 +38,14 @@ from monkeybot.stability.stability_picture import write_design
 def design_command(
     centre: Annotated[
         Span,
-        typer.Option(metavar="A B N", help="From hand to centre of gravity, in lengths of a link."),
+        Quantity("L"),
+        typer.Option(metavar="A B N", help="From hand to centre of gravity; L: length of a link."),
     ] = (0.72, 0.96, 25),
     inertia: Annotated[
-        Span, typer.Option(metavar="A B N", help="About the centre of gravity, in m L^2.")
+        Span, Quantity("m L^2"), typer.Option(metavar="A B N", help="About the centre of gravity.")
     ] = (0.004, 0.076, 25),
     largest: Annotated[
-        float,
+        Ratio,
         typer.Option(
             "--largest-radius",
             min=0.0,
@@ -81,54 +86,77 @@ def design_command(
         for margin in MARGINS:
             files.append(place / f"{margin}.svg")
             write_design(field, margin, robots["this robot"], robots[f"best {margin}"], files[-1])
-    rows = {name: figures(robot) for name, robot in robots.items()}
-    data = {**counts(field), "robots": rows, "files": [str(file) for file in files]}
-    return Result(data, shown_of(field, robots, files))
+    rows = {name: Designed.of(robot) for name, robot in robots.items()}
+    followed = field.robots.values()
+    found = Design(
+        robots_followed=len(followed),
+        robots_stable=sum(robot.level.best.radius < 1.0 for robot in followed),
+        robots=rows,
+        files=files,
+    )
+    return Result(found, shown_of(found, len(centres) * len(inertias)))
 
 
-def counts(field: DesignMap) -> dict[str, int]:
-    """Return how many robots the map has, and how many of them are stable at some period."""
-    return {
-        "robots_followed": len(field.robots),
-        "robots_stable": sum(robot.level.best.radius < 1.0 for robot in field.robots.values()),
-    }
+@dataclass(frozen=True, kw_only=True)
+class Designed:
+    """Hold the shape of a robot, and its most stable gait."""
+
+    shape: Shape = dataclasses.field(metadata=INLINE)
+    period: Annotated[float, Quantity("s", form=".4f")]
+    torque: Annotated[float, Quantity("N m", form=".4f")]
+    post_impact: Annotated[Array, Quantity("rad, rad/s")]
+    spectral_radius: Annotated[
+        float, Quantity("1", "smallest spectral radius, at that period and torque", "radius", ".4f")
+    ]
+    stride: Metres
+    stable_periods: Annotated[tuple[float, float], Quantity("s", name="stable", form=".4f")]
+    width: Annotated[float, Quantity("1", "of the stable periods", form=".2f", shown="%")]
+
+    @classmethod
+    def of(cls, robot: Robot) -> Designed:
+        """Return what is to be said of a robot."""
+        best = robot.level.best
+        return cls(
+            shape=robot.shape,
+            period=best.period,
+            torque=best.torque,
+            post_impact=best.start,
+            spectral_radius=best.radius,
+            stride=best.stride,
+            stable_periods=robot.level.stable,
+            width=robot.level.width,
+        )
 
 
-def figures(robot: Robot) -> dict[str, Any]:
-    """Return what is to be said of a robot."""
-    best = robot.level.best
-    return {
-        **asdict(robot.shape),
-        "period": best.period,
-        "torque": best.torque,
-        "post_impact": best.start,
-        "spectral_radius": best.radius,
-        "stride": best.stride,
-        "stable_periods": robot.level.stable,
-        "width": robot.level.width,
-    }
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """Hold how many robots were followed and are stable, and the best by name."""
+
+    robots_followed: int
+    robots_stable: int
+    robots: Mapping[str, Designed]
+    files: list[Path]
 
 
-def shown_of(field: DesignMap, robots: dict[str, Robot], files: list[Path]) -> list[RenderableType]:
+def shown_of(found: Design, count: int) -> list[RenderableType]:
     """Return the result for people."""
-    number = counts(field)
     say = (
-        f"{number['robots_followed']} of {len(field.centre) * len(field.inertia)} robots followed, "
-        f"{number['robots_stable']} stable at some period"
+        f"{found.robots_followed} of {count} robots followed, "
+        f"{found.robots_stable} stable at some period"
     )
     table = make_table(
         "robot", "centre\n[L]", "inertia\n[m L^2]", "radius", "period\n[s]", "torque\n[N m]",
         "stable\nperiods [s]", "width\n[%]",
     )  # fmt: skip
-    for name, robot in robots.items():
-        best, (low, high) = robot.level.best, robot.level.stable
+    for name, robot in found.robots.items():
+        low, high = robot.stable_periods
         table.add_row(
-            name, f"{robot.shape.centre:.4f}", f"{robot.shape.inertia:.5f}", f"{best.radius:.4f}",
-            f"{best.period:.4f}", f"{best.torque:.4f}", f"{low:.4f}-{high:.4f}",
-            f"{100 * robot.level.width:.2f}",
+            name, f"{robot.shape.centre:.4f}", f"{robot.shape.inertia:.5f}",
+            f"{robot.spectral_radius:.4f}", f"{robot.period:.4f}", f"{robot.torque:.4f}",
+            f"{low:.4f}-{high:.4f}", f"{100 * robot.width:.2f}",
         )  # fmt: skip
     explained = (
         "L, m: length and mass of a link; centre: of gravity, from the hand; inertia: about it; "
         "radius: smallest spectral radius, at that period and torque; width: of the stable periods"
     )
-    return [Text(say), table, Text(explained), file_line(files)]
+    return [Text(say), table, Text(explained), file_line(found.files)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -14,6 +16,8 @@ from roboaccord.cli.console import COMPILING, file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import INLINE, NewtonMetres, Quantity
+from roboaccord.contract.state import Array
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Torque, robot_parameters
@@ -70,47 +74,61 @@ def figures_command(
         searches = [
             (np.array(guess), fminsearch(parameters, np.array(guess), torque)) for guess in GUESSES
         ]
-    data = {
-        "torque": torque,
-        "lowest": {
-            name: {"rates": field.lowest[:2], "error": field.lowest[2]}
-            for name, field in fields.items()
-        },
-        "searches": [{"guess": guess, **_figures(found)} for guess, found in searches],
-        "printed": [
-            _figures(sampled_gait(parameters, np.array(rates), torque)) for rates in (FIRST, SECOND)
-        ],
-        "files": [str(file) for file in sorted([*drawn, *files, *more], key=_number)],
-        "versions": made_with("roboaccord-monkeybot", "numba"),
-    }
-    return Result(data, shown_of(data))
+    found = Figures(
+        torque=torque,
+        lowest={name: Lowest(each.lowest[:2], each.lowest[2]) for name, each in fields.items()},
+        searches=[Search(guess, each) for guess, each in searches],
+        printed=[sampled_gait(parameters, np.array(rates), torque) for rates in (FIRST, SECOND)],
+        files=sorted([*drawn, *files, *more], key=_number),
+        versions=made_with("roboaccord-monkeybot", "numba"),
+    )
+    return Result(found, shown_of(found))
 
 
-def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+@dataclass(frozen=True)
+class Lowest:
+    """Hold the lowest error of a landscape, and where it is."""
+
+    rates: Annotated[Array, Quantity("rad/s")]
+    error: float
+
+
+@dataclass(frozen=True)
+class Search:
+    """Hold where a search of the report's began, and where it stops."""
+
+    guess: Annotated[Array, Quantity("rad/s")]
+    found: SampledGait = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Hold what the figures show, and their files."""
+
+    torque: NewtonMetres
+    lowest: Mapping[str, Lowest]
+    searches: list[Search]
+    printed: list[SampledGait]
+    files: list[Path]
+    versions: Mapping[str, str]
+
+
+def shown_of(found: Figures) -> list[RenderableType]:
     """Return the result for people."""
     table = make_table("landscape", "lowest error", "at w1, w2 [rad/s]")
-    for name, lowest in data["lowest"].items():
-        w1, w2 = lowest["rates"]
-        table.add_row(name, f"{lowest['error']:.3g}", f"{w1:g}, {w2:g}")
+    for name, lowest in found.lowest.items():
+        w1, w2 = lowest.rates
+        table.add_row(name, f"{lowest.error:.3g}", f"{w1:g}, {w2:g}")
     say = []
-    for search in data["searches"]:
-        (a, b), (w1, w2) = search["guess"], search["rates"]
+    for search in found.searches:
+        (a, b), (w1, w2) = search.guess, search.found.rates
         say.append(
             f"the report's search from ({a:g}, {b:g}) stops at ({w1:.4f}, {w2:.4f}), "
-            f"error {search['error']:.3g}"
+            f"error {search.found.error:.3g}"
         )
-    return [table, *map(Text, say), file_line(data["files"])]
+    return [table, *map(Text, say), file_line(found.files)]
 
 
 def _number(file: Path) -> tuple[int, str]:
     """Return the number of the (first) figure that a file belongs to, and its name."""
     return int(file.stem.split("_")[1]), file.name
-
-
-def _figures(found: SampledGait) -> dict[str, Any]:
-    return {
-        "rates": found.rates,
-        "error": found.error,
-        "switch_time": found.switch_time,
-        "motor_time": found.motor_time,
-    }

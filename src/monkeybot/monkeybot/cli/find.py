@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import typer
@@ -12,9 +13,18 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, make_table, progress
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import INLINE, Quantity, Seconds
 
-from monkeybot.cli.kinds import Controls, KindName, Rise, controls_of, kind_of, orbit_row
-from monkeybot.cli.options import Changes, robot_parameters
+from monkeybot.cli.options import (
+    Changes,
+    Controls,
+    KindName,
+    OrbitRow,
+    Rise,
+    controls_of,
+    kind_of,
+    robot_parameters,
+)
 from monkeybot.gaits.find import Asymmetry, asymmetry, find_gaits
 from monkeybot.gaits.orbits import Orbit
 
@@ -22,7 +32,7 @@ from monkeybot.gaits.orbits import Orbit
 @in_pieces()
 def find_command(
     kind: KindName = "clocked",
-    period: Annotated[float | None, typer.Option(help="Short for --at period=VALUE, in s.")] = None,
+    period: Annotated[Seconds | None, typer.Option(help="Short for --at period=VALUE.")] = None,
     controls: Controls = None,
     rise: Rise = 0.0,
     samples: Annotated[int, typer.Option(min=1, help="Random starts.")] = 1000,
@@ -66,18 +76,37 @@ def find_command(
         )  # fmt: skip
     from_symmetry = [asymmetry(orbit, parameters) for orbit in found]
     rows = [
-        {
-            **orbit_row(orbit),
-            "asymmetry": apart and apart.mirror,
-            "straight": apart and apart.straight,
-        }
+        Found(
+            OrbitRow.of(orbit),
+            asymmetry=apart.mirror if apart else None,
+            straight=apart.straight if apart else None,
+        )
         for orbit, apart in zip(found, from_symmetry, strict=True)
     ]
     return Result(
-        {"kind": kind, "samples": samples, "seed": seed, "gaits": rows},
+        Search(kind, samples, seed, rows),
         [f"{len(found)} gaits from {samples} starts", *_tables(found, from_symmetry)],
         used={"at": [f"{name}={value:g}" for name, value in values.items()], "period": None},
     )
+
+
+@dataclass(frozen=True)
+class Found:
+    """Hold a gait, how far a swing is from its mirror image, and how near it hangs straight."""
+
+    orbit: OrbitRow = field(metadata=INLINE)
+    asymmetry: Annotated[float | None, Quantity("rad")]
+    straight: Annotated[float | None, Quantity("rad")]
+
+
+@dataclass(frozen=True)
+class Search:
+    """Hold the gaits that were found, and from what."""
+
+    kind: str
+    samples: int
+    seed: int
+    gaits: list[Found]
 
 
 def _tables(found: list[Orbit], from_symmetry: Sequence[Asymmetry | None]) -> list[RenderableType]:

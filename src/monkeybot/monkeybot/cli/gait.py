@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Annotated
+
 import numpy as np
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import figure_lines
+from roboaccord.cli.rendering import lines_of
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import INLINE, Quantity, quantities
+from roboaccord.contract.state import Array
 
 from monkeybot.cli.options import (
     Changes,
@@ -16,6 +21,46 @@ from monkeybot.cli.options import (
 )
 from monkeybot.gaits.gait import Evaluation, evaluate, horizontal
 from monkeybot.gaits.search import FINE, minimise, missed
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Hold what one evaluation of a gait came to."""
+
+    error: Annotated[float, Quantity("rad^2, rad^2/s^2", "what does not repeat", form=".8g")]
+    switch_time: Annotated[float, Quantity("s", form=".8f")]
+    motor_time: Annotated[float, Quantity("s", form=".8f")]
+
+    @classmethod
+    def of(cls, found: Evaluation) -> Figures:
+        """Return those of a single start."""
+        return cls(float(found.error[0]), float(found.switch_time[0]), float(found.motor_time[0]))
+
+
+@dataclass(frozen=True)
+class Final:
+    """Hold the state at the end, with th1 = 0."""
+
+    th2: Annotated[float, Quantity("rad", name="final th2", form=".8f")]
+    w1: Annotated[float, Quantity("rad/s", name="final w1", form=".8f")]
+    w2: Annotated[float, Quantity("rad/s", name="final w2", form=".8f")]
+
+
+@dataclass(frozen=True)
+class GaitError:
+    """Hold the error of a gait, and its end."""
+
+    figures: Figures = field(metadata=INLINE)
+    final: Final
+
+
+@dataclass(frozen=True)
+class Least:
+    """Hold the rates of least error."""
+
+    rates: Annotated[Array, Quantity("rad/s", form=".8f")]
+    figures: Figures = field(metadata=INLINE)
+    evaluations: Annotated[int, Quantity("")]
 
 
 def gait_command(
@@ -38,14 +83,9 @@ def gait_command(
     found = evaluate(horizontal(torque), parameters, np.array(rates), tolerance=tolerance)
     if not np.isfinite(found.error[0]):
         raise AccordError(missed(np.array(rates)))
-    final = dict(zip(("th2", "w1", "w2"), found.final[0, 1:].tolist(), strict=True))
-    rows = {
-        **shown(found),
-        "final th2": (f"{final['th2']:.8f}", "rad"),
-        "final w1": (f"{final['w1']:.8f}", "rad/s"),
-        "final w2": (f"{final['w2']:.8f}", "rad/s"),
-    }
-    return Result({**times_and_error(found), "final": final}, figure_lines(rows))
+    _, th2, w1, w2 = found.final[0].tolist()
+    figures = GaitError(Figures.of(found), Final(th2, w1, w2))
+    return Result(figures, lines_of(figures, *quantities(GaitError)))
 
 
 def minimise_command(
@@ -62,29 +102,5 @@ def minimise_command(
     """
     parameters = robot_parameters(changes)
     best = minimise(horizontal(torque), parameters, np.array(rates), tolerance=tolerance)
-    rows = {
-        "rates": (f"{best.rates[0]:.8f}, {best.rates[1]:.8f}", "rad/s"),
-        **shown(best.evaluation),
-        "evaluations": (str(best.evaluations), ""),
-    }
-    figures = times_and_error(best.evaluation)
-    data = {"rates": best.rates, **figures, "evaluations": best.evaluations}
-    return Result(data, figure_lines(rows))
-
-
-def times_and_error(found: Evaluation) -> dict[str, float]:
-    """Return error [rad^2, rad^2/s^2], switch_time and motor_time [s] of one evaluation."""
-    return {
-        "error": float(found.error[0]),
-        "switch_time": float(found.switch_time[0]),
-        "motor_time": float(found.motor_time[0]),
-    }
-
-
-def shown(found: Evaluation) -> dict[str, tuple[str, str]]:
-    """Return the same with units, to be read."""
-    return {
-        "error": (f"{found.error[0]:.8g}", "rad^2, rad^2/s^2: what does not repeat, squared"),
-        "switch time": (f"{found.switch_time[0]:.8f}", "s"),
-        "motor time": (f"{found.motor_time[0]:.8f}", "s"),
-    }
+    figures = Least(best.rates, Figures.of(best.evaluation), best.evaluations)
+    return Result(figures, lines_of(figures))

@@ -14,6 +14,7 @@ from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.run.output import write_text
 from roboaccord.run.pieces import held
@@ -36,9 +37,15 @@ from monkeybot.stability.pictures import render_landscape, write_map, write_surf
 @in_pieces()
 def landscape_command(
     w1: Annotated[
-        Span, typer.Option("--w1", metavar="A B N", help="Rates of th1, N from A to B, in rad/s.")
+        Span,
+        Quantity("rad/s"),
+        typer.Option("--w1", metavar="A B N", help="Rates of th1, N from A to B."),
     ] = (0.0, 3.0, 301),
-    w2: Annotated[Span, typer.Option("--w2", metavar="A B N", help="Rates of th2, likewise.")] = (
+    w2: Annotated[
+        Span,
+        Quantity("rad/s"),
+        typer.Option("--w2", metavar="A B N", help="Rates of th2, likewise."),
+    ] = (
         8.0,
         14.0,
         301,
@@ -47,7 +54,7 @@ def landscape_command(
     folder: Out = None,
     force: Force = False,
     limit: Annotated[
-        float, typer.Option(help="A phase that takes longer has missed its event, in s.")
+        Seconds, typer.Option(help="A phase that takes longer has missed its event.")
     ] = LIMIT,
     changes: Changes = None,
     tolerance: Tolerance = TOLERANCE,

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import figure_lines
+from roboaccord.contract.results import Seconds
 
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.kinds import shipped_gait
@@ -27,9 +28,9 @@ def lqr_command(
         str, typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
     ] = "report_lqr",
     sample: Annotated[
-        float,
+        Seconds,
         typer.Option(
-            min=0.0, max=1.0, help="Period of the controller, to which times are rounded, in s."
+            min=0.0, max=1.0, help="Period of the controller, to which times are rounded."
         ),
     ] = SAMPLE,
     changes: Changes = None,

@@ -1,27 +1,36 @@
-"""Options that the MonkeyBot's commands share."""
+"""Options that the MonkeyBot's commands share, and those of a kind of gait and its controls."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
-from roboaccord.contract.errors import AccordError
+from roboaccord.cli.gathering import LARGEST
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Metres, NewtonMetres, Quantity, Ratio, Seconds
+from roboaccord.contract.state import Array
 from roboaccord.description.parameters import load_parameters
 from roboaccord.scenario.files import apply_change
 
+from monkeybot.gaits.gait import Multipliers
+from monkeybot.gaits.kinds import KINDS
+from monkeybot.gaits.orbits import Kind, Orbit
 from monkeybot.model.parameters import MonkeyBotParameters
 
 Rates = Annotated[
     tuple[float, float],
-    typer.Option(metavar="W1 W2", help="Rates of th1 and th2, both hanging straight, in rad/s."),
+    Quantity("rad/s"),
+    typer.Option(metavar="W1 W2", help="Rates of th1 and th2, both hanging straight."),
 ]
-Torque = Annotated[float, typer.Option(help="Of the motor, in the frame of the held hand, in N m.")]
+Torque = Annotated[NewtonMetres, typer.Option(help="Of the motor, in the frame of the held hand.")]
 Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the robot, mass_a say."),
 ]
 Tolerance = Annotated[
-    float, typer.Option(min=1e-14, max=0.1, help="Of each step of the integrator.")
+    Ratio, typer.Option(min=1e-14, max=0.1, help="Of each step of the integrator.")
 ]
 GaitName = Annotated[
     str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")
@@ -37,10 +46,83 @@ def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
     Raises:
         AccordError: for an unknown parameter, or a value that makes no robot.
     """
-    values: dict[str, Any] = {}
+    values: dict[str, float] = {}
     for change in changes or ():
         apply_change(values, change)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise AccordError(f"parameters.{name}: {value!r} is no number")
     return load_parameters(MonkeyBotParameters, "monkeybot", values)
+
+
+DEFAULTS = {
+    "period": 0.935, "torque": 0.7, "flight": 0.01, "first": 0.933, "second": 0.953, "more": 0.0,
+    "switch": 0.44, "motor": 0.006,
+}  # fmt: skip
+
+TIMES = {*DEFAULTS} - {"torque", "more"}
+
+Controls = Annotated[
+    list[str] | None,
+    typer.Option("--at", metavar="CONTROL=VALUE", help="A control of the gait, torque=0.7 say."),
+]
+Rise = Annotated[Metres, typer.Option(help="Of a cycle; where a control can meet it.")]
+KindName = Annotated[str, typer.Option("--kind", help=f"Of gait: {', '.join(KINDS)}.")]
+
+
+def kind_of(name: str) -> Kind:
+    """Return a kind of gait by name.
+
+    Raises:
+        AccordError: for an unknown one.
+    """
+    if name not in KINDS:
+        raise AccordError(f"unknown kind of gait {name}{did_you_mean(name, KINDS)}")
+    return KINDS[name]
+
+
+def controls_of(kind: Kind, changes: list[str] | None) -> dict[str, float]:
+    """Return a kind's controls by default, with `CONTROL=VALUE` changes.
+
+    Raises:
+        AccordError: for a control that the kind has not, or no number.
+    """
+    controls = {name: DEFAULTS[name] for name in kind.controls}
+    for change in changes or ():
+        apply_change(controls, change)
+    for name, value in controls.items():
+        if name not in kind.controls:
+            raise AccordError(f"{kind.name} takes {', '.join(kind.controls)}, not {name}")
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise AccordError(f"{name}: {value!r} is no number")
+        if not abs(value) <= LARGEST or (name in TIMES and value <= 0.0):
+            raise AccordError(f"{name} is {value:g}; times are positive, and numbers finite")
+    return {name: float(value) for name, value in controls.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrbitRow:
+    """Hold what is to be said of an orbit."""
+
+    controls: Mapping[str, float]
+    post_impact: Annotated[Array, Quantity("rad, rad/s")]
+    period: Seconds
+    multipliers: Multipliers
+    spectral_radius: Ratio
+    stride: Metres
+    work: Annotated[float, Quantity("J")]
+    drop: Metres
+
+    @classmethod
+    def of(cls, orbit: Orbit) -> OrbitRow:
+        """Return the row of an orbit."""
+        return cls(
+            controls=dict(orbit.controls),
+            post_impact=orbit.start,
+            period=orbit.period,
+            multipliers=orbit.multipliers,
+            spectral_radius=orbit.spectral_radius,
+            stride=orbit.stride,
+            work=orbit.work,
+            drop=orbit.drop,
+        )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 import typer
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import figure_lines
+from roboaccord.cli.rendering import lines_of, text_of
+from roboaccord.contract.results import NewtonMetres, Quantity, Radians
+from roboaccord.contract.state import Array
 
 from monkeybot.cli.options import Changes, Rates, Torque, robot_parameters
 from monkeybot.gaits.collisionless import find_collisionless
@@ -19,6 +24,16 @@ CONTROL = {
     "timed": "by a clock that each gait resets",
     "clock": "by the clock alone",
 }
+
+
+@dataclass(frozen=True)
+class Repeating:
+    """Hold a gait that repeats, and its multipliers by what changes its hands."""
+
+    rates: Annotated[Array, Quantity("rad/s")]
+    torque: NewtonMetres
+    residual: float
+    multipliers: Mapping[str, Multipliers]
 
 
 def periodic_command(
@@ -37,34 +52,23 @@ def periodic_command(
     parameters, gait = robot_parameters(changes), horizontal(torque)
     found = refine(gait, parameters, np.array(rates))
     values = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
-    data = {
-        "rates": found.rates,
-        "torque": torque,
-        "residual": found.residual,
-        "multipliers": {name: as_pairs(each) for name, each in values.items()},
-    }
     rows = {
         "rates": (f"{found.rates[0]:.8f}, {found.rates[1]:.8f}", "rad/s"),
         "residual": (f"{found.residual:.2g}", ""),
     }
     for name, each in values.items():
         rows[f"multipliers, {CONTROL[name]}"] = (multipliers_text(each), "")
-    return Result(data, figure_lines(rows))
+    return Result(Repeating(found.rates, torque, found.residual, values), figure_lines(rows))
 
 
 def multipliers_text(values: Multipliers) -> str:
     """Return complex numbers, to be read."""
-    return ", ".join(f"{v.real:.5f}{f'{v.imag:+.5f}i' if v.imag else ''}" for v in values)
-
-
-def as_pairs(values: Multipliers) -> list[list[float]]:
-    """Return complex numbers as pairs of real and imaginary part."""
-    return [[float(value.real), float(value.imag)] for value in values]
+    return text_of(values, Quantity("1", form=".5f"))
 
 
 def collisionless_command(
     angle: Annotated[
-        float, typer.Option(help="Guess of the held link's angle, both hands level, in rad.")
+        Radians, typer.Option(help="Guess of the held link's angle, both hands level.")
     ] = 0.58,
     changes: Changes = None,
 ) -> Result:
@@ -77,13 +81,6 @@ def collisionless_command(
       accord monkeybot collisionless --angle 1.08 --json
     """
     found = find_collisionless(robot_parameters(changes), angle)
-    names = ("angle", "period", "stride", "residual")
-    rows = {
-        "angle": (f"{found.angle:.8f}", "rad"),
-        "period": (f"{found.period:.8f}", "s"),
-        "stride": (f"{found.stride:.8f}", "m"),
-        "rates half-way": (f"{found.rates[0]:.8f}, {found.rates[1]:.8f}", "rad/s"),
-        "residual": (f"{found.residual:.2g}", "rad, rad/s"),
-    }
-    data = {name: getattr(found, name) for name in names}
-    return Result(data, figure_lines(rows))
+    shown = lines_of(found, "angle", "period", "stride", "rates", "residual")
+    data = {name: getattr(found, name) for name in ("angle", "period", "stride", "residual")}
+    return Result(data, shown)

@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
+from roboaccord.contract.results import Seconds
 
 from monkeybot.cli.options import Changes, Rates, Torque, robot_parameters
 from monkeybot.gaits.repeat import repeat
@@ -27,10 +28,8 @@ def repeat_command(
     torque: Torque = 2.0,
     steps: Annotated[int, typer.Option(min=1, help="Number of gaits.")] = 20,
     sample: Annotated[
-        float,
-        typer.Option(
-            min=0.0, max=1.0, help="Period of the controller, in s; 0: times are not rounded."
-        ),
+        Seconds,
+        typer.Option(min=0.0, max=1.0, help="Period of the controller; 0: times are not rounded."),
     ] = 0.001,
     clock: Annotated[
         Clock, typer.Option(help="reset: it starts again at the vertical; pure: it never does.")

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, make_table, progress
+from roboaccord.cli.console import COMPILING, progress
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.cli.rendering import tables_of
+from roboaccord.contract.results import INLINE, Quantity, Ratio, Seconds
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.stability.basin import Draws
 from monkeybot.stability.lqr import held_gait
-from monkeybot.stability.robustness import Disturbance, Robustness, robustness
+from monkeybot.stability.robustness import Disturbance, robustness
 
 JITTERS = (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3)  # s
 TORQUE_ERRORS = (0.005, 0.01, 0.02, 0.05)
+COLUMNS = ("words", "survived", "interval", "steps_lost", "rise", "rise_sd")
 PARAMETER_ERRORS = (0.001, 0.002, 0.005, 0.01)
 
 
@@ -36,16 +36,14 @@ class Spread(StrEnum):
 def robust_command(
     name: GaitName,
     jitter: Annotated[
-        float | None,
-        typer.Option(
-            help="Of the time of every timed phase, in s: at most this, or its deviation."
-        ),
+        Seconds | None,
+        typer.Option(help="Of the time of every timed phase: at most this, or its deviation."),
     ] = None,
     torque_error: Annotated[
-        float | None, typer.Option(help="At most this share of the torque, the same all the way.")
+        Ratio | None, typer.Option(help="At most this share of the torque, the same all the way.")
     ] = None,
     parameter_error: Annotated[
-        float | None,
+        Ratio | None,
         typer.Option(help="At most this share of mass, inertia, length, centre of either link."),
     ] = None,
     spread: Annotated[Spread, typer.Option(help="Of the jitter.")] = Spread.uniform,
@@ -72,7 +70,7 @@ def robust_command(
     parameters = robot_parameters(changes)
     asked = disturbances(jitter, torque_error, parameter_error, spread)
     orbit, feedback = held_gait(name, parameters)
-    rows: list[tuple[Disturbance, Robustness]] = []
+    rows = list[Row]()
     with progress() as bar:
         task = bar.add_task(COMPILING, total=samples * len(asked))
         for each in asked:
@@ -80,15 +78,60 @@ def robust_command(
                 orbit, parameters, each, draws=Draws(samples, steps, seed), feedback=feedback,
                 done=lambda count: bar.update(task, advance=count, description="walking"),
             )  # fmt: skip
-            rows.append((each, found))
-    data = {
-        "gait": name,
-        "samples": samples,
-        "steps": steps,
-        "seed": seed,
-        "results": [{**asdict(each), **as_figures(found)} for each, found in rows],
-    }
-    return Result(data, shown_of(rows, f"{samples} walks of {steps} steps"))
+            rows.append(
+                Row(
+                    each, found.survived, found.low, found.high, found.steps_lost, found.rise,
+                    found.rise_sd,
+                )
+            )  # fmt: skip
+    table = tables_of(rows, *COLUMNS, title=f"{samples} walks of {steps} steps")
+    return Result(Robust(name, samples, steps, seed, rows), table)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Hold a disturbance, and what walks with it came to."""
+
+    disturbance: Disturbance = field(metadata=INLINE)
+    survived: Annotated[
+        float, Quantity("1", "share of the walks, and its 95 % confidence", form=".3f")
+    ]
+    low: Ratio
+    high: Ratio
+    steps_lost: Annotated[
+        float, Quantity("steps", "median of those that lost the gait", "lost after", ".0f")
+    ]
+    rise: Annotated[
+        float,
+        Quantity("m", "of survivors over the orbit's path, mean of a step", "rise", ".3f", "mm"),
+    ]
+    rise_sd: Annotated[float, Quantity("m", "its standard deviation at the end", "height", ".3f")]
+
+    @property
+    def words(self) -> Annotated[str, Quantity("", name="disturbance")]:
+        """What is disturbed."""
+        d = self.disturbance
+        parts = (("jitter", 1e3 * d.jitter, "ms"), ("torque", 1e2 * d.torque_error, "%"))
+        found = [*parts, ("parameters", 1e2 * d.parameter_error, "%")]
+        return (
+            ", ".join(f"{name} {value:g} {unit}" for name, value, unit in found if value) or "none"
+        )
+
+    @property
+    def interval(self) -> Annotated[str, Quantity("", name="95 %")]:
+        """The confidence of the share."""
+        return f"{self.low:.3f}-{self.high:.3f}"
+
+
+@dataclass(frozen=True)
+class Robust:
+    """Hold what was asked, and a row of each disturbance."""
+
+    gait: str
+    samples: int
+    steps: int
+    seed: int
+    results: list[Row]
 
 
 def disturbances(
@@ -109,49 +152,3 @@ def disturbances(
         *(Disturbance(torque_error=size) for size in TORQUE_ERRORS),
         *(Disturbance(parameter_error=size) for size in PARAMETER_ERRORS),
     ]
-
-
-def as_figures(found: Robustness) -> dict[str, Any]:
-    """Return the figures, null for those that there are not."""
-    names = ("survived", "low", "high", "steps_lost", "rise", "rise_sd")
-    values = {name: getattr(found, name) for name in names}
-    return {name: None if math.isnan(value) else value for name, value in values.items()}
-
-
-def shown_of(rows: list[tuple[Disturbance, Robustness]], title: str) -> list[RenderableType]:
-    """Return a table, and what its columns are."""
-    table = make_table(
-        "disturbance", "survived", "95 %", "lost after\n[steps]", "rise\n[mm]", "height\n[m]",
-        title=title,
-    )  # fmt: skip
-    for each, found in rows:
-        table.add_row(
-            text(each),
-            f"{found.survived:.3f}",
-            f"{found.low:.3f}-{found.high:.3f}",
-            number(found.steps_lost, ".0f"),
-            number(1e3 * found.rise + 0.0, ".3f"),
-            number(found.rise_sd, ".3f"),
-        )
-    explained = (
-        "survived: share of the walks, and its 95 % confidence; lost after: median of those that "
-        "lost the gait; rise: of survivors over the orbit's way, the mean of a step; height: "
-        "its standard deviation at the end"
-    )
-    return [table, Text(explained)]
-
-
-def text(disturbance: Disturbance) -> str:
-    """Return what is disturbed, to be read."""
-    parts = {
-        "jitter": (disturbance.jitter, 1e3, " ms"),
-        "torque": (disturbance.torque_error, 1e2, " %"),
-        "parameters": (disturbance.parameter_error, 1e2, " %"),
-    }
-    said = [f"{name} {unit * v:g}{of}" for name, (v, unit, of) in parts.items() if v]
-    return ", ".join(said) or "none"
-
-
-def number(value: float, form: str) -> str:
-    """Return a number, or a dash where there is none."""
-    return "-" if math.isnan(value) else f"{value:{form}}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -11,23 +13,23 @@ from roboaccord.cli.console import COMPILING, figure_lines, file_line, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.results import NewtonMetres, Quantity, Ratio, Seconds
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Span, robot_parameters
-from monkeybot.gaits.clocked import Step
 from monkeybot.gaits.landscape import span
-from monkeybot.gaits.level import Level, shipped_level
-from monkeybot.stability.stability_map import StabilityMap, save_map, stability_map
+from monkeybot.gaits.level import shipped_level
+from monkeybot.stability.stability_map import save_map, stability_map
 from monkeybot.stability.stability_picture import write_stability
 
 
 @in_pieces()
 def stability_command(
     period: Annotated[
-        Span, typer.Option(metavar="A B N", help="Of a step, N from A to B, in s.")
+        Span, Quantity("s"), typer.Option(metavar="A B N", help="Of a step, N from A to B.")
     ] = (0.88, 1.0, 49),
     torque: Annotated[
-        Span, typer.Option(metavar="A B N", help="On the elbow, likewise, in N m.")
+        Span, Quantity("N m"), typer.Option(metavar="A B N", help="On the elbow, likewise.")
     ] = (0.0, 1.0, 41),
     folder: Out = None,
     force: Force = False,
@@ -57,34 +59,44 @@ def stability_command(
         files = [place / "stability.npz", place / "stability.svg"]
         save_map(vars(field), files[0], parameters, made_with("roboaccord-monkeybot", "numba"))
         write_stability(field, level, files[1])
-    data = {**figures(field, level), "files": [str(file) for file in files]}
-    return Result(data, [*figure_lines(rows_of(field, level)), file_line(files)])
-
-
-def figures(field: StabilityMap, level: Level) -> dict[str, Any]:
-    """Return what is to be said of a map."""
-    names = ("period", "torque", "spectral_radius")
-    return {
-        "gaits": int(np.isfinite(field.radius).sum()),
-        "stable": field.stable,
-        "best": dict(zip(names, field.best, strict=True)),
-        "best_horizontal": dict(zip(names, of(level.best), strict=True)),
-        "stable_periods": level.stable,
+    lowest, best = field.best, level.best
+    found = Stability(
+        gaits=int(np.isfinite(field.radius).sum()),
+        stable=field.stable,
+        best=Best(*lowest),
+        best_horizontal=Best(best.period, best.torque, best.radius),
+        stable_periods=level.stable,
+        files=files,
+    )
+    rows = {
+        "gaits": (f"{found.gaits} of {field.radius.size}", ""),
+        "stable": (f"{found.stable}", ""),
+        "most stable": (str(found.best), ""),
+        "most stable horizontal": (str(found.best_horizontal), ""),
+        "stable horizontal": ("{:.5g} to {:.5g}".format(*found.stable_periods), "s"),
     }
+    return Result(found, [*figure_lines(rows), file_line(files)])
 
 
-def rows_of(field: StabilityMap, level: Level) -> dict[str, tuple[str, str]]:
-    """Return the result for people."""
-    at = "{0:.5g} s, {1:.5g} N m, radius {2:.4f}"
-    return {
-        "gaits": (f"{np.isfinite(field.radius).sum()} of {field.radius.size}", ""),
-        "stable": (f"{field.stable}", ""),
-        "most stable": (at.format(*field.best), ""),
-        "most stable horizontal": (at.format(*of(level.best)), ""),
-        "stable horizontal": ("{:.5g} to {:.5g}".format(*level.stable), "s"),
-    }
+@dataclass(frozen=True)
+class Best:
+    """Hold the gait with the smallest spectral radius."""
+
+    period: Seconds
+    torque: NewtonMetres
+    spectral_radius: Ratio
+
+    def __str__(self) -> str:
+        return f"{self.period:.5g} s, {self.torque:.5g} N m, radius {self.spectral_radius:.4f}"
 
 
-def of(step: Step) -> tuple[float, float, float]:
-    """Return period [s], torque [N m] and spectral radius of a gait."""
-    return step.period, step.torque, step.radius
+@dataclass(frozen=True, kw_only=True)
+class Stability:
+    """Hold how many gaits there are and are stable, and the best."""
+
+    gaits: int
+    stable: int
+    best: Best
+    best_horizontal: Best
+    stable_periods: Annotated[tuple[float, float], Quantity("s")]
+    files: list[Path]

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import typer
-from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, figure_lines, make_table, progress
+from roboaccord.cli.console import COMPILING, progress
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.cli.rendering import lines_of, tables_of
+from roboaccord.contract.results import (
+    IF_ANY,
+    Quantity,
+    Radians,
+    RadiansPerSecond,
+    Ratio,
+    Seconds,
+    to_json,
+)
+from roboaccord.contract.state import Array
 
 from monkeybot.cli.options import Changes, robot_parameters
-from monkeybot.cli.periodic import as_pairs, multipliers_text
+from monkeybot.gaits.gait import Multipliers
 from monkeybot.gaits.kinds import clocked_gait, shipped_data
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.basin import Draws, basin
 from monkeybot.stability.lqr import held_gait, held_multipliers
+from monkeybot.stability.rollouts import Feedback
 
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s
-HEADINGS = (
-    "gait", "period\n[s]", "stride\n[m]", "drop\n[mm]", "work\n[J]", "cost", "radius", "basin\n[%]"
+COLUMNS = (
+    "name", "period", "stride", "drop", "work", "cost_of_transport", "spectral_radius",
+    "basin.survived",
 )  # fmt: skip
 
 
 def stable_command(
-    period: Annotated[float, typer.Option(help="From one change of hands to the next, in s.")],
+    period: Annotated[Seconds, typer.Option(help="From one change of hands to the next.")],
     changes: Changes = None,
 ) -> Result:
     """Find the horizontal gait of constant torque whose hands change by a clock.
@@ -40,28 +54,39 @@ def stable_command(
       accord monkeybot stable --period 0.93 --json
     """
     found = clocked_gait(robot_parameters(changes), period)
-    data = {
-        "period": found.period,
-        "torque": found.controls["torque"],
-        "post_impact": found.start,
-        "multipliers": as_pairs(found.multipliers),
-        "spectral_radius": found.spectral_radius,
-        "stride": found.stride,
-        "work": found.work,
-        "drop": found.drop,
-    }
-    values = ", ".join(f"{v:.5f}" for v in found.start)
-    rows = {
-        "period": (f"{found.period:.6f}", "s"),
-        "torque": (f"{found.controls['torque']:.6f}", "N m"),
-        "post-impact th1, th2, w1, w2": (values, "rad, rad/s"),
-        "multipliers": (multipliers_text(found.multipliers), ""),
-        "spectral radius": (f"{found.spectral_radius:.5f}", verdict(found)),
-        "stride": (f"{found.stride:.6f}", "m"),
-        "work": (f"{found.work:.5f}", "J a step"),
-        "drop": (f"{found.drop:.2g}", "m a step"),
-    }
-    return Result(data, figure_lines(rows))
+    stable = Stable(
+        period=found.period,
+        torque=found.controls["torque"],
+        post_impact=found.start,
+        multipliers=found.multipliers,
+        spectral_radius=found.spectral_radius,
+        stride=found.stride,
+        work=found.work,
+        drop=found.drop,
+    )
+    return Result(stable, lines_of(stable))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stable:
+    """Hold the figures of a clocked gait; stride, work and drop are those of a step."""
+
+    period: Annotated[float, Quantity("s", form=".6f")]
+    torque: Annotated[float, Quantity("N m", form=".6f")]
+    post_impact: Annotated[
+        Array, Quantity("rad, rad/s", name="post-impact th1, th2, w1, w2", form=".5f")
+    ]
+    multipliers: Annotated[Multipliers, Quantity("1", form=".5f")]
+    spectral_radius: float
+    stride: Annotated[float, Quantity("m", form=".6f")]
+    work: Annotated[float, Quantity("J", "of a step", form=".5f")]
+    drop: Annotated[float, Quantity("m", "of a step", form=".2g")]
+
+    @property
+    def stability(self) -> Annotated[str, Quantity("", name="spectral radius")]:
+        """The spectral radius, and whether disturbances fade."""
+        fades = self.spectral_radius < 1.0
+        return f"{self.spectral_radius:.5f} {'stable' if fades else 'unstable'}"
 
 
 @in_pieces()
@@ -90,55 +115,77 @@ def gaits_command(
         for name in names:
             found.append(figures(name, parameters, samples))
             bar.update(task, advance=1, description=name)
-    table, what = make_table(*HEADINGS), make_table("gait", "what it is", text=["what it is"])
-    for gait in found:
-        share = f"{100 * gait['basin']['survived']:.0f}" if samples else "-"
-        table.add_row(
-            gait["name"], f"{gait['period']:.4f}", f"{gait['stride']:.4f}",
-            f"{round(1e3 * gait['drop'], 2) + 0.0:.2f}", f"{gait['work']:.4g}",
-            f"{gait['cost_of_transport']:.3g}", f"{gait['spectral_radius']:.4f}", share,
-        )  # fmt: skip
-        what.add_row(gait["name"], gait["description"])
-    explained = Text(
-        "stride, drop and work: of a change of hands; cost: of transport, work over weight and "
-        "stride; radius: of the multipliers, stable below 1; basin: share of disturbed starts that "
-        "walk 100 steps"
-    )
-    return Result({"gaits": found}, [table, explained, "", what])
+    table = tables_of(found, *COLUMNS)
+    what = tables_of(found, "name", "description")
+    return Result({"gaits": to_json(found)}, [*table, "", *what])
 
 
-def figures(name: str, parameters: MonkeyBotParameters, samples: int) -> dict[str, Any]:
-    """Return what is to be said of a shipped gait, s, m, J, rad."""
+@dataclass(frozen=True, kw_only=True)
+class BasinFigures:
+    """Hold the share of disturbed starts that walk on, its interval, and what was tried."""
+
+    survived: Annotated[
+        float,
+        Quantity("1", "share of disturbed starts that walk 100 steps", "basin", ".0f", "%"),
+    ]
+    low: Ratio
+    high: Ratio
+    sd_angle: Radians = SD_ANGLE
+    sd_rate: RadiansPerSecond = SD_RATE
+    samples: int
+    steps: int = STEPS
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaitRow:
+    """Hold what is to be said of a shipped gait."""
+
+    name: Annotated[str, Quantity("", name="gait")]
+    description: Annotated[str, Quantity("", name="what it is", form="text")]
+    kind: str
+    controls: Mapping[str, float]
+    post_impact: Annotated[Array, Quantity("rad, rad/s")]
+    period: Annotated[float, Quantity("s", form=".4f")]
+    multipliers: Annotated[Multipliers, Quantity("1")]
+    spectral_radius: Annotated[
+        float, Quantity("1", "of the multipliers, stable below 1", "radius", ".4f")
+    ]
+    stride: Annotated[float, Quantity("m", "of a change of hands, as drop and work", form=".4f")]
+    work: Annotated[float, Quantity("J")]
+    cost_of_transport: Annotated[
+        float, Quantity("1", "of transport, work over weight and stride", "cost", ".3g")
+    ]
+    drop: Annotated[float, Quantity("m", form=".2f", shown="mm")]
+    basin: BasinFigures | None = field(default=None, metadata=IF_ANY)
+
+
+def figures(name: str, parameters: MonkeyBotParameters, samples: int) -> GaitRow:
+    """Return what is to be said of a shipped gait."""
     orbit, feedback = held_gait(name, parameters)
-    values = orbit.multipliers
-    if feedback:
-        values = held_multipliers(orbit, parameters)
-    found: dict[str, Any] = {
-        "name": name,
-        "description": shipped_data()[name]["description"],
-        "kind": orbit.kind.name,
-        "controls": dict(orbit.controls),
-        "post_impact": orbit.start,
-        "period": orbit.period,
-        "multipliers": as_pairs(values),
-        "spectral_radius": float(np.abs(values).max()),
-        "stride": orbit.stride,
-        "work": orbit.work,
-        "cost_of_transport": orbit.cost_of_transport(parameters),
-        "drop": orbit.drop,
-    }
-    if samples:
-        share = basin(
-            orbit, parameters, sd_angle=SD_ANGLE, sd_rate=SD_RATE, draws=Draws(samples, STEPS),
-            feedback=feedback,
-        )  # fmt: skip
-        found["basin"] = {
-            "survived": share.survived, "low": share.low, "high": share.high,
-            "sd_angle": SD_ANGLE, "sd_rate": SD_RATE, "samples": samples, "steps": STEPS,
-        }  # fmt: skip
-    return found
+    values = held_multipliers(orbit, parameters) if feedback else orbit.multipliers
+    return GaitRow(
+        name=name,
+        description=shipped_data()[name]["description"],
+        kind=orbit.kind.name,
+        controls=dict(orbit.controls),
+        post_impact=orbit.start,
+        period=orbit.period,
+        multipliers=values,
+        spectral_radius=float(np.abs(values).max()),
+        stride=orbit.stride,
+        work=orbit.work,
+        cost_of_transport=orbit.cost_of_transport(parameters),
+        drop=orbit.drop,
+        basin=basin_of(orbit, parameters, samples, feedback) if samples else None,
+    )
 
 
-def verdict(orbit: Orbit) -> str:
-    """Return in a word whether disturbances fade."""
-    return "stable" if orbit.spectral_radius < 1.0 else "unstable"
+def basin_of(
+    orbit: Orbit, parameters: MonkeyBotParameters, samples: int, feedback: Feedback | None
+) -> BasinFigures:
+    """Return the basin of a gait."""
+    share = basin(
+        orbit, parameters, sd_angle=SD_ANGLE, sd_rate=SD_RATE, draws=Draws(samples, STEPS),
+        feedback=feedback,
+    )  # fmt: skip
+    return BasinFigures(survived=share.survived, low=share.low, high=share.high, samples=samples)

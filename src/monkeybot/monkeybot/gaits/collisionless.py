@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
 from monkeybot.model.coordinates import Mode
@@ -25,18 +27,18 @@ class CollisionlessGait:
     """Hold a gait that needs neither motor nor impact.
 
     Args:
-        angle: of the held link from straight down, where both hands rest on the line [rad].
-        period: from one change of hands to the next [s].
-        stride: between the hands [m].
-        rates: of th1 and th2 half-way, where both links hang straight down (2,) [rad/s].
+        angle: of the held link from straight down, where both hands rest on the line.
+        period: from one change of hands to the next.
+        stride: between the hands.
+        rates: of th1 and th2 half-way, where both links hang straight down (2,).
         residual: largest change of angles [rad] and rates [rad/s] after one gait.
     """
 
-    angle: float
-    period: float
-    stride: float
-    rates: Array
-    residual: float
+    angle: Annotated[float, Quantity("rad", form=".8f")]
+    period: Annotated[float, Quantity("s", form=".8f")]
+    stride: Annotated[float, Quantity("m", form=".8f")]
+    rates: Annotated[Array, Quantity("rad/s", name="rates half-way", form=".8f")]
+    residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
 
 
 def start_of(angle: float) -> Array:

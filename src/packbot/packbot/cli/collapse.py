@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -13,6 +14,8 @@ from roboaccord.cli.console import ProgressObserver, make_table, progress
 from roboaccord.cli.options import Changes, Engine, Seed
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import IF_ANY, Metres, Quantity, Seconds
+from roboaccord.contract.trajectory import Event
 
 from packbot.source.collapse import (
     CONTACTS,
@@ -36,7 +39,7 @@ def collapse_command(
             help="normal; joint_clamp, the report's, in the reference alone; or none.",
         ),
     ] = "normal",
-    duration: Annotated[float, typer.Option(metavar="S", help="In s.")] = 5.0,
+    duration: Annotated[Seconds, typer.Option(metavar="S", help="Of the fall.")] = 5.0,
     perturb: Annotated[
         int, typer.Option(metavar="N", min=0, help="Let N arms fall, with drawn parameters.")
     ] = 0,
@@ -75,57 +78,74 @@ def collapse_command(
                 perturb, seed, engine=engine, contact=contact, duration=duration,
                 changes=changes or (), done=lambda draw: bar.advance(task),
             )  # fmt: skip
-    data = figures_of(found)
-    if draws:
-        data["perturbed"] = perturbed(draws, seed)
+    data = Fall.of(found, Drawn.of(draws, seed) if draws else None)
     used = used_by(setup, "physics_step") | ({} if perturb else {"seed": None, "perturb": None})
     title = f"collapse in {engine}, contact {contact}"
     return Result(data, shown_of(data, title, found.last_speed), used=used)
 
 
-def figures_of(found: Collapse) -> dict[str, Any]:
-    """Return the figures that `--json` prints."""
-    return {
-        "absolute_deg": found.absolute_deg,
-        "settle_time": found.settle_time,
-        "energy_rise": found.energy_rise,
-        "worst_penetration": found.worst_penetration,
-        "events": [asdict(event) for event in found.trajectory.events],
-    }
+@dataclass(frozen=True)
+class Drawn:
+    """Hold the figures of drawn arms."""
+
+    count: int
+    seed: int
+    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg")]
+    at_rest: int
+    refused: list[str]
+
+    @classmethod
+    def of(cls, draws: Sequence[Draw], seed: int) -> Drawn:
+        """Count them."""
+        refused = [draw.refused for draw in draws if draw.refused]
+        at_rest = sum(draw.settle_time is not None for draw in draws)
+        return cls(len(draws), seed, spread(draws), at_rest, refused)
 
 
-def perturbed(draws: list[Draw], seed: int) -> dict[str, Any]:
-    """Return the figures of drawn arms."""
-    refused = [draw.refused for draw in draws if draw.refused]
-    return {
-        "count": len(draws),
-        "seed": seed,
-        "absolute_deg": spread(draws),
-        "at_rest": sum(draw.settle_time is not None for draw in draws),
-        "refused": refused,
-    }
+@dataclass(frozen=True)
+class Fall:
+    """Hold the figures of a collapse."""
+
+    absolute_deg: Annotated[Mapping[str, float], Quantity("deg")]
+    settle_time: Annotated[float | None, Quantity("s")]
+    energy_rise: Annotated[float, Quantity("J")]
+    worst_penetration: Metres
+    events: Sequence[Event]
+    perturbed: Drawn | None = field(default=None, metadata=IF_ANY)
+
+    @classmethod
+    def of(cls, found: Collapse, drawn: Drawn | None = None) -> Fall:
+        """Return those of a collapse."""
+        return cls(
+            found.absolute_deg, found.settle_time, found.energy_rise, found.worst_penetration,
+            found.trajectory.events, drawn,
+        )  # fmt: skip
+
+    @property
+    def rest(self) -> str:
+        """When the links are at rest, in words."""
+        settled = self.settle_time
+        return f"at rest after {settled:.2f} s" if settled is not None else "not at rest"
 
 
-def shown_of(data: dict[str, Any], title: str, last_speed: float) -> list[RenderableType]:
+def shown_of(found: Fall, title: str, last_speed: float) -> list[RenderableType]:
     """Return the figures for people; `last_speed` is that of the fastest joint [rad/s]."""
-    angles, drawn = data["absolute_deg"], data.get("perturbed")
+    angles, drawn = found.absolute_deg, found.perturbed
     words = ("mean", "std", "min", "max") if drawn else ()
     table = make_table("link", "angle\n[deg]", *words, title=title)
     for link in LINKS:
-        row = drawn["absolute_deg"][link].values() if drawn else ()
+        row = drawn.absolute_deg[link].values() if drawn else ()
         table.add_row(link, f"{angles[link]:.2f}", *(f"{value:.2f}" for value in row))
-    settled = data["settle_time"]
-    rest = f"links at rest after {settled:.2f} s" if settled is not None else "links not at rest"
     say = (
-        f"{rest}, the fastest joint at {last_speed:.2g} rad/s in the end; "
-        f"{len(data['events'])} events; energy rose by {data['energy_rise']:.2g} J in all; "
-        f"hulls overlapped by {1e3 * data['worst_penetration']:.3g} mm at most"
+        f"links {found.rest}, the fastest joint at {last_speed:.2g} rad/s in the end; "
+        f"{len(found.events)} events; energy rose by {found.energy_rise:.2g} J in all; "
+        f"hulls overlapped by {1e3 * found.worst_penetration:.3g} mm at most"
     )
-    of_drawn = (
-        f"mean, std, min, max: of {drawn['count']} drawn arms (seed {drawn['seed']}), "
-        f"{drawn['at_rest']} at rest, {len(drawn['refused'])} touched something at the start"
-        if drawn
-        else ""
-    )
-    angle = "angle: of each link over the horizontal at the end"
-    return [table, Text(angle), Text(say), *([Text(of_drawn)] if drawn else [])]
+    lines = [Text("angle: of each link over the horizontal at the end"), Text(say)]
+    if drawn:
+        of_drawn = (
+            f"mean, std, min, max: of {drawn.count} drawn arms (seed {drawn.seed}), "
+            f"{drawn.at_rest} at rest, {len(drawn.refused)} touched something at the start"
+        )
+        lines.append(Text(of_drawn))
+    return [table, *lines]

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
-from rich.table import Table
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
+from roboaccord.cli.rendering import tables_of
+from roboaccord.contract.results import Metres, Quantity
 
 from packbot.cli.options import Angles, ScenarioName, angles_of
 from packbot.contact.clearance import Clearance
 
 SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Hold the signed distance of two hulls."""
+
+    a: Annotated[str, Quantity("", name="hull")]
+    b: Annotated[str, Quantity("", name="other hull", form="s")]
+    distance: Annotated[float, Quantity("m", form=".3f", shown="mm")]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Hold all pairs, the closest first."""
+
+    min: Metres
+    pairs: list[Pair]
 
 
 @gathers("--q")
@@ -39,18 +57,6 @@ def distance_command(
     clearance = Clearance.of(setup)
     distances = clearance.distances(angles_of(setup, q))
     order = distances.argsort(kind="stable").tolist()
-    pairs = [
-        {"a": a, "b": b, "distance": distances[i]}
-        for i in order
-        for a, b in [clearance.pair_names(i)]
-    ]
-    return Result({"min": distances.min(), "pairs": pairs}, [table_of(pairs)])
-
-
-def table_of(pairs: list[dict[str, Any]]) -> Table:
-    """Return the closest pairs for people."""
+    pairs = [Pair(*clearance.pair_names(i), float(distances[i])) for i in order]
     title = f"the closest of {len(pairs)} pairs"
-    table = make_table("hull", "other hull", "distance [mm]", title=title, words=["other hull"])
-    for pair in pairs[:SHOWN]:
-        table.add_row(pair["a"], pair["b"], f"{1e3 * pair['distance']:.3f}")
-    return table
+    return Result(Distances(distances.min(), pairs), tables_of(pairs[:SHOWN], title=title))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -11,9 +13,10 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
-from packbot.cli.joints import joint_values
+from packbot.cli.options import joint_values
 from packbot.model.parameters import JOINTS, check_limits
 
 NONE = " ".join("0" for _ in JOINTS)
@@ -21,11 +24,15 @@ NONE = " ".join("0" for _ in JOINTS)
 
 @gathers("--q", "--qd", "--tau")
 def dynamics_command(
-    q: Annotated[str, typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles, in rad.")],
+    q: Annotated[
+        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
+    ],
     qd: Annotated[
-        str, typer.Option("--qd", metavar="V1 .. V7", help="Joint rates, in rad/s.")
+        str, Quantity("rad/s"), typer.Option("--qd", metavar="V1 .. V7", help="Joint rates.")
     ] = NONE,
-    tau: Annotated[str, typer.Option("--tau", metavar="T1 .. T7", help="Efforts, in N m.")] = NONE,
+    tau: Annotated[
+        str, Quantity("N m"), typer.Option("--tau", metavar="T1 .. T7", help="Efforts.")
+    ] = NONE,
     changes: Changes = None,
 ) -> Result:
     """Print accelerations, mass matrix and bias efforts in a state, without friction or contact.
@@ -51,8 +58,17 @@ def dynamics_command(
     arm = Arm.of(setup)
     qdd, bias = arm.acceleration(angles, rates, efforts), arm.bias(angles, rates)
     matrix = arm.mass_matrix(angles)
-    data = {"joints": list(JOINTS), "qdd": qdd, "mass_matrix": matrix, "bias": bias}
-    return Result(data, tables_of(qdd, matrix, bias))
+    return Result(Dynamics(JOINTS, qdd, matrix, bias), tables_of(qdd, matrix, bias))
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """Hold accelerations, mass matrix and bias in a state."""
+
+    joints: Sequence[str]
+    qdd: Annotated[Array, Quantity("rad/s^2")]
+    mass_matrix: Annotated[Array, Quantity("kg m^2")]
+    bias: Annotated[Array, Quantity("N m")]
 
 
 def tables_of(qdd: Array, mass_matrix: Array, bias: Array) -> list[RenderableType]:

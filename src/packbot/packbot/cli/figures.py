@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, file_line, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
+from roboaccord.contract.results import Seconds
 from roboaccord.report.plots import render_plots
 from roboaccord.run.output import write_text
 from roboaccord.run.versions import made_with
 
-from packbot.cli.collapse import figures_of
+from packbot.cli.collapse import Fall
 from packbot.source.collapse import CONTACTS, Collapse, collapse_setup, run_collapse
 from packbot.source.figures import Collapses, write_figures
 
@@ -23,7 +27,7 @@ SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 def figures_command(
     folder: Out = None,
     force: Force = False,
-    duration: Annotated[float, typer.Option(metavar="S", help="Of the collapses, in s.")] = 5.0,
+    duration: Annotated[Seconds, typer.Option(metavar="S", help="Of the collapses.")] = 5.0,
 ) -> Result:
     """Draw the report's figures 1 to 3 and 5 to 10, and the energy of the arm.
 
@@ -47,7 +51,7 @@ def figures_command(
         stills = write_figures(setup, Collapses(**runs), place)
         files = [place / "index.html", *(file for still in stills for file in still.files)]
         bar.advance(task)
-        found = {contact: figures_of(run) for contact, run in runs.items()}
+        found = {contact: Fall.of(run) for contact, run in runs.items()}
         page = render_plots(
             "The Packbot's arm falls",
             f"The figures of {SOURCE}, done again.",
@@ -57,16 +61,21 @@ def figures_command(
             | made_with("roboaccord-packbot", "pin", "coal"),
         )
         write_text(files[0], page)
-    data = {"files": [str(file) for file in files], "collapses": found}
-    return Result(data, [file_line(files)])
+    return Result(Figures(files, found), [file_line(files)])
 
 
-def words_of(data: dict[str, Any]) -> str:
+@dataclass(frozen=True)
+class Figures:
+    """Hold the files that were written, and the collapses by contact."""
+
+    files: list[Path]
+    collapses: Mapping[str, Fall]
+
+
+def words_of(found: Fall) -> str:
     """Return the figures of a collapse as a sentence."""
-    angles = ", ".join(f"{link} {angle:.2f}" for link, angle in data["absolute_deg"].items())
-    settled = data["settle_time"]
-    rest = f"at rest after {settled:.2f} s" if settled is not None else "not at rest"
+    angles = ", ".join(f"{link} {angle:.2f}" for link, angle in found.absolute_deg.items())
     return (
-        f"{angles} degrees; {rest}; energy rose by {data['energy_rise']:.2g} J; "
-        f"overlap at most {1e3 * data['worst_penetration']:.2g} mm; {len(data['events'])} events"
+        f"{angles} degrees; {found.rest}; energy rose by {found.energy_rise:.2g} J; "
+        f"overlap at most {1e3 * found.worst_penetration:.2g} mm; {len(found.events)} events"
     )

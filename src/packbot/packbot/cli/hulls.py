@@ -16,6 +16,7 @@ from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import quantity
 from roboaccord.cli.options import Force, Out
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 
 from packbot.hulls.bodies import complaints, make_bodies, read_shapes, write_bodies
 
@@ -24,7 +25,7 @@ def hulls_command(
     source: Annotated[Path, typer.Argument(help="URDF, or folder of meshes, each a link.")],
     folder: Out = None,
     force: Force = False,
-    density: Annotated[float, typer.Option(help="Of all links, in kg/m^3.")] = 1000.0,
+    density: Annotated[float, Quantity("kg/m^3"), typer.Option(help="Of all links.")] = 1000.0,
     masses: Annotated[
         list[str] | None,
         typer.Option("--mass", metavar="LINK=KG", help="Of a link instead; may be repeated."),

@@ -1,30 +1,35 @@
-"""Options that the Packbot's commands share: joint angles and obstacles."""
+"""Options that the Packbot's commands share: joint angles, points, obstacles, and words."""
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
+import numpy as np
 import typer
+from roboaccord.cli.gathering import quantity
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Quantity, Radians
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.cli.joints import joint_values
-from packbot.model.parameters import check_limits
+from packbot.model.parameters import JOINTS, check_limits
 
 Angles = Annotated[
     str | None,
+    Quantity("rad"),
     typer.Option(
-        "--q", metavar="Q1 ... Q7", help="Angles of the joints in rad; else the scenario's start."
+        "--q", metavar="Q1 ... Q7", help="Angles of the joints; else the scenario's start."
     ),
 ]
 ScenarioName = Annotated[
     str, typer.Option("--scenario", metavar="NAME", help="By what stands around, and by the arm.")
 ]
 Target = Annotated[
-    str, typer.Option("--target", metavar="X Y Z", help="For the finger tips, in m.")
+    str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="For the finger tips.")
 ]
 Pitch = Annotated[
-    float | None, typer.Option(help="Of the hand above the horizontal, in rad; any if not given.")
+    Radians | None, typer.Option(help="Of the hand above the horizontal; any if not given.")
 ]
 
 
@@ -39,3 +44,43 @@ def angles_of(setup: Setup, words: str | None) -> Array:
     q = joint_values(words, "--q")
     check_limits(setup.parameters, q)
     return q
+
+
+def joint_values(words: str, option: str) -> Array:
+    """Return the values of all joints (7,): of 7 numbers, or of NAME=VALUE,.. and 0 else.
+
+    Raises:
+        AccordError: naming the joint that is missing, unknown, there twice or no finite number.
+    """
+    parts = words.replace(",", " ").split()
+    if any("=" in part for part in parts):
+        pairs = [part.partition("=")[::2] for part in parts]
+        for name, _ in pairs:
+            if name not in JOINTS:
+                raise AccordError(f"{option}: unknown joint {name}{did_you_mean(name, JOINTS)}")
+            if [other for other, _ in pairs].count(name) > 1:
+                raise AccordError(f"{option}: {name} is given twice")
+    else:
+        if len(parts) != len(JOINTS):
+            lacks = f"; {JOINTS[len(parts)]} is missing" if len(parts) < len(JOINTS) else ""
+            raise AccordError(f"{option} takes {len(JOINTS)} numbers, not {len(parts)}{lacks}")
+        pairs = list(zip(JOINTS, parts, strict=True))
+    values = np.zeros(len(JOINTS))
+    for name, text in pairs:
+        value = quantity(text)
+        if math.isnan(value):
+            raise AccordError(f"{option}: {name} is {text!r}, and must be a finite number")
+        values[JOINTS.index(name)] = value
+    return values
+
+
+def point(words: str, option: str = "--target") -> Array:
+    """Return the point (3,) [m] that words give.
+
+    Raises:
+        AccordError: unless they are three finite numbers.
+    """
+    values = [quantity(part) for part in words.replace(",", " ").split()]
+    if len(values) != 3 or any(map(math.isnan, values)):
+        raise AccordError(f"{option} takes x, y, z in m, not {words!r}")
+    return np.array(values)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -10,11 +12,11 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import log, make_table
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, Seed, load_setup
+from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.cli.joints import point
-from packbot.cli.options import Pitch, ScenarioName, Target
+from packbot.cli.options import Pitch, ScenarioName, Target, point
 from packbot.model.parameters import JOINTS, pose
 from packbot.planning.reaching import MARGIN, Goal
 
@@ -28,8 +30,8 @@ def plan_command(
         str, typer.Option("--from", metavar="NAME", help="Pose to start at; else the scenario's.")
     ] = "",
     scenario: ScenarioName = "reach",
-    margin: Annotated[float, typer.Option(min=1e-4, help="Kept from touching, in m.")] = MARGIN,
-    speed: Annotated[float, typer.Option(min=0.01, max=1.0, help="Part of the limits.")] = 0.8,
+    margin: Annotated[Metres, typer.Option(min=1e-4, help="Kept from touching.")] = MARGIN,
+    speed: Annotated[Ratio, typer.Option(min=0.01, max=1.0, help="Part of the limits.")] = 0.8,
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:
@@ -51,14 +53,24 @@ def plan_command(
     setup = load_setup("packbot", scenario, changes)
     begin = pose(start) if start else setup.initial.q
     with log.status("looking for a way"):
-        data = figures_of(setup, goal, begin, margin, speed, seed)
-    return Result(data, shown_of(data))
+        found = plan(setup, goal, begin, margin, speed, seed)
+    return Result(found, shown_of(found))
 
 
-def figures_of(
-    setup: Setup, goal: Goal, start: Array, margin: float, speed: float, seed: int
-) -> dict[str, Any]:
-    """Return what is said of a way."""
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Hold the corners of a path, when it is there, and how close the arm comes to anything."""
+
+    joints: Sequence[str] = JOINTS
+    corners: Annotated[Array, Quantity("rad")]
+    times: Annotated[Array, Quantity("s")]
+    duration: Seconds
+    margin: Metres
+    clearance: Metres
+
+
+def plan(setup: Setup, goal: Goal, start: Array, margin: float, speed: float, seed: int) -> Plan:
+    """Plan a path to a goal."""
     from packbot.planning.rrt import Planner
     from packbot.planning.trajectories import in_time
 
@@ -66,21 +78,20 @@ def figures_of(
     corners = planner.plan(
         start, goal.angles(setup, planner.clearance, planner.margin, start), seed
     )
-    way = in_time(setup, corners, speed)
-    return {
-        "joints": list(JOINTS),
-        "corners": way.corners,
-        "times": way.times,
-        "duration": way.duration,
-        "margin": margin,
-        "clearance": min(planner.clearance.closest(way.at(t)[0])[1] for t in way.sampled(200)),
-    }
+    path = in_time(setup, corners, speed)
+    return Plan(
+        corners=path.corners,
+        times=path.times,
+        duration=path.duration,
+        margin=margin,
+        clearance=min(planner.clearance.closest(path.at(t)[0])[1] for t in path.sampled(200)),
+    )
 
 
-def shown_of(data: dict[str, Any]) -> list[RenderableType]:
-    """Return a way for people."""
+def shown_of(found: Plan) -> list[RenderableType]:
+    """Return a path for people."""
     table = make_table("time", *JOINTS, title="corners of the way, s and rad")
-    for time, q in zip(data["times"], data["corners"], strict=True):
+    for time, q in zip(found.times, found.corners, strict=True):
         table.add_row(f"{time:.3f}", *(f"{angle + 0.0:.4f}" for angle in q))
-    apart = f"the closest pair is {1e3 * data['clearance']:.1f} mm apart"
-    return [table, f"{data['duration']:.3f} s; {apart}"]
+    apart = f"the closest pair is {1e3 * found.clearance:.1f} mm apart"
+    return [table, f"{found.duration:.3f} s; {apart}"]

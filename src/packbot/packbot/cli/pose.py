@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -13,11 +15,11 @@ from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Metres, Quantity, to_json
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.cli.joints import joint_values, point
-from packbot.cli.options import Pitch, ScenarioName, Target
+from packbot.cli.options import Pitch, ScenarioName, Target, joint_values, point
 from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
 
 UNUSED = ("near", "margin", "scenario")  # where the names are listed
@@ -27,10 +29,12 @@ UNUSED = ("near", "margin", "scenario")  # where the names are listed
 def pose_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of a pose.")] = "",
     target: Target = "",
-    q: Annotated[str, typer.Option("--q", metavar="Q1 .. Q7", help="Angles, in rad.")] = "",
+    q: Annotated[
+        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Angles.")
+    ] = "",
     pitch: Pitch = None,
     near: Annotated[str, typer.Option(metavar="NAME", help="Pose to be near to.")] = "drive",
-    margin: Annotated[float, typer.Option(min=0.0, help="Kept from touching, in m.")] = 0.0,
+    margin: Annotated[Metres, typer.Option(min=0.0, help="Kept from touching.")] = 0.0,
     scenario: ScenarioName = "collapse",
     changes: Changes = None,
 ) -> Result:
@@ -52,12 +56,14 @@ def pose_command(
     if sum(map(bool, (name, target, q))) > 1:
         raise AccordError("pose takes one of NAME, --target and --q")
     if not (name or target or q):
-        return Result({"poses": named_poses()}, [names_table()], used=dict.fromkeys(UNUSED))
+        return Result(
+            {"poses": to_json(named_poses())}, [names_table()], used=dict.fromkeys(UNUSED)
+        )
     setup = load_setup("packbot", scenario, changes)
     angles = find(setup, name, target, q, pitch, near, margin)
-    data = {"name": name or None, **figures_of(setup, angles)}
+    found = pose_of(setup, name or None, angles)
     used = {} if target else {"near": None, "margin": None}
-    return Result(data, shown_of(data), used=used)
+    return Result(found, shown_of(found), used=used)
 
 
 def find(
@@ -77,7 +83,22 @@ def find(
     return angles
 
 
-def figures_of(setup: Setup, q: Array) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class Pose:
+    """Hold the angles of a pose, where finger tips and camera are, and how clear it is."""
+
+    name: str | None
+    joints: Sequence[str] = JOINTS
+    q: Annotated[Array, Quantity("rad")]
+    tip: Annotated[Array, Quantity("m")]
+    hand: Array
+    camera: Annotated[Array, Quantity("m")]
+    sight: Array
+    clearance: Metres
+    closest: tuple[str, str]
+
+
+def pose_of(setup: Setup, name: str | None, q: Array) -> Pose:
     """Return what is said of angles."""
     from packbot.contact.clearance import Clearance
     from packbot.model.arm import Kinematics
@@ -85,33 +106,33 @@ def figures_of(setup: Setup, q: Array) -> dict[str, Any]:
     kinematics, clearance = Kinematics(setup), Clearance.of(setup)
     tip, camera = (kinematics.placement(frame, q) for frame in ("tip", "camera"))
     pair, distance = clearance.closest(q)
-    return {
-        "joints": list(JOINTS),
-        "q": q,
-        "tip": tip.position,
-        "hand": tip.rotation[:, 0],
-        "camera": camera.position,
-        "sight": camera.rotation[:, 0],
-        "clearance": distance,
-        "closest": clearance.pair_names(pair),
-    }
+    return Pose(
+        name=name,
+        q=q,
+        tip=tip.position,
+        hand=tip.rotation[:, 0],
+        camera=camera.position,
+        sight=camera.rotation[:, 0],
+        clearance=distance,
+        closest=clearance.pair_names(pair),
+    )
 
 
-def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+def shown_of(found: Pose) -> list[RenderableType]:
     """Return a pose for people."""
+
+    def words(values: Array) -> str:
+        return ", ".join(f"{x:.4f}" for x in np.round(values, 4) + 0.0)
+
     table = make_table("joint", "rad", "degrees")
-    for joint, angle in zip(JOINTS, data["q"], strict=True):
+    for joint, angle in zip(JOINTS, found.q, strict=True):
         table.add_row(joint, f"{angle + 0.0:.6f}", f"{np.degrees(angle) + 0.0:.3f}")
-    words = {
-        key: ", ".join(f"{x:.4f}" for x in np.round(data[key], 4) + 0.0)
-        for key in ("tip", "hand", "camera", "sight")
-    }
-    a, b = data["closest"]
+    a, b = found.closest
     return [
         table,
-        f"finger tips at {words['tip']} m, the hand along {words['hand']}",
-        f"camera at {words['camera']} m, sees along {words['sight']}",
-        f"clearance {1e3 * data['clearance']:.2f} mm, {a} to {b}",
+        f"finger tips at {words(found.tip)} m, the hand along {words(found.hand)}",
+        f"camera at {words(found.camera)} m, sees along {words(found.sight)}",
+        f"clearance {1e3 * found.clearance:.2f} mm, {a} to {b}",
     ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -11,10 +13,11 @@ from roboaccord.cli.console import ProgressObserver, progress
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, Engine, Faults, Seed, load_setup
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds
+from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.cli.joints import point
-from packbot.cli.options import ScenarioName, Target
+from packbot.cli.options import ScenarioName, Target, point
 
 CONTROLLERS = ("recover", "ignore")
 
@@ -53,14 +56,44 @@ def reach_command(
     if controller not in CONTROLLERS:
         raise AccordError(f"unknown controller {controller}{did_you_mean(controller, CONTROLLERS)}")
     given = load_setup("packbot", scenario, [*(changes or []), f"seed={seed}"], faults)
-    data, setup = figures_of(given, target, engine, ignore=controller == "ignore")
-    return Result(data, shown_of(data), used=used_by(setup, "control_period", "physics_step"))
+    found, setup = reach(given, target, engine, ignore=controller == "ignore")
+    return Result(found, shown_of(found), used=used_by(setup, "control_period", "physics_step"))
 
 
-def figures_of(
-    given: Setup, words: str, engine: str, *, ignore: bool
-) -> tuple[dict[str, Any], Setup]:
-    """Return the figures that `--json` prints, and the setup with its start."""
+@dataclass(frozen=True)
+class Noticed:
+    """Hold a failure that was found, and how late."""
+
+    joint: str
+    kind: str
+    delay: Seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Hold how a reach ended, and what was noticed on it."""
+
+    reached: bool
+    error: Metres
+    reason: str | None
+    nearest: Annotated[Array | None, Quantity("m")]
+    detected: Noticed | list[Noticed] | None
+    path: Annotated[Array, Quantity("m")]
+    seen: Ratio
+    touched: Sequence[tuple[str, str]]
+    load: Ratio
+    duration: Seconds
+    start: Annotated[Array, Quantity("rad")]
+
+    @property
+    def failures(self) -> list[Noticed]:
+        """All that was noticed."""
+        found = self.detected or []
+        return found if isinstance(found, list) else [found]
+
+
+def reach(given: Setup, words: str, engine: str, *, ignore: bool) -> tuple[Reach, Setup]:
+    """Reach for a point, and return what came of it, and the setup with its start."""
     from packbot.source.reaching import LONGEST, clear_start, run_reach
 
     aim, setup = point(words), clear_start(given)
@@ -69,41 +102,38 @@ def figures_of(
         found = run_reach(setup, aim, engine, ignore=ignore, observers=[watch])
     began = {fault.joint: fault.time for fault in setup.faults}
     detected = [
-        {"joint": each.joint, "kind": each.kind}
-        | {"delay": each.time - began.get(each.joint, each.time - each.delay)}
+        Noticed(each.joint, each.kind, each.time - began.get(each.joint, each.time - each.delay))
         for each in found.detected
     ]
-    return {
-        "reached": found.reached,
-        "error": found.error,
-        "reason": found.reason or None,
-        "nearest": found.nearest,
-        "detected": detected[0] if len(detected) == 1 else detected or None,
-        "path": found.path,
-        "seen": found.seen,
-        "touched": found.touched,
-        "load": found.load,
-        "duration": found.trajectory.time[-1],
-        "start": setup.initial.q,
-    }, setup
+    return Reach(
+        reached=found.reached,
+        error=found.error,
+        reason=found.reason or None,
+        nearest=found.nearest,
+        detected=detected[0] if len(detected) == 1 else detected or None,
+        path=found.path,
+        seen=found.seen,
+        touched=found.touched,
+        load=found.load,
+        duration=found.trajectory.time[-1],
+        start=setup.initial.q,
+    ), setup
 
 
-def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+def shown_of(found: Reach) -> list[RenderableType]:
     """Return a reach for people."""
-    words = "reached" if data["reached"] else f"not reached: {data['reason']}"
+    words = "reached" if found.reached else f"not reached: {found.reason}"
     lines: list[RenderableType] = [
-        f"{words}; the finger tips ended {1e3 * data['error']:.1f} mm from the target, "
-        f"after {data['duration']:.2f} s"
+        f"{words}; the finger tips ended {1e3 * found.error:.1f} mm from the target, "
+        f"after {found.duration:.2f} s"
     ]
-    if not data["reached"] and data["nearest"] is not None:
-        nearest = ", ".join(f"{x:.3f}" for x in data["nearest"])
+    if not found.reached and found.nearest is not None:
+        nearest = ", ".join(f"{x:.3f}" for x in found.nearest)
         lines.append(f"nearest point with a way: {nearest} m")
-    detected = data["detected"] or []
     lines += [
-        f"detected: {each['joint']} {each['kind']}, after {each['delay']:.2f} s"
-        for each in (detected if isinstance(detected, list) else [detected])
+        f"detected: {each.joint} {each.kind}, after {each.delay:.2f} s" for each in found.failures
     ]
-    lines.append(f"greatest effort over its limit: {data['load']:.2f}")
-    lines.append(f"the camera sees {100.0 * data['seen']:.0f} % of the target")
-    lines += [f"touched: {a} and {b}" for a, b in data["touched"]]
+    lines.append(f"greatest effort over its limit: {found.load:.2f}")
+    lines.append(f"the camera sees {100.0 * found.seen:.0f} % of the target")
+    lines += [f"touched: {a} and {b}" for a, b in found.touched]
     return lines

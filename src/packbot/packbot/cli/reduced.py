@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -13,6 +15,7 @@ from roboaccord.cli.console import file_line, make_table
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Force, Out, load_setup
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Metres, Radians, Ratio
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, INK
 from roboaccord.report.drawing import legend, picture
@@ -34,7 +37,7 @@ SAMPLES = 601  # angles at which the error is measured
 
 def reduced_command(
     joint: Annotated[str, typer.Option(metavar="NAME", help="That is frozen.")],
-    angle: Annotated[float, typer.Option(metavar="RAD", help="At which it is.")] = 0.0,
+    angle: Annotated[Radians, typer.Option(metavar="RAD", help="At which it is.")] = 0.0,
     knots: Annotated[int, typer.Option(min=2, help="Angles of the interpolation.")] = KNOTS,
     changes: Changes = None,
     folder: Out = None,
@@ -69,24 +72,46 @@ def reduced_command(
     centres, tensors = merged.errors(angles, knots)
     with results(folder, f"packbot_reduced_{joint}", force=force) as place:
         files = draw(place, joint, angles, centres, tensors)
-    data = {
-        "joint": joint,
-        "angle": angle,
-        "links": list(merged.names),
-        "knots": knots,
-        "tables": {name: data_of(table) for name, table in tables.items()},
-        "exact": vars(exact),
-        "interpolated": vars(near),
-        "error": {"centre": off, "inertia": tensor_off},
-        "largest": {"centre": centres.max(), "inertia": tensors.max()},
-        "files": [str(file) for file in files],
-    }
-    return Result(data, [*shown_of(data, exact, near), file_line(files)])
+    found = Reduced(
+        joint=joint,
+        angle=angle,
+        links=merged.names,
+        knots=knots,
+        tables=tables,
+        exact=exact,
+        interpolated=near,
+        error=Off(off, tensor_off),
+        largest=Off(centres.max(), tensors.max()),
+        files=files,
+    )
+    return Result(found, [*shown_of(found), file_line(files)])
 
 
-def data_of(table: ReducedTable) -> dict[str, Any]:
-    """Return a table for JSON."""
-    return {"base": table.base, "rows": [vars(row) for row in table.rows], "tool": table.tool}
+@dataclass(frozen=True)
+class Off:
+    """Hold what the interpolation is off: the centre, and the share of the inertia."""
+
+    centre: Metres
+    inertia: Ratio
+
+    def __str__(self) -> str:
+        return f"{1e3 * self.centre:.2f} mm and {100 * self.inertia:.2f} %"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reduced:
+    """Hold DH tables and inertia of the arm of one link less."""
+
+    joint: str
+    angle: Radians
+    links: Sequence[str]
+    knots: int
+    tables: Mapping[str, ReducedTable]
+    exact: Inertia
+    interpolated: Inertia
+    error: Off
+    largest: Off
+    files: list[Path]
 
 
 def draw(folder: Path, joint: str, angles: Array, centres: Array, tensors: Array) -> list[Path]:
@@ -102,27 +127,22 @@ def draw(folder: Path, joint: str, angles: Array, centres: Array, tensors: Array
     return [path, table]
 
 
-def shown_of(data: dict[str, Any], exact: Inertia, near: Inertia) -> list[RenderableType]:
+def shown_of(found: Reduced) -> list[RenderableType]:
     """Return the tables for people."""
+    exact, near = found.exact, found.interpolated
     shown: list[RenderableType] = []
-    for name, found in data["tables"].items():
+    for name, reduced in found.tables.items():
         table = make_table("joint", "theta [deg]", "d [m]", "a [m]", "alpha [deg]", title=name)
-        for row in found["rows"]:
-            turns = (np.degrees(row["theta"]), row["d"], row["a"], np.degrees(row["alpha"]))
-            table.add_row(row["joint"], *(f"{round(value, 4) + 0.0:.4f}" for value in turns))
+        for row in reduced.rows:
+            turns = (np.degrees(row.theta), row.d, row.a, np.degrees(row.alpha))
+            table.add_row(row.joint, *(f"{round(value, 4) + 0.0:.4f}" for value in turns))
         shown += [table, ""]
-    title = f"{' and '.join(data['links'])} as one link, {exact.mass:.4g} kg"
-    table = make_table("", "exact", f"of {data['knots']} knots", title=title)
+    title = f"{' and '.join(found.links)} as one link, {exact.mass:.4g} kg"
+    table = make_table("", "exact", f"of {found.knots} knots", title=title)
     for k, axis in enumerate("xyz"):
         table.add_row(f"centre {axis} [m]", f"{exact.centre[k]:.6f}", f"{near.centre[k]:.6f}")
     for i, k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
         values = exact.inertia[i, k], near.inertia[i, k]
         table.add_row(f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]", *(f"{value:.6f}" for value in values))
-    here, most = data["error"], data["largest"]
-    return [
-        *shown,
-        table,
-        f"the interpolation is off by {1e3 * here['centre']:.2f} mm and "
-        f"{100 * here['inertia']:.2f} % here",
-        f"and by {1e3 * most['centre']:.2f} mm and {100 * most['inertia']:.2f} % at most",
-    ]
+    off = f"the interpolation is off by {found.error} here"
+    return [*shown, table, off, f"and by {found.largest} at most"]

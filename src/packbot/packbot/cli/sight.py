@@ -10,20 +10,22 @@ import typer
 from roboaccord.cli.command import Result
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
+from roboaccord.contract.results import Degrees, Metres, Quantity
 
-from packbot.cli.joints import point
-from packbot.cli.options import Angles, ScenarioName, angles_of
+from packbot.cli.options import Angles, ScenarioName, angles_of, point
 from packbot.planning.sight import Sight, View
 
 
 @gathers("--q", "--target")
 def sight_command(
-    target: Annotated[str, typer.Option("--target", metavar="X Y Z", help="In the world, in m.")],
+    target: Annotated[
+        str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="In the world.")
+    ],
     q: Angles = None,
     scenario: ScenarioName = "collapse",
-    width: Annotated[float, typer.Option(min=0.0, help="Of the target, in m.")] = 0.0,
+    width: Annotated[Metres, typer.Option(min=0.0, help="Of the target.")] = 0.0,
     view: Annotated[
-        float,
+        Degrees,
         typer.Option(
             "--view-deg", min=0.0, max=180.0,
             help="Angle of the cone that the camera sees; by default all that is ahead of it.",

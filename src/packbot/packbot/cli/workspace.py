@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -19,40 +19,54 @@ from roboaccord.cli.options import Changes, Force, Out, Seed, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.files import check_target
+from roboaccord.contract.results import IF_ANY, Kilograms, Ratio
 from roboaccord.scenario.setup import Setup
 
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
 from packbot.source.failure_figures import draw_kept, draw_torques, draw_workspace
-from packbot.source.workspace import ANGLES, PLANE, POSES, Kept, angles_of, guard, kept, loads
+from packbot.source.workspace import (
+    ANGLES,
+    PLANE,
+    POSES,
+    Guard,
+    Kept,
+    angles_of,
+    guard,
+    kept,
+    loads,
+)
 
 PAYLOADS = (0.0, 5.0, 10.0)  # kg, of the study
+
+Failing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="JOINT=KIND",
+        help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
+        "the median over them. May be repeated. By default each joint that moves the arm in "
+        "its plane, frozen.",
+    ),
+]
+Keep = Annotated[
+    Ratio | None,
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Find the limits of the joint within which, wherever it freezes, this share is "
+        "kept, and what they cost before.",
+    ),
+]
 
 
 @pieces.in_pieces(own=True)
 def workspace_command(
-    faults: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fault",
-            metavar="JOINT=KIND",
-            help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
-            "the median over them. May be repeated. By default each joint that moves the arm in "
-            "its plane, frozen.",
-        ),
-    ] = None,
-    payload: Annotated[float, typer.Option(min=0.0, help="At the finger tips, in kg.")] = 0.0,
+    faults: Failing = None,
+    payload: Annotated[Kilograms, typer.Option(min=0.0, help="At the finger tips.")] = 0.0,
     poses: Annotated[int, typer.Option(min=100, help="Drawn of a failed arm.")] = POSES,
     angles: Annotated[int, typer.Option(min=1, help="At which a joint freezes.")] = ANGLES,
-    keep: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Find the limits of the joint within which, wherever it freezes, this share is "
-            "kept, and what they cost before.",
-        ),
-    ] = None,
+    keep: Keep = None,
     sight: Annotated[
         bool, typer.Option("--sight", help="Find what the camera still sees.")
     ] = False,
@@ -97,7 +111,7 @@ def workspace_command(
       accord packbot workspace --study --poses 60000 --out workspaces
     """
     setup = load_setup("packbot", "collapse", changes)
-    how = {"poses": poses, "seed": seed, "sight": sight}
+    how = How(poses, seed, sight)
     if study:
         if faults or payload or plot or torques or keep is not None:
             raise AccordError("--study has joints, payloads and pictures of its own")
@@ -111,36 +125,85 @@ def workspace_command(
         raise AccordError("--keep takes one --fault JOINT=frozen")
     for picture in (plot, torques):
         check_target(picture)
-    found = _measured(setup, cases, [payload], workers=1, **how)  # of some seconds in all
+    found = _measured(setup, cases, [payload], how, workers=1)  # of some seconds in all
     if plot:
         (draw_workspace if given else draw_kept)(found, plot)
     if torques:
         arms = [FailedArm(setup, case, payload=payload) for case in cases]
         failed = [loads(arm, max(poses // len(arms), 1), seed) for arm in arms]
         draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(failed), torques)
-    data = figures_of(found)
-    if keep is not None:
-        data["guard"] = asdict(guard(setup, given[0].joint, found, keep, poses))
-    return Result(data, shown_of(data))
+    limits = None if keep is None else guard(setup, given[0].joint, found, keep, poses)
+    workspace = Workspace.of(found, limits)
+    return Result(workspace, shown_of(workspace))
+
+
+@dataclass(frozen=True)
+class How:
+    """Say how workspaces are measured: poses drawn, their seed, and whether with the camera."""
+
+    poses: int
+    seed: int
+    sight: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """Hold what an arm with failed joints keeps, and what its camera sees."""
+
+    faults: list[str]
+    retained: Ratio
+    seen: Ratio | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workspace:
+    """Hold the median and each case; with the camera also what both arms see."""
+
+    retained: Ratio
+    cases: list[Case]
+    seen: float | None = field(default=None, metadata=IF_ANY)
+    sees: float | None = field(default=None, metadata=IF_ANY)
+    cells: int
+    guard: Guard | None = field(default=None, metadata=IF_ANY)
+
+    @classmethod
+    def of(cls, found: list[Kept], limits: Guard | None) -> Workspace:
+        """Return it, the first of what was found being the healthy arm."""
+        healthy, *failed = found
+        seen = [each.seen for each in failed if each.seen is not None]
+        return cls(
+            retained=float(np.median([each.retained for each in failed])),
+            cases=[Case([*map(str, each.faults)], each.retained, each.seen) for each in failed],
+            seen=None if healthy.seen is None else float(np.mean(seen)),
+            sees=healthy.seen,
+            cells=len(healthy.cells),
+            guard=limits,
+        )
 
 
 def _measured(
-    setup: Setup, cases: list[list[Fault]], payloads: Sequence[float], **how: Any
-) -> list[Kept]:
+    setup: Setup, cases: list[list[Fault]], payloads: Sequence[float], how: How,
+    workers: int | None = None,
+) -> list[Kept]:  # fmt: skip
     """Return the workspaces of `kept`, and show how far they are."""
     with progress() as bar:
         task = bar.add_task("workspaces", total=1 + len(cases) * len(payloads))
-        return kept(setup, cases, payloads=payloads, **how, done=lambda _: bar.advance(task))
+        return kept(
+            setup,
+            cases,
+            payloads=payloads,
+            workers=workers,
+            **vars(how),
+            done=lambda _: bar.advance(task),
+        )
 
 
-def _study(
-    setup: Setup, angles: int, how: dict[str, Any], folder: Path | None, *, force: bool
-) -> Result:
+def _study(setup: Setup, angles: int, how: How, folder: Path | None, *, force: bool) -> Result:
     """Measure all joints with all payloads, or what is left of them, and draw pictures."""
     cases = [[one] for joint in JOINTS for one in angles_of(setup, Fault(joint, "frozen"), angles)]
     files = list[Path]()
     with results(folder, "packbot_workspace", force=force) as place, pieces.kept(place):
-        healthy, *found = _measured(setup, cases, PAYLOADS, **how)
+        healthy, *found = _measured(setup, cases, PAYLOADS, how)
         for payload in PAYLOADS:
             some = [healthy, *(each for each in found if each.payload == payload)]
             files += [place / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
@@ -157,8 +220,17 @@ def _study(
     table = make_table("frozen", *(f"{payload:g} kg" for payload in PAYLOADS), title=title)
     for joint, kept_with in medians.items():
         table.add_row(joint, *(f"{share:.3f}" for share in kept_with.values()))
-    data = {"medians": medians, "cells": len(healthy.cells), "files": [*map(str, files)]}
-    return Result(data, [table, file_line(files)])
+    found_all = Study(medians, len(healthy.cells), files)
+    return Result(found_all, [table, file_line(files)])
+
+
+@dataclass(frozen=True)
+class Study:
+    """Hold the median share by frozen joint and payload [kg], and the pictures."""
+
+    medians: Mapping[str, Mapping[str, float]]
+    cells: int
+    files: list[Path]
 
 
 def _cases(setup: Setup, given: list[Fault], angles: int) -> list[list[Fault]]:
@@ -171,33 +243,21 @@ def _cases(setup: Setup, given: list[Fault], angles: int) -> list[list[Fault]]:
     return [list(case) for case in product(*spread)]
 
 
-def figures_of(found: list[Kept]) -> dict[str, Any]:
-    """Return the figures that `--json` prints; the first is the healthy arm."""
-    cases = [
-        {"faults": list(map(str, each.faults)), "retained": each.retained, "seen": each.seen}
-        for each in found[1:]
-    ]
-    data = {"retained": float(np.median([each.retained for each in found[1:]])), "cases": cases}
-    if found[0].seen is not None:
-        data |= {"seen": float(np.mean([each.seen for each in found[1:]])), "sees": found[0].seen}
-    return data | {"cells": len(found[0].cells)}
-
-
-def shown_of(data: dict[str, Any]) -> list[RenderableType]:
+def shown_of(found: Workspace) -> list[RenderableType]:
     """Return the figures for people."""
     table = make_table("failed", "kept", "seen", title="workspace kept in the arm's plane")
-    for case in data["cases"]:
-        name = ", ".join(case["faults"])
-        sees = "" if case["seen"] is None else f"{case['seen']:.2f}"
-        table.add_row(name, f"{case['retained']:.3f}", sees)
-    table.add_row("median", f"{data['retained']:.3f}", "")
+    for case in found.cases:
+        name = ", ".join(case.faults)
+        sees = "" if case.seen is None else f"{case.seen:.2f}"
+        table.add_row(name, f"{case.retained:.3f}", sees)
+    table.add_row("median", f"{found.retained:.3f}", "")
     lines: list[RenderableType] = [table]
-    if "seen" in data:
-        words = f"the camera sees {data['seen']:.2f} of targets, that of the healthy arm"
-        lines.append(f"{words} {data['sees']:.2f}")
-    if limits := data.get("guard"):
+    if found.seen is not None:
+        words = f"the camera sees {found.seen:.2f} of targets, that of the healthy arm"
+        lines.append(f"{words} {found.sees:.2f}")
+    if limits := found.guard:
         lines.append(
-            f"limits {limits['lower']:.3f} to {limits['upper']:.3f} rad keep that; they cost "
-            f"{100.0 * limits['cost']:.1f} % of the healthy workspace"
+            f"limits {limits.lower:.3f} to {limits.upper:.3f} rad keep that; they cost "
+            f"{100.0 * limits.cost:.1f} % of the healthy workspace"
         )
     return lines

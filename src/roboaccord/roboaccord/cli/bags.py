@@ -15,7 +15,7 @@ from roboaccord.bag.export import export
 from roboaccord.bag.recover import recover
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
-from roboaccord.contract.results import unit_of
+from roboaccord.contract.results import Quantity, Seconds, unit_of
 
 Bag = Annotated[
     Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.", show_default=False)
@@ -39,14 +39,14 @@ def compare_command(
         ),
     ] = None,
     start: Annotated[
-        float | None,
-        typer.Option("--from", metavar="S", help="Start, in seconds.", show_default=False),
+        Seconds | None,
+        typer.Option("--from", metavar="S", help="Start.", show_default=False),
     ] = None,
     stop: Annotated[
-        float | None, typer.Option("--to", metavar="S", help="End, in seconds.", show_default=False)
+        Seconds | None, typer.Option("--to", metavar="S", help="End.", show_default=False)
     ] = None,
     tolerance: Annotated[
-        float | None,
+        Annotated[float, Quantity("", "each signal's")] | None,
         typer.Option(
             metavar="X",
             min=0.0,

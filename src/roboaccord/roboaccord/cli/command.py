@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import json
 import math
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from dataclasses import dataclass, field
-from enum import Enum
-from pathlib import Path
-from typing import Annotated, Any, get_args
+from dataclasses import dataclass, field, fields, is_dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args, get_type_hints
 
 import typer
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
-from typer.models import OptionInfo
+from typer.models import OptionInfo, ParameterInfo
 
 from roboaccord.cli.console import Call, call, out
 from roboaccord.cli.endings import go_on
 from roboaccord.cli.gathering import LARGEST
-from roboaccord.cli.pieces import Pieces
+from roboaccord.cli.pieces import Pieces, Value
 from roboaccord.contract.errors import AccordError, Terminated
-from roboaccord.run.output import plain
+from roboaccord.contract.results import Json, Quantity, quantities, to_json
+from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 APART = (
     "out",
@@ -42,12 +45,11 @@ APART = (
     "npz",
     "mat",
 )  # options that change no figure
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options that may be infinite
 MOST = 1_000_000  # of a count
-UNIT = re.compile(
-    r"\b[Ii]n (rad/s|rad|s|Hz|N m|m/s|mm|m L\^2|m|kg/m\^3|voxels|r|degrees|deg)(?![\w/^])"
-)
-UNITS = {"duration": "s", "control_period": "s", "physics_step": "s"}
+NAMES = {"deg": "degrees"}  # of units in a sentence
+Used: TypeAlias = "Mapping[str, Value]"
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Result:
     """What a command found.
 
     Args:
-        data: what `--json` prints.
+        data: what `--json` prints, by the names of its fields.
         shown: what people get, in order: tables and texts, wrapped; lines, which are not.
         used: what the figures depend on beside the options, such as keys of the scenario; None
             for an option that played no part.
@@ -63,9 +65,9 @@ class Result:
         after: called when all is printed: a page that stays, say.
     """
 
-    data: Mapping[str, Any]
+    data: DataclassInstance | Mapping[str, Json]
     shown: Sequence[RenderableType] = ()
-    used: Mapping[str, Any] = field(default_factory=dict)
+    used: Used = field(default_factory=dict)
     ok: bool = True
     after: Callable[[], None] = lambda: None
 
@@ -74,41 +76,80 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     """Add a command to a group.
 
     One that returns a `Result` gets the option `--json`, prints what it found and nothing else on
-    stdout, and sets the exit status. Whatever is printed while it runs goes to stderr.
+    stdout, and sets the exit status. Whatever is printed while it runs goes to stderr. A parameter
+    that is a dataclass stands for its fields, each an option.
     """
-    signature = inspect.signature(function, eval_str=True)
+    groups = groups_of(function)
+    signature = inspect.Signature([*parameters_of(function, groups)])
     robot = function.__module__.partition(".")[0].replace("_", "-")
     full = name if robot == "roboaccord" else f"{robot} {name}"
     pieces: Pieces | None = getattr(function, "pieces", None)
 
     @functools.wraps(function)
-    def command(**given: Any) -> None:
-        quiet = given.pop("as_json", False)
+    def command(**given: Value) -> None:
+        quiet = bool(given.pop("as_json", False))
         check_numbers(signature, given)
         token = call.set(Call(full, quiet))
         try:
             work = pieces.running(full, given) if pieces else nullcontext()
             with redirect_stdout(sys.stderr), work:
                 own = {name: given[name] for name in signature.parameters}
-                result = function(**own)
+                made = {
+                    name: kind(**{each.name: own.pop(each.name) for each in fields(kind)})
+                    for name, kind in groups.items()
+                }
+                result = function(**own, **made)
         finally:
             call.reset(token)
         if result is not None:
             used = options_of(signature, given) | dict(result.used)
             used = {key: value for key, value in used.items() if value is not None}
-            show(result, used, signature, quiet)
+            show(result, used, units_of(signature), quiet)
             result.after()
             if not result.ok:
                 raise typer.Exit(1)
 
-    parameters = [*signature.parameters.values(), *(pieces.parameters if pieces else ())]
-    if signature.return_annotation is Result:
-        kind = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter("as_json", kind, default=False, annotation=Json))
+    parameters = [with_unit(each) for each in signature.parameters.values()]
+    parameters += pieces.parameters if pieces else ()
+    if get_type_hints(function)["return"] is Result:
+        parameters.append(inspect.Parameter("as_json", KEYWORD, default=False, annotation=AsJson))
     command.__doc__ = unwrapped(inspect.getdoc(function) or "")
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(name, cls=getattr(function, "command_class", None))(command)
+
+
+def groups_of(function: Callable[..., Result | None]) -> dict[str, type[DataclassInstance]]:
+    """Return the parameters of a function that are dataclasses of options."""
+    hints = get_type_hints(function)
+    names = inspect.signature(function).parameters
+    return {name: hints[name] for name in names if is_dataclass(hints[name])}
+
+
+def parameters_of(
+    function: Callable[..., Result | None], groups: Mapping[str, type[DataclassInstance]]
+) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a function, the fields of a dataclass instead of one that is that."""
+    for name, given in inspect.signature(function, eval_str=True).parameters.items():
+        kind = groups.get(name)
+        if kind is None:
+            yield given.replace(kind=KEYWORD)
+            continue
+        for part, hint in get_type_hints(kind, include_extras=True).items():
+            default = getattr(given.default, part)
+            yield inspect.Parameter(part, KEYWORD, default=default, annotation=hint)
+
+
+def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return an option whose help names the unit of its type, and whose type is a plain one."""
+    infos = [copy.copy(i) for i in get_args(parameter.annotation) if isinstance(i, ParameterInfo)]
+    unit = unit_of(parameter.annotation)
+    for info in infos if unit not in ("", "1") else ():
+        first, stop, rest = (info.help or "").removesuffix(".").partition(". ")
+        start = f"{first}, in" if first else "In"
+        info.help = f"{start} {NAMES.get(unit, unit)}{stop}{rest}."
+    kind = plain_type(parameter.annotation)
+    return parameter.replace(annotation=Annotated[(kind, *infos)] if infos else kind)
 
 
 @contextmanager
@@ -122,7 +163,7 @@ def until_interrupted() -> Iterator[None]:
         go_on()
 
 
-def check_numbers(signature: inspect.Signature, given: Mapping[str, Any]) -> None:
+def check_numbers(signature: inspect.Signature, given: Used) -> None:
     """Refuse numbers that are not finite, or beyond what any quantity or count is.
 
     Raises:
@@ -147,15 +188,13 @@ def unwrapped(text: str) -> str:
     return "\n\n".join(p if p.startswith(" ") else " ".join(p.split()) for p in paragraphs)
 
 
-def show(
-    result: Result, options: dict[str, Any], signature: inspect.Signature, as_json: bool
-) -> None:
-    """Print a result on stdout."""
+def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool) -> None:
+    """Print a result on stdout, and the options with their units."""
     if as_json:
-        data = dict(result.data)
-        if options:
-            data["options"] = options
-        typer.echo(json.dumps(plain(data), allow_nan=False))
+        data = to_json(result.data)
+        assert isinstance(data, Mapping)
+        more = {"options": to_json(options)} if options else {}
+        typer.echo(json.dumps({**data, **more}, allow_nan=False))
         return
     for item in result.shown:
         if isinstance(item, str):
@@ -165,19 +204,19 @@ def show(
             out.print(item.title, style="table.title")  # a table wraps its title at its own width
             item.title = None
         out.print(item)
-    words = words_of(options, UNITS | units_of(signature))
+    words = words_of(options, units)
     if words:
         out.print(Text(filled("with ", words), style="dim"))
 
 
-def options_of(signature: inspect.Signature, given: Mapping[str, Any]) -> dict[str, Any]:
+def options_of(signature: inspect.Signature, given: Used) -> dict[str, Value]:
     """Return the options that a command ran with, by their names, those left out not among them."""
-    found = {}
+    found: dict[str, Value] = {}
     for name, info in options(signature).items():
         value = given.get(name)
         key = _flag(name, info)
         if key not in APART and value is not None and value not in ("", [], ()):
-            found[key] = _plain(value)
+            found[key] = value
     return found
 
 
@@ -192,12 +231,28 @@ def options(signature: inspect.Signature) -> dict[str, OptionInfo]:
 
 
 def units_of(signature: inspect.Signature) -> dict[str, str]:
-    """Return the units that the help of options names, as in "Of the ball, in m/s."."""
-    found = {_flag(n, info): UNIT.search(info.help or "") for n, info in options(signature).items()}
-    return {name: m[1] for name, m in found.items() if m and not name.endswith("_deg")}
+    """Return the units of options, and of the keys of a scenario."""
+    found = {name: each.unit for name, each in quantities(Scenario).items()}
+    for name, info in options(signature).items():
+        flag = _flag(name, info)
+        found[flag] = unit_of(signature.parameters[name].annotation)
+    return {n: unit for n, unit in found.items() if unit != "1" and not n.endswith("_deg")}
 
 
-def words_of(options: Mapping[str, Any], units: Mapping[str, str]) -> list[str]:
+def plain_type(kind: type) -> type:
+    """Return a type without what is annotated of it or its parts."""
+    found: type = get_type_hints(SimpleNamespace(__annotations__={"kind": kind}))["kind"]
+    return found
+
+
+def unit_of(kind: type | Quantity) -> str:
+    """Return the unit that a type carries, or one of its parts; "" for none."""
+    if isinstance(kind, Quantity):
+        return kind.unit
+    return next(filter(None, map(unit_of, get_args(kind))), "")
+
+
+def words_of(options: Used, units: Mapping[str, str]) -> list[str]:
     """Return options with units, to be read."""
     words = []
     for name, value in options.items():
@@ -219,7 +274,7 @@ def filled(start: str, words: Iterable[str]) -> str:
     return "\n".join(lines).removesuffix(", ")
 
 
-def used_by(setup: Setup, *names: str) -> dict[str, Any]:
+def used_by(setup: Setup, *names: str) -> dict[str, Value]:
     """Return the keys of a scenario that figures depend on most, to be told with them."""
     scenario = setup.scenario
     keys = names or ("duration", "control_period", "physics_step", "seed")
@@ -234,15 +289,7 @@ def _flag(name: str, info: OptionInfo) -> str:
     return (flags or [name])[0].partition("/")[0].removeprefix("--").replace("-", "_")
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Path) else value
-
-
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Iterable):

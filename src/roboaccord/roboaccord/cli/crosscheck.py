@@ -28,7 +28,6 @@ from roboaccord.cli.options import (
     load_setup,
     refuse_missing_bag,
 )
-from roboaccord.cli.run import model_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import quantities, unit_of
@@ -45,6 +44,7 @@ from roboaccord.engines.spec import Missing
 from roboaccord.report import render_report
 from roboaccord.report.tables import number, statistics_cells
 from roboaccord.run.output import write_text
+from roboaccord.run.runner import model_of
 from roboaccord.scenario.files import apply_change, load_scenario
 from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
 from roboaccord.scenario.setup import find_robot, is_file, robot_names

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from typer.core import TyperCommand
 
 from roboaccord.contract.errors import AccordError
 
+if TYPE_CHECKING:
+    from typer._click import Context
+
 LARGEST = 1e12  # of a number of an option, in its unit
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def gathering(*options: str) -> type[TyperCommand]:
     """Return the class of a command whose `options` take all numbers that follow, as one word."""
 
     class Gathering(TyperCommand):
-        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
             return super().parse_args(ctx, gather(args, options))
 
     return Gathering
 
 
-def gathers(*options: str) -> Callable[[F], F]:
+def gathers(*options: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Mark the function of a command whose `options` take all numbers that follow."""
 
-    def mark(function: F) -> F:
+    def mark(function: Callable[P, R]) -> Callable[P, R]:
         function.__dict__["command_class"] = gathering(*options)
         return function
 

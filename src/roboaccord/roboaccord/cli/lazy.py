@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 from typer.core import TyperGroup
@@ -11,10 +11,15 @@ from typer.main import get_command
 
 from roboaccord.contract.errors import AccordError
 
+if TYPE_CHECKING:
+    from typer._click import Command, Context
+
+    Resolved = tuple[str | None, Command | None, list[str]]
+
 COMMANDS = {
-    "list": "list_:list_command",
-    "scenario": "scenario:scenario_command",
-    "doctor": "doctor:doctor_command",
+    "list": "about:list_command",
+    "scenario": "about:scenario_command",
+    "doctor": "about:doctor_command",
     "new-robot": "new_robot:new_robot_command",
     "check": "check:check_command",
     "run": "run:run_command",
@@ -33,13 +38,13 @@ COMMANDS = {
 class LazyGroup(TyperGroup):
     """The core's commands, and a group for each robot that is installed."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: Context) -> list[str]:
         """Return the names, in the order of the help."""
         from roboaccord.scenario.setup import robot_names
 
         return [*COMMANDS, *robot_names()]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command for the help's list; of a robot's group the name is enough for that."""
         if cmd_name in COMMANDS:
             return core_command(cmd_name)
@@ -49,7 +54,9 @@ class LazyGroup(TyperGroup):
         group.callback()(lambda: None)
         return get_command(group)
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, Command | None, list[str]]:
         """Return the command to run.
 
         Raises:
@@ -65,12 +72,12 @@ class LazyGroup(TyperGroup):
         raise AccordError(f"No such command '{name}'{did_you_mean(name, self.list_commands(ctx))}")
 
 
-def core_command(name: str) -> Any:
+def core_command(name: str) -> Command:
     """Import one of the core's commands."""
     return command_at(name, f"roboaccord.cli.{COMMANDS[name]}")
 
 
-def command_at(name: str, place: str) -> Any:
+def command_at(name: str, place: str) -> Command:
     """Import the function at `module:function`, and return it as a command."""
     from roboaccord.cli.command import add_command
 
@@ -80,17 +87,17 @@ def command_at(name: str, place: str) -> Any:
     return get_command(alone)
 
 
-def robot_commands(name: str) -> Any:
+def robot_commands(name: str) -> Command:
     """Return the group of a robot's commands, of which only the one that is run is imported."""
     from roboaccord.scenario.setup import find_robot
 
     robot = find_robot(name)
 
     class RobotGroup(TyperGroup):
-        def list_commands(self, ctx: Any) -> list[str]:
+        def list_commands(self, ctx: Context) -> list[str]:
             return list(robot.cli)
 
-        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        def get_command(self, ctx: Context, cmd_name: str) -> Command:
             from roboaccord.scenario.user_code import place_of
 
             try:
@@ -101,7 +108,9 @@ def robot_commands(name: str) -> Any:
                     "accord doctor says what to do"
                 ) from error
 
-        def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        def resolve_command(
+            self, ctx: Context, args: list[str]
+        ) -> tuple[str | None, Command | None, list[str]]:
             word, *others = args
             if word not in robot.cli:
                 from roboaccord.contract.errors import did_you_mean

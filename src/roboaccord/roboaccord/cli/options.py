@@ -11,6 +11,7 @@ import typer
 
 from roboaccord.cli.console import note
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Ratio, Seconds
 from roboaccord.contract.shown import visible
 from roboaccord.engines import REFERENCE, default_names, simulator_names
 from roboaccord.scenario.files import load_scenario, scenario_names
@@ -121,10 +122,10 @@ Engines = Annotated[
     ),
 ]
 Speed = Annotated[
-    float, typer.Option(min=0.05, max=20.0, help="Seconds of motion a second of film or page.")
+    Ratio, typer.Option(min=0.05, max=20.0, help="Seconds of motion a second of film or page.")
 ]
 Stay = Annotated[
-    float,
+    Seconds,
     typer.Option(metavar="S", min=0.0, help="How long the page stays; default: until Ctrl-C."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Of the random numbers.")]

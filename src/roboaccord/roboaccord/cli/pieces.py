@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, ParamSpec, TypeAlias, TypeVar
 
 import typer
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file
+from roboaccord.contract.results import to_json
 from roboaccord.run.pieces import kept_in, on_cluster
 from roboaccord.run.results_file import ResultsFile
 
-F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
+P = ParamSpec("P")
+Value: TypeAlias = "bool | int | float | str | Path | Enum | Sequence[Value] | None"
+"""Of an option."""
 
 Cluster = Annotated[
     str,
@@ -40,7 +45,7 @@ NO_FIGURE = {
     "cluster", "resume", "out", "folder", "force", "page", "report", "plot", "torques", "repair"
 }  # fmt: skip
 
-_study: ContextVar[tuple[str, dict[str, Any]]] = ContextVar("study")
+_study: ContextVar[tuple[str, Mapping[str, Value]]] = ContextVar("study")
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class Pieces:
         return found
 
     @contextmanager
-    def running(self, command: str, given: Mapping[str, Any]) -> Iterator[None]:
+    def running(self, command: str, given: Mapping[str, Value]) -> Iterator[None]:
         """Do the work of a command that was given these values as its options say."""
         parameters = {
             name: _content(value)
@@ -75,19 +80,22 @@ class Pieces:
         with ExitStack() as stack:
             token = _study.set((f"accord {command}", parameters))
             stack.callback(_study.reset, token)
-            if given["cluster"]:
-                stack.enter_context(on_cluster(given["cluster"]))
-            if path := given.get("resume"):
+            if cluster := given["cluster"]:
+                stack.enter_context(on_cluster(str(cluster)))
+            path = given.get("resume")
+            if isinstance(path, Path):
                 if path.parent != Path() and not path.parent.is_dir():
                     raise AccordError(f"cannot use {path}: there is no folder {path.parent}")
                 stack.enter_context(_kept(path))
             yield
 
 
-def in_pieces(*, own: bool = False, grows: tuple[str, ...] = ()) -> Callable[[F], F]:
+def in_pieces(
+    *, own: bool = False, grows: tuple[str, ...] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Mark the function of a command whose work is done by `run_pieces`."""
 
-    def mark(function: F) -> F:
+    def mark(function: Callable[P, R]) -> Callable[P, R]:
         function.__dict__["pieces"] = Pieces(own, grows)
         return function
 
@@ -99,7 +107,7 @@ def kept(folder: Path) -> AbstractContextManager[None]:
     return _kept(folder / FILE)
 
 
-def _content(value: Any) -> Any:
+def _content(value: Value) -> Value:
     """Return a parameter as plain data; of a file, which may change, its digest too."""
     if not isinstance(value, str | Path) or not is_file(Path(value)):
         return str(value) if isinstance(value, Path) else value
@@ -111,4 +119,5 @@ def _content(value: Any) -> Any:
 
 
 def _kept(path: Path) -> AbstractContextManager[None]:
-    return kept_in(ResultsFile(path, *_study.get()))
+    command, parameters = _study.get()
+    return kept_in(ResultsFile(path, command, to_json(parameters)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,13 +29,15 @@ from roboaccord.cli.options import (
     load_setup,
 )
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.results import Seconds
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import check_engine
 from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.metrics import UNITS, Figures
 from roboaccord.run.output import fresh
 from roboaccord.run.repeat import RecordedInputs
-from roboaccord.run.runner import Runner, RunRequest, RunResult, find_runner
+from roboaccord.run.runner import Run, Runner, RunRequest, find_runner
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import TIMEOUT
@@ -45,19 +48,40 @@ if TYPE_CHECKING:
 WATCHED = ("direct", "ros")  # transports in this process
 
 
+@dataclass(frozen=True)
+class Watch:
+    """Options of a run that change no figure: how long is waited for it, and how it is watched."""
+
+    timeout: Annotated[
+        Seconds,
+        typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit."),
+    ] = TIMEOUT
+    view: Annotated[
+        bool,
+        typer.Option("--view", help="Watch the run in the browser, paced, and push the robot."),
+    ] = False
+    speed: Speed = 1.0
+    stay: Stay = math.inf
+
+
+UNWATCHED = Watch()
+
+TransportName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="direct, ros (nodes in one process) or ros_processes. "
+        "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
+        "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; ROS_DOMAIN_ID counts then.",
+    ),
+]
+
+
 def run_command(
     robot: RobotName,
     scenario: ScenarioIfAny = "",
     engine: Engine = "reference",
-    transport: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="direct, ros (nodes in one process) or ros_processes. "
-            "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
-            "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; ROS_DOMAIN_ID counts then.",
-        ),
-    ] = "",
+    transport: TransportName = "",
     changes: Changes = None,
     faults: Faults = None,
     base: Base = "",
@@ -69,16 +93,7 @@ def run_command(
         Path | None,
         typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag."),
     ] = None,
-    timeout: Annotated[
-        float,
-        typer.Option(metavar="S", help="Longest wait for the controller; inf: no limit."),
-    ] = TIMEOUT,
-    view: Annotated[
-        bool,
-        typer.Option("--view", help="Watch the run in the browser, paced, and push the robot."),
-    ] = False,
-    speed: Speed = 1.0,
-    stay: Stay = math.inf,
+    watch: Watch = UNWATCHED,
     folder: Out = None,
     force: Force = False,
 ) -> Result:
@@ -99,8 +114,8 @@ def run_command(
 
       accord run snake teleop --inputs runs/snake_teleop_reference/bag
     """
-    if not timeout > 0.0:
-        raise AccordError(f"--timeout must be more than 0 s, not {timeout:g}")
+    if not watch.timeout > 0.0:
+        raise AccordError(f"--timeout must be more than 0 s, not {watch.timeout:g}")
     check_engine(engine)
     recorded = RecordedInputs(inputs) if inputs else None
     if recorded:  # the length of the recorded run, unless --set says another
@@ -109,19 +124,14 @@ def run_command(
     setup = load_setup(robot, scenario, changes, faults, base, packages)
     if recorded:
         recorded.check(setup)
-    if not controller:
-        check_controller(setup)
-    runner, transport = choose_transport(transport)
-    Figures(setup)  # refuses what cannot be measured, before anything is made
-    if view and transport not in WATCHED:
-        raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
+    runner, transport = choose(setup, controller, transport, view=watch.view)
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
     with ExitStack() as closing:
         place = closing.enter_context(results(folder, default, force=force))
         bar = closing.enter_context(progress())
         label = f"{engine} over {transport}"
-        watchers: tuple[Any, ...] = (ProgressObserver(bar, label, setup.scenario.duration),)
-        live = closing.enter_context(watched(setup, speed)) if view else None
+        watchers: tuple[Observer, ...] = (ProgressObserver(bar, label, setup.scenario.duration),)
+        live = closing.enter_context(watched(setup, watch.speed)) if watch.view else None
         result = runner(
             RunRequest(
                 setup=setup,
@@ -132,14 +142,28 @@ def run_command(
                 observers=(*watchers, live) if live else watchers,
                 wrap=live.wrap if live else lambda simulator: simulator,
                 tell=note,
-                timeout=timeout,
+                timeout=watch.timeout,
             )
         )
-    summary = summarise(setup, engine, result)
     own = {"controller": controller} if controller else {}
     used = {**used_by(setup), "transport": transport, **own}
-    after = (lambda: stay_open(live, result.trajectory, stay)) if live else (lambda: None)
-    return Result(summary, shown_of(summary), used=used, after=after)
+    after = (lambda: stay_open(live, result.trajectory, watch.stay)) if live else (lambda: None)
+    return Result(result, shown_of(result), used=used, after=after)
+
+
+def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> tuple[Runner, str]:
+    """Return the runner and its transport, and refuse what cannot be run, before anything is made.
+
+    Raises:
+        AccordError: for the controller, the transport, or what cannot be measured or watched.
+    """
+    if not controller:
+        check_controller(setup)
+    runner, transport = choose_transport(transport)
+    Figures(setup)
+    if view and transport not in WATCHED:
+        raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
+    return runner, transport
 
 
 @contextmanager
@@ -176,57 +200,20 @@ def choose_transport(name: str) -> tuple[Runner, str]:
         return find_runner("direct"), "direct"
 
 
-def summarise(setup: Setup, engine: str, result: RunResult) -> dict[str, Any]:
-    """Return the figures of a run that `--json` prints."""
-    motion, joints = result.motion, setup.joints
-    last, figures = motion.last, motion.figures()
-    return {
-        "robot": setup.robot.name,
-        "scenario": setup.scenario.name,
-        "engine": engine,
-        "engine_version": result.engine_version,
-        "transport": result.transport,
-        "duration": last.time,
-        "steps": motion.states - 1,
-        "wall_time": result.wall_time,
-        "real_time_factor": last.time / result.wall_time,
-        "trajectory_sha256": motion.sha256,
-        "bag": str(result.bag),
-        "events": [
-            {"time": e.time, "kind": e.kind, "subject": e.subject, "impulse": e.impulse}
-            | ({"energy": e.energy} if e.energy else {})
-            for e in motion.events
-        ],
-        "final": {
-            "time": last.time,
-            "q": dict(zip(joints, last.q.tolist(), strict=True)),
-            "qd": dict(zip(joints, last.qd.tolist(), strict=True)),
-            "base": {"position": last.position, "orientation": last.orientation},
-        },
-        "metrics": figures,
-        **model_of(setup),
-    }
-
-
-def model_of(setup: Setup) -> dict[str, Any]:
-    """Return what `--json` says of the model of a robot that is a file; nothing of others."""
-    remarks = setup.robot.remarks(setup)
-    return {"model": dict(remarks)} if remarks else {}
-
-
-def shown_of(summary: dict[str, Any]) -> list[str]:
+def shown_of(found: Run) -> list[str]:
     """Return the figures of a run for people."""
-    seconds = f"{summary['wall_time']:.2f} s, {summary['real_time_factor']:.1f} x real time"
+    setup, motion = found.request.setup, found.motion
+    ran = f"{setup.robot.name} {setup.scenario.name} in {found.request.engine}"
     rows = {
-        "ran": ("{robot} {scenario} in {engine} over {transport}".format(**summary), ""),
-        "simulated": (f"{summary['duration']:g} s in {summary['steps']} control ticks", ""),
-        "wall time": (seconds, ""),
+        "ran": (f"{ran} over {found.transport}", ""),
+        "simulated": (f"{found.duration:g} s in {motion.states - 1} control ticks", ""),
+        "wall time": (f"{found.wall_time:.2f} s, {found.speed:.1f} x real time", ""),
     }
-    for name, value in summary["metrics"].items():
+    for name, value in motion.figures().items():
         known = not math.isnan(value)
         figure = (f"{value:.4g}", UNITS.get(name, "")) if known else ("–", "")
         rows[name.replace("_", " ")] = figure
-    if summary["events"]:
-        rows["events"] = (str(len(summary["events"])), "")
-    rows["sha256"] = (summary["trajectory_sha256"][:16], "")
-    return figure_lines({**rows, "bag": (summary["bag"], "")})
+    if motion.events:
+        rows["events"] = (str(len(motion.events)), "")
+    rows["sha256"] = (motion.sha256[:16], "")
+    return figure_lines({**rows, "bag": (str(found.request.bag), "")})

@@ -25,6 +25,7 @@ from roboaccord.cli.options import (
 )
 from roboaccord.cli.pieces import FILE, in_pieces, kept
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Json, Seconds, to_json
 from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
@@ -41,7 +42,7 @@ def sensitivity_command(
         str, typer.Option(metavar="LIST", help="Kinds of error, separated by commas. Default: all.")
     ] = "",
     duration: Annotated[
-        float, typer.Option(min=1e-3, help="Of the runs of levels 2 and 3, in s.")
+        Seconds, typer.Option(min=1e-3, help="Of the runs of levels 2 and 3.")
     ] = 1.0,
     changes: Changes = None,
     faults: Faults = None,
@@ -77,7 +78,9 @@ def sensitivity_command(
     with results(folder or Path("runs") / name, name, force=force) as place, kept(place):
         found = find_all(setup, [(engine, kind) for kind in asked for engine in chosen], duration)
     rows = [asdict(each) for each in found]
-    data = {"robot": setup.robot.name, "scenario": setup.scenario.name, "rows": rows}
+    data: dict[str, Json] = {
+        "robot": setup.robot.name, "scenario": setup.scenario.name, "rows": to_json(found)
+    }  # fmt: skip
     used = {"engines": chosen, "kinds": asked, **used_by(setup, "physics_step", "seed")}
     return Result(data, [*tables_of(setup, rows), f"kept in {place / FILE}"], used=used)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import math
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -27,14 +28,12 @@ from roboaccord.cli.options import (
     load_setup,
 )
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.cli.rendering import NONE
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity, to_json
 from roboaccord.report.sweep import render_sweep
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.metrics import UNITS
-from roboaccord.run.output import plain, write_text
-from roboaccord.run.sweep import Cell, sweep
-from roboaccord.run.versions import versions
-from roboaccord.scenario.setup import Setup
+from roboaccord.run.output import write_text
+from roboaccord.run.sweep import Study, sweep
 
 
 @in_pieces(grows=("seeds", "engines", "physics_steps"))
@@ -52,7 +51,8 @@ def sweep_command(
     ] = "reference",
     physics_steps: Annotated[
         str,
-        typer.Option(metavar="LIST", help="In s, separated by commas. Default: the scenario's."),
+        Quantity("s"),
+        typer.Option(metavar="LIST", help="Separated by commas; default: the scenario's."),
     ] = "",
     figure: Annotated[
         str, typer.Option(metavar="NAME", help="A figure that `accord run` prints.")
@@ -92,15 +92,14 @@ def sweep_command(
                 task, advance=1, description=f"{engine} {1e3 * step:g} ms"
             ),
         )
-        result = summarise(setup, figure, seeds, cells)
-        report = write_result(result, place)
-    failures = [pair for cell in result["cells"] for pair in cell["failures"].items()]
+        study = Study.of(setup, figure, seeds, cells, command_line())
+        report = write_study(study, place)
     steps = steps or [setup.scenario.physics_step]
     return Result(
-        {**result, "report": str(report)},
+        replace(study, report=report),
         [
-            *tables_of(result),
-            *(f"seed {seed} has no value: {reason}" for seed, reason in failures),
+            *tables_of(study),
+            *(f"seed {s} has no value: {why}" for c in cells for s, why in c.failures.items()),
             f"report: {report}",
         ],
         used={**used_by(setup, "duration", "control_period"), "physics_steps": steps},
@@ -119,63 +118,33 @@ def parse_steps(text: str) -> list[float]:
     return steps
 
 
-def summarise(setup: Setup, figure: str, seeds: int, cells: list[Cell]) -> dict[str, Any]:
-    """Return all that a sweep found, as plain data."""
-    engines = dict.fromkeys(cell.engine for cell in cells)
-    data = {
-        "robot": setup.robot.name,
-        "scenario": setup.scenario.name,
-        "figure": figure,
-        "unit": UNITS.get(figure, ""),
-        "seeds": seeds,
-        "cells": [cell_data(cell) for cell in cells],
-        "scenario_data": setup.scenario.data(),
-        "versions": versions(setup, [make_simulator(setup, engine) for engine in engines]),
-        "command": command_line(),
-    }
-    result: dict[str, Any] = plain(data)
-    return result
-
-
-def cell_data(cell: Cell) -> dict[str, Any]:
-    """Return a cell as plain data, seeds as text as JSON has them."""
-    return {
-        "engine": cell.engine,
-        "physics_step": cell.physics_step,
-        **asdict(cell.statistics),
-        "values": {str(seed): value for seed, value in cell.values.items()},
-        "failures": {str(seed): reason for seed, reason in cell.failures.items()},
-    }
-
-
-def write_result(result: dict[str, Any], place: Path) -> Path:
+def write_study(study: Study, place: Path) -> Path:
     """Write summary.json and report.html, and return the latter."""
-    write_text(place / "summary.json", json.dumps(result, indent=1))
+    write_text(place / "summary.json", json.dumps(to_json(study), indent=1))
     report = place / "report.html"
-    write_text(report, render_sweep(result))
+    write_text(report, render_sweep(study))
     return report
 
 
-def tables_of(result: dict[str, Any]) -> list[RenderableType]:
+def tables_of(study: Study) -> list[RenderableType]:
     """Return the statistics as a table, and what its columns are."""
-    unit = f" [{result['unit']}]" if result["unit"] else ""
+    unit = f" [{study.unit}]" if study.unit else ""
     table = make_table(
-        "engine", "step\nms", "runs", "mean", "standard\ndeviation", "95 % interval",
-        "above\n0", "no\nvalue",
-        title=f"{result['robot']} {result['scenario']}: {result['figure']}{unit}",
+        "engine", "step\n[ms]", "runs", "mean", "standard\ndeviation", "95 % interval",
+        "above\n0", "no\nvalue", title=f"{study.robot} {study.scenario}: {study.figure}{unit}",
     )  # fmt: skip
-    for cell in result["cells"]:
-        mean, width = cell["mean"], cell["half_width"]
-        spread = None in (mean, width)
+    for cell in study.cells:
+        found = cell.statistics
+        low, high = found.mean - found.half_width, found.mean + found.half_width
         table.add_row(
-            cell["engine"],
-            f"{1e3 * cell['physics_step']:g}",
-            str(cell["n"]),
-            number(mean),
-            number(cell["deviation"]),
-            "–" if spread else f"{mean - width:.3g} to {mean + width:.3g}",
-            "–" if cell["positive"] is None else f"{100 * cell['positive']:.0f} %",
-            str(len(cell["failures"])),
+            cell.engine,
+            f"{1e3 * cell.physics_step:g}",
+            str(found.n),
+            number(found.mean),
+            number(found.deviation),
+            NONE if math.isnan(low) else f"{low:.3g} to {high:.3g}",
+            NONE if math.isnan(found.positive) else f"{100 * found.positive:.0f} %",
+            str(len(cell.failures)),
         )
     explained = (
         "95 % interval: of the mean; above 0: share of the runs; no value: runs that diverged"
@@ -183,6 +152,6 @@ def tables_of(result: dict[str, Any]) -> list[RenderableType]:
     return [table, Text(explained)]
 
 
-def number(value: float | None) -> str:
+def number(value: float) -> str:
     """Return a number, or a dash for none."""
-    return "–" if value is None else f"{value:.4g}"
+    return NONE if math.isnan(value) else f"{value:.4g}"

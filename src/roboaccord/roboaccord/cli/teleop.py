@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 import typer
@@ -19,10 +20,11 @@ from roboaccord.cli.console import log, make_table, note
 from roboaccord.cli.folder import results
 from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map, terminal_keys
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotName, load_setup
-from roboaccord.cli.run import shown_of, summarise
+from roboaccord.cli.run import shown_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.results import Seconds
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines import check_engine
@@ -35,6 +37,15 @@ from roboaccord.scenario.setup import Setup
 GROUP = "roboaccord.teleop"
 LONGEST = 600.0  # s that a drive lasts unless --duration says more: a motion is kept in memory
 RATE = 20.0  # Hz, of messages and of the screen
+
+
+@dataclass(frozen=True)
+class Drive:
+    """Hold a drive over ROS: the robot, the simulator that it runs in, and how long it took."""
+
+    robot: str
+    engine: str
+    wall_time: Seconds
 
 
 class Link(Protocol):
@@ -59,7 +70,7 @@ def teleop_command(
     changes: Changes = None,
     faults: Faults = None,
     duration: Annotated[
-        float, typer.Option(metavar="S", min=0.0, help="Ends it after so long, in s.")
+        Seconds, typer.Option(metavar="S", min=0.0, help="Ends it after so long.")
     ] = LONGEST,
     keys: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A key map of your own, in YAML.")
@@ -100,8 +111,7 @@ def teleop_command(
             result = run_direct(
                 RunRequest(setup=setup, engine=engine, bag=bag, inputs=keyboard, observers=(pace,))
             )
-    summary = summarise(setup, engine, result)
-    return Result(summary, shown_of(summary), used={**used_by(setup), "duration": None})
+    return Result(result, shown_of(result), used={**used_by(setup), "duration": None})
 
 
 def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
@@ -119,8 +129,8 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
         link.exchange(keyboard.target(state), {}, 1.0 / RATE)
         engine = link.engine()
     wall = time.monotonic() - started
-    summary = {"robot": setup.robot.name, "engine": engine, "wall_time": wall}
-    return Result(summary, [f"drove for {wall:.1f} s in {engine or 'an unknown simulator'}"])
+    found = Drive(setup.robot.name, engine, wall)
+    return Result(found, [f"drove for {wall:.1f} s in {engine or 'an unknown simulator'}"])
 
 
 def connection(setup: Setup, namespace: str) -> AbstractContextManager[Link]:
@@ -167,7 +177,7 @@ class RealTime(Observer):
         """Take no notice."""
 
 
-def shown(screen: Screen) -> AbstractContextManager[Any]:
+def shown(screen: Screen) -> AbstractContextManager[Live | None]:
     """Show a screen on stderr while a person looks on; else the keys, once."""
     if log.is_terminal:
         return Live(get_renderable=screen.table, console=log, refresh_per_second=8, transient=True)

@@ -27,6 +27,7 @@ from roboaccord.cli.options import (
 )
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.surface import BACKDROPS, TERRAIN, Surface
 from roboaccord.engines import check_engine
 from roboaccord.scenario.files import make_scenario, scenario_names
@@ -37,24 +38,27 @@ from roboaccord.view.stage import HOST
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun
 
+What = Annotated[
+    str,
+    typer.Argument(
+        metavar="BAG|ROBOT|FILE",
+        help="A recorded run, or a robot or its URDF or xacro file to pose by hand.",
+        autocompletion=complete_bag_or_robot,
+    ),
+]
+Second = Annotated[
+    str,
+    typer.Argument(
+        metavar="[BAG|SCENARIO]",
+        help="A second run, shown translucent; or a scenario to simulate and push.",
+        autocompletion=complete_bag_or_scenario,
+    ),
+]
+
 
 def view_command(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="BAG|ROBOT|FILE",
-            help="A recorded run, or a robot or its URDF or xacro file to pose by hand.",
-            autocompletion=complete_bag_or_robot,
-        ),
-    ],
-    second: Annotated[
-        str,
-        typer.Argument(
-            metavar="[BAG|SCENARIO]",
-            help="A second run, shown translucent; or a scenario to simulate and push.",
-            autocompletion=complete_bag_or_scenario,
-        ),
-    ] = "",
+    what: What,
+    second: Second = "",
     gif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a moving picture instead.")
     ] = None,
@@ -62,10 +66,8 @@ def view_command(
         Path | None, typer.Option(metavar="FILE", help="Write a film instead; needs ffmpeg.")
     ] = None,
     fps: Annotated[
-        float | None,
-        typer.Option(
-            min=0.1, max=240.0, help="Pictures a second of film [25]; of a GIF, 50 at most."
-        ),
+        Annotated[float, Quantity("1/s")] | None,
+        typer.Option(min=0.1, max=240.0, help="Pictures of film [25]; of a GIF, 50 at most."),
     ] = None,
     size: Annotated[
         str | None, typer.Option(metavar="WIDTH[xHEIGHT]", help="Of the pictures [720x404 pixels].")

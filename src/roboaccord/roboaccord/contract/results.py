@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args, get_type_hints
 
 import numpy as np
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""
 
+IF_ANY = {"if_any": True}  # metadata of a field that is left out of the JSON where it is None
+INLINE = {"inline": True}  # metadata of a field whose keys stand among those beside it
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -26,22 +29,60 @@ class Quantity:
     Args:
         unit: SI symbol, products with blanks as `N m`; 1 for a ratio, "" for what has none.
         meaning: what is measured, in a few words.
+        name: heading on screen; the field's own by default.
+        form: how a number is formatted; `s` for words, `text` for sentences, which are wrapped.
+        shown: unit on screen where that is another one of `SCALES`.
     """
 
     unit: str
     meaning: str = ""
+    name: str = ""
+    form: str = ".4g"
+    shown: str = ""
+
+
+SCALES = {
+    ("m", "mm"): 1e3, ("s", "ms"): 1e3, ("1", "%"): 1e2, ("rad", "deg"): 180.0 / math.pi,
+}  # fmt: skip
+"""By unit and unit on screen: the factor between them."""
+
+Ratio = Annotated[float, Quantity("1")]
+Seconds = Annotated[float, Quantity("s")]
+Minutes = Annotated[float, Quantity("min")]
+Hertz = Annotated[float, Quantity("Hz")]
+Metres = Annotated[float, Quantity("m")]
+MetresPerSecond = Annotated[float, Quantity("m/s")]
+Radians = Annotated[float, Quantity("rad")]
+RadiansPerSecond = Annotated[float, Quantity("rad/s")]
+Degrees = Annotated[float, Quantity("deg")]
+NewtonMetres = Annotated[float, Quantity("N m")]
+Kilograms = Annotated[float, Quantity("kg")]
 
 
 @cache
 def quantities(result: type) -> Mapping[str, Quantity]:
-    """Return the quantities among the fields of a dataclass, by name."""
+    """Return the quantities among the fields and properties of a dataclass, by name.
+
+    Those of a part that is a dataclass, too, have its name before theirs, with a dot.
+    """
     hints = get_type_hints(result, include_extras=True)
-    return {
-        name: item
-        for name, hint in hints.items()
-        for item in getattr(hint, "__metadata__", ())
-        if isinstance(item, Quantity)
-    }
+    for kind in filter(is_dataclass, reversed(result.__mro__)):
+        for name, item in vars(kind).items():
+            if isinstance(item, property):
+                hints[name] = get_type_hints(item.fget, include_extras=True).get("return")
+    found = dict[str, Quantity]()
+    for name, hint in hints.items():
+        for part in (hint, *get_args(hint)):
+            if isinstance(part, Quantity):
+                found[name] = part
+            elif isinstance(part, type) and is_dataclass(part):
+                found |= {f"{name}.{key}": each for key, each in quantities(part).items()}
+    return found
+
+
+def inline(result: type[DataclassInstance]) -> set[str]:
+    """Return the fields whose keys stand among those beside them."""
+    return {field.name for field in fields(result) if "inline" in field.metadata}
 
 
 def unit_of(result: type, name: str) -> str:
@@ -69,6 +110,8 @@ def to_json(value: object) -> Json:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, complex):
+        return [value.real, value.imag]
     if isinstance(value, Sequence):
         return [to_json(item) for item in value]
     raise TypeError(f"no JSON of {type(value).__name__}")
@@ -76,4 +119,11 @@ def to_json(value: object) -> Json:
 
 def by_fields(value: DataclassInstance) -> dict[str, Json]:
     """Return a dataclass as JSON by its fields, whether or not it has a `to_json` of its own."""
-    return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+    data: dict[str, Json] = {}
+    for field in fields(value):
+        item = to_json(getattr(value, field.name))
+        if "inline" in field.metadata and isinstance(item, Mapping):
+            data |= item
+        elif item is not None or "if_any" not in field.metadata:
+            data[field.name] = item
+    return data

@@ -6,9 +6,12 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from roboaccord.report.page import render_page
+
+if TYPE_CHECKING:
+    from roboaccord.run.sweep import Study
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Still:
 
 def render_plots(
     title: str, lead: str, plots: Sequence[Plot] | Sequence[Still], *, command: str,
-    facts: Mapping[str, str], template: str = "plots.html", **values: Any,
+    facts: Mapping[str, str], template: str = "plots.html", result: Study | None = None,
 ) -> str:  # fmt: skip
     """Return a page as HTML.
 
@@ -68,7 +71,7 @@ def render_plots(
         command: that makes the page again.
         facts: figures and versions, as a table.
         template: one that extends plots.html, if the page has tables before its plots.
-        values: what these show.
+        result: what these show.
     """
     return render_page(
         template,
@@ -78,5 +81,5 @@ def render_plots(
         figures=[plot.figure for plot in plots if isinstance(plot, Plot)],
         command=command,
         facts=facts,
-        **values,
+        result=result,
     )

@@ -2,60 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from roboaccord.contract.results import Json, to_json
 from roboaccord.report.curves import axis, colour_of
 from roboaccord.report.plots import Plot, render_plots
+from roboaccord.run.sweep import Study
 
-Figure = dict[str, Any]
 
-
-def render_sweep(result: Mapping[str, Any]) -> str:
-    """Return the page of a sweep as HTML; `result` is what summary.json holds."""
-    figure = result["figure"].replace("_", " ")
+def render_sweep(study: Study) -> str:
+    """Return the page of a sweep as HTML."""
+    figure = study.figure.replace("_", " ")
     runs = Plot(
         "Runs",
         "A dot for each seed; the bar is the mean with its interval.",
-        dots_figure(result),
+        dots_figure(study),
         height=460,
     )
     return render_plots(
-        f"{result['robot']}, {result['scenario']}: {figure} over {result['seeds']} seeds",
+        f"{study.robot}, {study.scenario}: {figure} over {study.seeds} seeds",
         "",
         [runs],
-        command=result["command"],
-        facts=result["versions"],
+        command=study.command,
+        facts=study.versions,
         template="sweep.html",
-        result=result,
+        result=study,
     )
 
 
-def dots_figure(result: Mapping[str, Any]) -> Figure:
+def dots_figure(study: Study) -> dict[str, Json]:
     """Draw the value of every run, a column for each engine and step, and the mean with its bar."""
-    engines = list(dict.fromkeys(cell["engine"] for cell in result["cells"]))
-    data = []
-    for cell in result["cells"]:
-        label = f"{cell['engine']}, {1e3 * cell['physics_step']:g} ms"
-        colour = colour_of(cell["engine"], engines)
-        seeds, values = list(cell["values"]), list(cell["values"].values())
+    engines = list(dict.fromkeys(cell.engine for cell in study.cells))
+    data: list[Json] = []
+    for cell in study.cells:
+        label = f"{cell.engine}, {1e3 * cell.physics_step:g} ms"
+        colour, found = colour_of(cell.engine, engines), cell.statistics
         data.append(
             {
-                "type": "box", "name": label, "y": values, "boxpoints": "all", "jitter": 0.6,
-                "pointpos": 0, "fillcolor": "rgba(0,0,0,0)", "line": {"color": "rgba(0,0,0,0)"},
+                "type": "box", "name": label, "y": [*cell.values.values()], "boxpoints": "all",
+                "jitter": 0.6, "pointpos": 0, "fillcolor": "rgba(0,0,0,0)",
+                "line": {"color": "rgba(0,0,0,0)"},
                 "marker": {"color": colour, "size": 7, "opacity": 0.6},
-                "text": [f"seed {seed}" for seed in seeds],
+                "text": [f"seed {seed}" for seed in cell.values],
             }
         )  # fmt: skip
         data.append(
             {
-                "type": "scatter", "x": [label], "y": [cell["mean"]], "mode": "markers",
-                "error_y": {"type": "data", "array": [cell["half_width"]], "color": colour},
+                "type": "scatter", "x": [label], "y": [to_json(found.mean)], "mode": "markers",
+                "error_y": {
+                    "type": "data", "array": [to_json(found.half_width)], "color": colour,
+                },
                 "marker": {"symbol": "line-ew-open", "size": 26, "color": colour},
                 "hovertemplate": "mean %{y:.4g}<extra></extra>",
             }
         )  # fmt: skip
-    unit = f" [{result['unit']}]" if result["unit"] else ""
-    title = result["figure"].replace("_", " ") + unit
-    layout = {"yaxis": axis(title), "xaxis": {"type": "category"}, "showlegend": False}
+    unit = f" [{study.unit}]" if study.unit else ""
+    title = study.figure.replace("_", " ") + unit
+    layout: Json = {"yaxis": axis(title), "xaxis": {"type": "category"}, "showlegend": False}
     return {"data": data, "layout": layout}

@@ -14,28 +14,31 @@ from contextlib import contextmanager, nullcontext
 from contextvars import Context, ContextVar
 from functools import partial
 from multiprocessing import current_process
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.isolation import isolated
+from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.parallel import cores, end_with
 from roboaccord.run.results_file import ResultsFile
 from roboaccord.run.software import needed, version_of
 from roboaccord.scenario.user_code import users_code
 
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
 T = TypeVar("T")
-Arguments = tuple[Any, ...]
+Ts = TypeVarTuple("Ts")
 
 CONNECTING = 10.0  # s, to a scheduler
 
-_client: ContextVar[Any] = ContextVar("client", default=None)
+_client: ContextVar[Client | None] = ContextVar("client", default=None)
 _file: ContextVar[ResultsFile | None] = ContextVar("file", default=None)
 _one = threading.Lock()  # engines are not made for threads, of which a worker may have several
 
 
 def run_pieces(
-    function: Callable[..., T],
-    arguments: Iterable[Sequence[Any]],
+    function: Callable[[*Ts], T],
+    arguments: Iterable[tuple[*Ts]],
     *,
     threads: bool = False,
     workers: int | None = None,
@@ -58,12 +61,12 @@ def run_pieces(
         AccordError: as `function` raises it, or if a worker dies.
     """
 
-    def run(left: Mapping[int, Arguments]) -> Iterator[tuple[int, T]]:
+    def run(left: Mapping[int, tuple[*Ts]]) -> Iterator[tuple[int, T]]:
         if client := _client.get():
             return _on_dask(client, function, left, threads)
         return _here(function, left, threads, min(workers or cores(), len(left)))
 
-    calls, found = [tuple(given) for given in arguments], dict[int, T]()
+    calls, found = [*arguments], dict[int, T]()
     for i, result in _each(function, calls, run):
         found[i] = result
         if done:
@@ -72,8 +75,8 @@ def run_pieces(
 
 
 def run_isolated(
-    function: Callable[..., Any], arguments: Iterable[Sequence[Any]], *, timeout: float
-) -> Iterator[tuple[int, Any]]:
+    function: Callable[[*Ts], T], arguments: Iterable[tuple[*Ts]], *, timeout: float
+) -> Iterator[tuple[int, T | Crash]]:
     """Yield number and result of pieces as they are done, each in a process that may crash.
 
     Args:
@@ -81,21 +84,22 @@ def run_isolated(
         timeout: after which a piece is ended [s].
     """
 
-    def run(left: Mapping[int, Arguments]) -> Iterator[tuple[int, Any]]:
+    def run(left: Mapping[int, tuple[*Ts]]) -> Iterator[tuple[int, T | Crash]]:
         if client := _client.get():
-            yield from _on_dask(client, partial(_isolate, function, timeout), left, False)
+            alone: Callable[..., T | Crash] = partial(_isolate, function, timeout)
+            yield from _on_dask(client, alone, left, False)  # type: ignore[arg-type]
             return
         numbers = [*left]
         for i, result in isolated(function, [*left.values()], timeout=timeout):
             yield numbers[i], result
 
-    yield from _each(function, [tuple(given) for given in arguments], run)
+    yield from _each(function, [*arguments], run)
 
 
 def _each(
-    function: Callable[..., Any],
-    calls: Sequence[Arguments],
-    run: Callable[[Mapping[int, Arguments]], Iterator[tuple[int, T]]],
+    function: Callable[[*Ts], T],
+    calls: Sequence[tuple[*Ts]],
+    run: Callable[[Mapping[int, tuple[*Ts]]], Iterator[tuple[int, T]]],
 ) -> Iterator[tuple[int, T]]:
     """Yield number and result of calls: first what the file holds, then what is run and kept."""
     file = _file.get()
@@ -104,18 +108,19 @@ def _each(
     for i, key in enumerate(keys):
         if file and key in file:
             del left[i]
-            yield i, file[key]
+            yield i, cast(T, file[key])
     for i, result in run(left) if left else ():
         if file:
             file.add(keys[i], result)
         yield i, result
 
 
-def _isolate(function: Callable[..., Any], timeout: float, *arguments: Any) -> Any:
+def _isolate(function: Callable[[*Ts], T], timeout: float, *arguments: *Ts) -> T | Crash:
     """Do a piece in a process of its own, which Dask's workers by default must not have."""
     current_process().daemon = False
-    ((_, result),) = isolated(function, [arguments], timeout=timeout, workers=1)
-    return result
+    found: T | Crash
+    ((_, found),) = isolated(function, [arguments], timeout=timeout, workers=1)
+    return found
 
 
 def held() -> int:
@@ -163,7 +168,7 @@ def on_cluster(address: str) -> Iterator[None]:
 
 
 def _here(
-    function: Callable[..., T], calls: Mapping[int, Arguments], threads: bool, workers: int
+    function: Callable[[*Ts], T], calls: Mapping[int, tuple[*Ts]], threads: bool, workers: int
 ) -> Iterator[tuple[int, T]]:
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -184,19 +189,22 @@ def _here(
             found.close()
 
 
-def _numbered(i: int, function: Callable[..., T], call: Arguments) -> tuple[int, T]:
+def _numbered(i: int, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[int, T]:
     """Do a piece, whose own pieces are not kept, and no cluster's, also in this process."""
     with users_code():
         return i, Context().run(function, *call)
 
 
 def _on_dask(
-    client: Any, function: Callable[..., T], calls: Mapping[int, Arguments], threads: bool
+    client: Client, function: Callable[[*Ts], T], calls: Mapping[int, tuple[*Ts]], threads: bool
 ) -> Iterator[tuple[int, T]]:
     from cloudpickle import dumps
     from distributed import as_completed
 
-    def submit(call: Arguments) -> Any:  # pickled here, for Dask looks for its own in arguments
+    def submit(
+        call: tuple[*Ts],
+    ) -> Future[object]:
+        # Pickled here, for Dask looks for its own in arguments.
         piece = dumps((function, call))
         asked = {name: version_of(name) for name in needed(piece)}
         return client.submit(_remote, piece, asked, threads, pure=False)
@@ -204,7 +212,7 @@ def _on_dask(
     futures = {submit(call): i for i, call in calls.items()}
     try:
         for future in as_completed(futures, loop=client.loop):
-            yield futures[future], future.result()
+            yield futures[future], cast(T, future.result())
     except AccordError:
         raise
     except ImportError as error:
@@ -219,7 +227,7 @@ def _on_dask(
         client.cancel([*futures])
 
 
-def _remote(call: bytes, asked: Mapping[str, str | None], threads: bool) -> Any:
+def _remote(call: bytes, asked: Mapping[str, str | None], threads: bool) -> object:
     """Do a piece on a worker, if it has the same of what the piece needs."""
     from cloudpickle import loads
 

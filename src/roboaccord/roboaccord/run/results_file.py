@@ -5,16 +5,19 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TypeVar
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import drafting, open_growing
+from roboaccord.contract.results import Json
 from roboaccord.run.exact_json import decode, encode
 from roboaccord.run.software import packages, software
 
+R = TypeVar("R")
+P = TypeVar("P")
 HEAD = 1_000_000  # characters of the first line at most
 
 
@@ -39,13 +42,13 @@ class ResultsFile:
             cannot be read or written.
     """
 
-    def __init__(self, path: Path, command: str, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, command: str, parameters: Json) -> None:
         self.path = path
         self._packages = packages()
         self._lines, self._order = dict[str, str](), list[str]()
         self._head = {
             "study": command,
-            "parameters": json.loads(json.dumps(dict(parameters))),
+            "parameters": json.loads(json.dumps(parameters)),
             "software": software(),
         }
         try:
@@ -70,7 +73,7 @@ class ResultsFile:
             self._sort()
         self._file.close()
 
-    def key(self, function: Callable[..., Any], arguments: Sequence[Any]) -> str:
+    def key(self, function: Callable[..., R], arguments: tuple[object, ...]) -> str:
         """Return the name of a piece, and take it into the order of the study."""
         text = json.dumps([encode(function), encode(tuple(arguments))])
         found = hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -80,7 +83,7 @@ class ResultsFile:
     def __contains__(self, key: str) -> bool:
         return key in self._lines
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         try:
             return decode(json.loads(self._lines[key])["result"], self._packages)
         except (
@@ -88,7 +91,7 @@ class ResultsFile:
         ) as error:  # fmt: skip
             raise AccordError(f"{self.path}: piece {key} is damaged: {error}") from None
 
-    def add(self, key: str, result: Any) -> None:
+    def add(self, key: str, result: R) -> None:
         """Append what a piece came to.
 
         Raises:
@@ -164,11 +167,11 @@ class ResultsFile:
             raise AccordError(f"cannot write {self.path}: {error.strerror}") from None
 
 
-def _check_sum(line: dict[str, Any]) -> str:
+def _check_sum(line: dict[str, Json]) -> str:
     """Return by what a changed digit is noticed."""
     return hashlib.sha256(json.dumps(line).encode()).hexdigest()[:16]
 
 
-def _short(value: Any) -> str:
+def _short(value: Json) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 40 else f"{text[:37]}..."

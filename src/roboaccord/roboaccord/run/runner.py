@@ -7,20 +7,22 @@ import platform
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Annotated
 
 from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Inputs, Observer
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract.results import Json, Quantity, Seconds
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.numerics.parallel import check_address_space
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Announced
-from roboaccord.run.loop import NO_INPUTS, drive
+from roboaccord.run.loop import NO_INPUTS, drive, reset_controller
 from roboaccord.run.metrics import Figures
 from roboaccord.run.motion import Motion
 from roboaccord.scenario.controllers import make_controller
@@ -69,25 +71,83 @@ class RunRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunResult:
-    """Hold the result of a run: what was measured of the motion, its bag, and its wall time [s]."""
+class Run:
+    """Hold a run: what was asked for, and what was measured of the motion.
 
+    Args:
+        request: setup, engine and bag.
+        motion: its states, events and figures.
+        engine_version: of the simulator.
+        transport: over which it ran.
+        wall_time: that it took.
+    """
+
+    request: RunRequest
     motion: Motion
-    bag: Path
     engine_version: str
     transport: str
-    wall_time: float
+    wall_time: Annotated[float, Quantity("s")]
 
     @cached_property
     def trajectory(self) -> Trajectory:
         """The motion, read from the bag."""
-        return read_run(self.bag).trajectory
+        return read_run(self.request.bag).trajectory
+
+    @property
+    def duration(self) -> Seconds:
+        """The time that was simulated."""
+        return self.motion.last.time
+
+    @property
+    def speed(self) -> Annotated[float, Quantity("1", "simulated time over wall time")]:
+        """How many times faster than real time it ran."""
+        return self.duration / self.wall_time
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what `accord run --json` prints."""
+        setup, motion, last = self.request.setup, self.motion, self.motion.last
+        return {
+            "robot": setup.robot.name,
+            "scenario": setup.scenario.name,
+            "engine": self.request.engine,
+            "engine_version": self.engine_version,
+            "transport": self.transport,
+            "duration": self.duration,
+            "steps": motion.states - 1,
+            "wall_time": self.wall_time,
+            "real_time_factor": self.speed,
+            "trajectory_sha256": motion.sha256,
+            "bag": str(self.request.bag),
+            "events": [_event_data(event) for event in motion.events],
+            "final": {
+                "time": last.time,
+                "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
+                "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)),
+                "base": {
+                    "position": last.position.tolist(),
+                    "orientation": last.orientation.tolist(),
+                },
+            },
+            "metrics": dict(motion.figures()),
+            **model_of(setup),
+        }
 
 
-Runner = Callable[[RunRequest], RunResult]
+def _event_data(event: Event) -> dict[str, Json]:
+    data = {key: value for key, value in asdict(event).items() if key != "energy"}
+    return data | ({"energy": event.energy} if event.energy else {})
 
 
-def run_direct(request: RunRequest) -> RunResult:
+def model_of(setup: Setup) -> dict[str, Json]:
+    """Return what a result says of the model of a robot that is a file; nothing of others."""
+    remarks = setup.robot.remarks(setup)
+    return {"model": dict(remarks)} if remarks else {}
+
+
+Runner = Callable[[RunRequest], Run]
+
+
+def run_direct(request: RunRequest) -> Run:
     """Run in this process without ROS, recording as it goes."""
     from roboaccord.bag.writer import BagWriter
 
@@ -100,22 +160,22 @@ def run_direct(request: RunRequest) -> RunResult:
         find = contact_finder(setup, simulator)
         seen = [ContactMarkers(find, bag.write_contacts)] if find else []
         started = time.perf_counter()
+        reset_controller(controller, scenario.seed, max(START_TIMEOUT, request.timeout))
         drive(
             simulator=simulator,
             controller=controller,
             initial=setup.initial,
             duration=scenario.duration,
             control_period=scenario.control_period,
-            seed=scenario.seed,
             inputs=Announced(request.inputs, bag.write_target),
             observers=(bag, motion, *seen, *request.observers),
             timeout=request.timeout,
         )
         wall = time.perf_counter() - started
         bag.finish(motion.sha256)
-    return RunResult(
+    return Run(
+        request=request,
         motion=motion,
-        bag=request.bag,
         engine_version=simulator.version,
         transport="direct",
         wall_time=wall,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from roboaccord.contract.errors import AccordError, DivergedError, did_you_mean
+from roboaccord.contract.results import IF_ANY, Json, Seconds
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
-from roboaccord.run.metrics import metrics_of
+from roboaccord.run.metrics import UNITS, metrics_of
 from roboaccord.run.pieces import run_pieces
+from roboaccord.run.versions import versions
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.perturbation import Perturbations
@@ -25,20 +27,75 @@ class Cell:
 
     Args:
         engine: name.
-        physics_step: [s].
+        physics_step: of its runs.
         values: figure by seed.
         failures: by seed, why there is no value.
     """
 
     engine: str
-    physics_step: float
+    physics_step: Seconds
     values: Mapping[int, float]
     failures: Mapping[int, str]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the runs with their statistics."""
+        return {
+            "engine": self.engine,
+            "physics_step": self.physics_step,
+            **asdict(self.statistics),
+            "values": {str(seed): value for seed, value in self.values.items()},
+            "failures": {str(seed): reason for seed, reason in self.failures.items()},
+        }
 
     @property
     def statistics(self) -> Statistics:
         """The statistics over the seeds that have a value."""
         return statistics_of(list(self.values.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """Hold a sweep, with all that its result depends on.
+
+    Args:
+        robot, scenario: names.
+        figure, unit: what was measured.
+        seeds: number of runs in each cell.
+        cells: by engine and physics step.
+        scenario_data: all keys of the scenario.
+        versions: of the software.
+        command: that repeats it.
+        report: page that shows it, once that is written.
+    """
+
+    robot: str
+    scenario: str
+    figure: str
+    unit: str
+    seeds: int
+    cells: Sequence[Cell]
+    scenario_data: Mapping[str, Json]
+    versions: Mapping[str, str]
+    command: str
+    report: Path | None = field(default=None, metadata=IF_ANY)
+
+    @classmethod
+    def of(
+        cls, setup: Setup, figure: str, seeds: int, cells: Sequence[Cell], command: str
+    ) -> Study:
+        """Return the study that a command made."""
+        engines = dict.fromkeys(cell.engine for cell in cells)
+        return cls(
+            robot=setup.robot.name,
+            scenario=setup.scenario.name,
+            figure=figure,
+            unit=UNITS.get(figure, ""),
+            seeds=seeds,
+            cells=cells,
+            scenario_data=setup.scenario.data(),
+            versions=versions(setup, [make_simulator(setup, engine) for engine in engines]),
+            command=command,
+        )
 
 
 @dataclass(frozen=True)
@@ -97,7 +154,7 @@ def sweep(
 
 
 def _run(
-    data: Mapping[str, Any], job: _Job, figure: str, perturbations: Perturbations
+    data: Mapping[str, Json], job: _Job, figure: str, perturbations: Perturbations
 ) -> tuple[_Job, float, str]:
     changes = {"physics_step": job.physics_step, "seed": job.seed}
     setup = Setup.of(make_scenario({**data, **changes}))

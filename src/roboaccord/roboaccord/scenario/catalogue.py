@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
@@ -13,30 +12,37 @@ from roboaccord.scenario.setup import find_robot, robot_names
 
 
 @dataclass(frozen=True)
+class Row:
+    """Hold a scenario: its robot, what that is, its controller, and what it is."""
+
+    robot: str
+    summary: str
+    scenario: str
+    controller: str
+    description: str
+
+
+@dataclass(frozen=True)
 class Catalogue:
-    """Hold a row of each scenario, and by robot what is wrong with its package."""
+    """Hold robots that can be used, a row of each scenario, and what is wrong with others."""
 
-    scenarios: list[dict[str, Any]]
+    robots: list[str]
+    scenarios: list[Row]
     broken: dict[str, str]
-
-    @property
-    def robots(self) -> list[str]:
-        """Names of the robots that can be used."""
-        return [name for name in robot_names() if name not in self.broken]
 
 
 def read_catalogue() -> Catalogue:
     """Return what is installed; a package that is broken hides no other."""
-    found, broken = list[dict[str, Any]](), dict[str, str]()
+    found, broken = list[Row](), dict[str, str]()
     for name in robot_names():
         try:
             found += _scenarios(name)
         except AccordError as error:
             broken[name] = str(error)
-    return Catalogue(found, broken)
+    return Catalogue([name for name in robot_names() if name not in broken], found, broken)
 
 
-def _scenarios(name: str) -> list[dict[str, Any]]:
+def _scenarios(name: str) -> list[Row]:
     """Return a row of each scenario of a robot.
 
     Raises:
@@ -45,13 +51,6 @@ def _scenarios(name: str) -> list[dict[str, Any]]:
     robot, rows = find_robot(name), []
     for scenario in scenario_names(robot.package):
         data = read_yaml(share(robot.package) / "scenarios" / f"{scenario}.yaml")
-        rows.append(
-            {
-                "robot": name,
-                "summary": robot.summary,
-                "scenario": scenario,
-                "controller": data.get("controller", {}).get("name", "none"),
-                "description": data.get("description", ""),
-            }
-        )
+        controller = data.get("controller", {}).get("name", "none")
+        rows.append(Row(name, robot.summary, scenario, controller, data.get("description", "")))
     return rows

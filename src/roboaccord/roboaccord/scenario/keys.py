@@ -9,10 +9,11 @@ import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from pydantic import BaseModel
 
+from roboaccord.contract.results import Json
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.parameters import parameter_file
 from roboaccord.scenario import scenario as models
@@ -20,6 +21,7 @@ from roboaccord.scenario.controllers import shipped_factory
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Robot, Setup
 
+T = TypeVar("T")
 REQUIRED = "required"
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
 _UNIT = re.compile(r" ?\[((?:rad|m|s|N|Hz|kg)(?:[ /^*\d]\S*)*)\]")
@@ -53,7 +55,7 @@ def keys_of(setup: Setup) -> list[Key]:
     return [*_of_model(Scenario, "", data, default, setup)]
 
 
-def in_yaml(value: Any) -> str:
+def in_yaml(value: Json) -> str:
     """Return a value in one line of YAML that reads back the same."""
     if isinstance(value, float):
         text = repr(value) if math.isfinite(value) else f"{'-' * (value < 0)}.{repr(value)[-3:]}"
@@ -73,7 +75,11 @@ def _is_plain(value: object) -> typing.TypeGuard[str]:
 
 
 def _of_model(
-    model: type[BaseModel], prefix: str, data: Any, default: Any, setup: Setup
+    model: type[BaseModel],
+    prefix: str,
+    data: Mapping[str, Json],
+    default: Mapping[str, Json],
+    setup: Setup,
 ) -> Iterator[Key]:
     hints, told = typing.get_type_hints(model), _told(model)
     for name, kind in hints.items():
@@ -81,26 +87,28 @@ def _of_model(
             continue
         key = f"{prefix}{name}"
         inner = [t for t in (kind, *typing.get_args(kind)) if _is_model(t)]
-        if inner and isinstance(data[name], dict) and "Allowance" not in str(kind):
-            empty = default[name] if default and default[name] else {}
-            yield from _of_model(inner[0], f"{key}.", data[name], empty, setup)
+        part = data[name]
+        if inner and isinstance(part, dict) and "Allowance" not in str(kind):
+            known = default.get(name)
+            empty = known if isinstance(known, dict) else {}
+            yield from _of_model(inner[0], f"{key}.", part, empty, setup)
             continue
         special = _SPECIAL.get(key)
         if special:
             yield from special(setup)
             continue
         unit, meaning = told.get(name, ("", ""))
-        given = default.get(name, data[name])
-        yield Key(key, _words(kind), unit, in_yaml(given), in_yaml(data[name]), meaning)
+        given = default.get(name, part)
+        yield Key(key, _words(kind), unit, in_yaml(given), in_yaml(part), meaning)
 
 
-def _is_model(kind: Any) -> bool:
+def _is_model(kind: type) -> bool:
     return inspect.isclass(kind) and issubclass(kind, BaseModel)
 
 
-def _words(kind: Any) -> str:
+def _words(kind: type) -> str:
     """Return a type in the words of Python, without the modules."""
-    if kind == Base:
+    if typing.get_args(kind) == typing.get_args(Base):
         return " | ".join(typing.get_args(Base))
     text = kind.__name__ if inspect.isclass(kind) and not typing.get_args(kind) else str(kind)
     text = re.sub(r"typing\.Literal\[[^\]]*\]", "str", text)
@@ -109,7 +117,7 @@ def _words(kind: Any) -> str:
     return text.replace("typing.", "")
 
 
-def _told(factory: Any) -> dict[str, tuple[str, str]]:
+def _told(factory: Callable[..., T]) -> dict[str, tuple[str, str]]:
     """Return unit and meaning of each argument, from the docstring's section `Args:`."""
     text = inspect.getdoc(factory) or ""
     section = text.partition("Args:\n")[2].partition("\n\n")[0]
@@ -124,9 +132,7 @@ def _told(factory: Any) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _of_factory(
-    prefix: str, factory: Callable[..., Any], given: Mapping[str, Any]
-) -> Iterator[Key]:
+def _of_factory(prefix: str, factory: Callable[..., T], given: Mapping[str, Json]) -> Iterator[Key]:
     """Yield the keys that are the arguments of a factory."""
     told = _told(factory)
     for name, parameter in inspect.signature(factory).parameters.items():
@@ -139,7 +145,7 @@ def _of_factory(
         yield Key(f"{prefix}.{name}", str(parameter.annotation), unit, default, value, meaning)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Json) -> Json:
     return dict(value) if isinstance(value, Mapping) else value
 
 

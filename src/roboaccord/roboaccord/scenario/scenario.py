@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from roboaccord.contract.outcome import Level
-from roboaccord.contract.results import Json
+from roboaccord.contract.results import Json, Seconds
 from roboaccord.description.base_kinds import Base
 
 ONE_STEP = 1e-3  # of the change of the rates in a control period
@@ -155,10 +155,10 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     faults: tuple[str, ...] = ()
     controller: dict[str, Any] = {"name": "none"}
     friction: dict[str, Any] = {"law": "none"}
-    duration: float = Field(10.0, gt=0)
+    duration: Seconds = Field(10.0, gt=0)
     driven: bool = False
-    control_period: float = Field(0.001, gt=0)
-    physics_step: float = Field(0.001, gt=0)
+    control_period: Seconds = Field(0.001, gt=0)
+    physics_step: Seconds = Field(0.001, gt=0)
     seed: int = Field(0, ge=0)
     engine_options: dict[str, dict[str, Any]] = {}
     crosscheck: CrosscheckSpec = CrosscheckSpec()

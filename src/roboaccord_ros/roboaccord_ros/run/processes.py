@@ -24,7 +24,8 @@ from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.metrics import Figures
 from roboaccord.run.motion import Motion
 from roboaccord.run.repeat import RecordedInputs
-from roboaccord.run.runner import RunRequest, RunResult
+from roboaccord.run.runner import Run as RunResult
+from roboaccord.run.runner import RunRequest
 
 from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.launch_data import Value
@@ -186,8 +187,8 @@ def _read_result(request: RunRequest, result: Mapping[str, Any]) -> RunResult:
             f"{motion.states} of {result['steps'] + 1} states are there"
         )
     return RunResult(
+        request=request,
         motion=motion,
-        bag=request.bag,
         engine_version=str(result["engine_version"]),
         transport="ros_processes",
         wall_time=float(result["wall_time"]),

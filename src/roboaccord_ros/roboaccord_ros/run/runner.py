@@ -9,7 +9,8 @@ from rclpy.context import Context
 from rclpy.node import Node
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import Figures
-from roboaccord.run.runner import RunRequest, RunResult
+from roboaccord.run.runner import Run as RunResult
+from roboaccord.run.runner import RunRequest
 from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
@@ -63,8 +64,8 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
             raise run.error
     request.tell(reach())
     return RunResult(
+        request=request,
         motion=shell.stepper.motion,
-        bag=request.bag,
         engine_version=simulator.version,
         transport="ros",
         wall_time=shell.wall_time,

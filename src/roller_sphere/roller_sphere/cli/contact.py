@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table, progress
+from roboaccord.cli.console import progress
 from roboaccord.cli.gathering import numbers
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import to_json
 from roboaccord.engines import REFERENCE, engine_names, spec
 
-from roller_sphere.source.contact_check import ContactFinding, cases, check, data_of
+from roller_sphere.source.contact_check import cases, check
+
+COLUMNS = ("case", "alpha", "w_t_worst", "w_t_mean", "w_s_offset", "w_s_beyond", "passed")
 
 
 @in_pieces()
@@ -47,25 +48,6 @@ def contact_command(
         task = bar.add_task("12 headings each", total=len(chosen))
         found = check(chosen, lambda finding: bar.advance(task))
     failed = any(finding.passed is False for finding in found)
-    return Result({"findings": data_of(found)}, shown_of(found), ok=not failed)
-
-
-def shown_of(found: Sequence[ContactFinding]) -> list[RenderableType]:
-    """Return the findings for people."""
-    table = make_table(
-        "engine, friction", "alpha\n[deg]", "w_t, worst\n[%]", "w_t, mean\n[%]", "w_s off\n[rad/s]",
-        "beyond\n[rad/s]", "ok",
-        title="the ball's turning against the model, steady parts of 12 headings",
-    )  # fmt: skip
-    for f in found:
-        place = f", z {'up' if f.axis == 'up' else 'along e'}" if f.axis else ""
-        table.add_row(
-            f"{f.engine} {f.law}{place}", f"{f.alpha:g}", f"{100 * f.w_t_worst:.3f}",
-            f"{100 * f.w_t_mean:.3f}", f"{f.w_s_offset:.4f}", f"{f.w_s_beyond:.4f}",
-            {True: "yes", False: "no", None: ""}[f.passed],
-        )  # fmt: skip
-    explained = (
-        "w_t: turning in the plane of both contacts, off the model's by so much; w_s: along their "
-        "normal e; beyond: outside of the interval of both rollers' lines"
-    )
-    return [table, Text(explained)]
+    title = "the ball's turning against the model, steady parts of 12 headings"
+    shown = tables_of(found, *COLUMNS, title=title)
+    return Result({"findings": to_json(found)}, shown, ok=not failed)

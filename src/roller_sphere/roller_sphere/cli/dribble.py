@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import COMPILING, make_table, progress
+from roboaccord.cli.console import COMPILING, progress
 from roboaccord.cli.gathering import numbers
 from roboaccord.cli.options import Changes, Engine, load_setup
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 
 from roller_sphere.dribbling.limits import largest_gain, largest_turn_rate
 from roller_sphere.dribbling.map import Cell, coefficients, run_map
+
+COLUMNS = (
+    "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.first", "slip.second",
+    "slip.model", "slip.spin", "slip.model_spin", "slip.share",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Hold what statics allow: gain and loss of speed, and by speed the turn rate."""
+
+    acceleration: Annotated[float, Quantity("m/s^2")]
+    braking: Annotated[float, Quantity("m/s^2")]
+    turn_rate: Annotated[dict[str, float], Quantity("rad/s")]
+
+
+@dataclass(frozen=True)
+class Dribbling:
+    """Hold the map of an engine, and the limits."""
+
+    engine: str
+    limits: Limits
+    cells: list[Cell]
 
 
 @in_pieces()
 def dribble_command(
     speeds: Annotated[
-        str, typer.Option("--speeds", metavar='"V ..."', help="Of the carrier, in m/s.")
+        str, Quantity("m/s"), typer.Option("--speeds", metavar='"V ..."', help="Of the carrier.")
     ] = "0.5 1 1.5 2",
     turn_rates: Annotated[
-        str, typer.Option("--turn-rates", metavar='"W ..."', help="In rad/s.")
+        str,
+        Quantity("rad/s"),
+        typer.Option("--turn-rates", metavar='"W ..."', help="Of the carrier."),
     ] = "0 0.5 1 1.5 2",
     engine: Engine = "dart",
     changes: Changes = None,
@@ -59,40 +85,20 @@ def dribble_command(
             setup, engine, v, w,
             lambda cell: bar.update(task, advance=1, description="dribbling"),
         )  # fmt: skip
-    limits = {
-        "acceleration": largest_gain(setup.parameters, mu, ground),
-        "braking": largest_gain(setup.parameters, mu, ground, -1.0),
-        "turn_rate": {f"{s:g}": largest_turn_rate(setup.parameters, mu, ground, s) for s in v},
-    }
-    data = {"engine": engine, "limits": limits, "cells": [asdict(cell) for cell in cells]}
+    limits = Limits(
+        largest_gain(setup.parameters, mu, ground),
+        largest_gain(setup.parameters, mu, ground, -1.0),
+        {f"{s:g}": largest_turn_rate(setup.parameters, mu, ground, s) for s in v},
+    )
+    table = tables_of(cells, *COLUMNS, title=f"dribbling in {engine}")
     used = used_by(setup, "physics_step", "seed")
-    return Result(data, shown_of(cells, limits, engine), used=used)
+    return Result(Dribbling(engine, limits, cells), [*table, words_of(limits)], used=used)
 
 
-def shown_of(cells: list[Cell], limits: dict[str, Any], engine: str) -> list[RenderableType]:
-    """Return the map for people."""
-    table = make_table(
-        "speed\nm/s", "turn\nrad/s", "held", "off\nmm", "grip\n1", "slip 1\nm/s", "slip 2\nm/s",
-        "model\nm/s", "spin\nrad/s", "model\nrad/s", "share\n1", title=f"dribbling in {engine}",
-    )  # fmt: skip
-    for cell in cells:
-        s = cell.slip
-        row = [f"{s.slip[0]:.3f}", f"{s.slip[1]:.3f}", f"{s.model:.3f}", f"{s.spin:.2f}",
-               f"{s.model_spin:.2f}", f"{s.share:.2f}"] if s else ["-"] * 6  # fmt: skip
-        table.add_row(
-            f"{cell.speed:g}", f"{cell.turn_rate:g}",
-            "kept" if cell.kept else f"{cell.held:.2f} s",
-            f"{1e3 * cell.largest_offset:.1f}", f"{cell.grip:.2f}", *row,
-        )  # fmt: skip
-    explained = (
-        "held: how long the ball was; off: its largest distance from its place; grip: share of "
-        "friction that statics ask, above 1 nothing holds; slip 1, 2: of the rollers, and the "
-        "model's; spin: of the ball, and the model's; share: roller 1's of the slip, 0.5 in the "
-        "model"
+def words_of(limits: Limits) -> Text:
+    """Return the limits for people."""
+    rates = ", ".join(f"{rate:.2f} rad/s at {v} m/s" for v, rate in limits.turn_rate.items())
+    return Text(
+        f"by statics at most {rates}; straight on {limits.acceleration:.2f} m/s^2 of gain and "
+        f"{limits.braking:.2f} of braking"
     )
-    rates = ", ".join(f"{rate:.2f} rad/s at {v} m/s" for v, rate in limits["turn_rate"].items())
-    by_statics = (
-        f"by statics at most {rates}; straight on {limits['acceleration']:.2f} m/s^2 of gain and "
-        f"{limits['braking']:.2f} of braking"
-    )
-    return [table, Text(explained), Text(by_statics)]

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import RenderableType
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import command_line, file_line, make_table, progress
+from roboaccord.cli.console import command_line, file_line, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Force, Out
+from roboaccord.cli.rendering import tables_of
+from roboaccord.contract.results import Degrees
 from roboaccord.run.versions import made_with
 
-from roller_sphere.cli.options import (
-    AZIMUTH,
-    LATITUDE,
-    Alpha,
-    Azimuth,
-    Latitude,
-    Radius,
-    Rollers,
-    kinematics_of,
-    used_rig,
-)
-from roller_sphere.source.claims import claims
+from roller_sphere.cli.options import RigOptions, Rollers, used_rig
+from roller_sphere.source.claims import Claim, claims
 from roller_sphere.source.figures import write_figures
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Hold the files that were written, and the claims."""
+
+    files: list[Path]
+    table: list[Claim]
+
+
+STEEPER = RigOptions(alpha=(20.0, -20.0))
 
 
 @gathers("--roller", "--nu")
@@ -37,13 +40,8 @@ def figures_command(
     points: Annotated[
         int, typer.Option(min=3, max=401, help="Rigs of each side of the builder's maps.")
     ] = 69,
-    radius: Radius = 1.0,
-    azimuth: Azimuth = AZIMUTH,
-    latitude: Latitude = LATITUDE,
-    alpha: Alpha = (20.0, -20.0),
-    heading: Annotated[
-        float, typer.Option("--heading-deg", help="Of figure 2b, in degrees.")
-    ] = 60.0,
+    rig: RigOptions = STEEPER,
+    heading: Annotated[Degrees, typer.Option("--heading-deg", help="Of figure 2b.")] = 60.0,
     rollers: Rollers = None,
 ) -> Result:
     """Draw the paper's figures, try its claims, and survey what a builder can choose.
@@ -59,7 +57,7 @@ def figures_command(
 
       accord roller-sphere figures --azimuth-deg 150 210 --latitude-deg 20 20 --out mine --json
     """
-    kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
+    kinematics = rig.kinematics(rollers)
     found = claims()
     with results(folder, "roller_sphere_figures", force=force) as place, progress() as bar:
         task = bar.add_task("rigs", total=points**2)
@@ -69,16 +67,5 @@ def figures_command(
             facts=made_with("roboaccord-roller_sphere"),
             done=lambda n: bar.advance(task, n),
         )  # fmt: skip
-    data = {"files": [str(file) for file in files], "table": [asdict(claim) for claim in found]}
-    return Result(data, shown_of(data), used=used_rig(rollers))
-
-
-def shown_of(data: dict[str, Any]) -> list[RenderableType]:
-    """Return the result for people."""
-    headings = ("claim of section 3", "printed", "found", "holds")
-    table = make_table(*headings, words=headings, text=(headings[0], headings[2]))
-    for row in data["table"]:
-        printed = "" if row["printed"] == "sentence" else row["printed"]
-        cells = (row["claim"], printed, row["found"], "yes" if row["holds"] else "no")
-        table.add_row(*cells)
-    return [table, file_line(data["files"])]
+    table = tables_of(found, "claim", "value", "found", "holds")
+    return Result(Figures(files, found), [*table, file_line(files)], used=used_rig(rollers))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -11,34 +12,83 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import gathers, numbers
-
-from roller_sphere.cli.options import (
-    ALPHA,
-    AZIMUTH,
-    LATITUDE,
-    Alpha,
-    Azimuth,
-    Latitude,
-    Radius,
-    Rollers,
-    kinematics_of,
-    used_rig,
+from roboaccord.contract.results import (
+    INLINE,
+    Degrees,
+    MetresPerSecond,
+    Quantity,
+    RadiansPerSecond,
+    Ratio,
 )
+from roboaccord.contract.state import Array
+
+from roller_sphere.cli.options import PAPER, RigOptions, Rollers, used_rig
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
+
+
+@dataclass(frozen=True)
+class Turning:
+    """Hold the ball's turning, and the slip of each roller along X."""
+
+    rho_deg: Degrees
+    omega: Annotated[Array, Quantity("rad/s")]
+    slip: Annotated[Array, Quantity("m/s")]
+
+    @classmethod
+    def of(cls, motion: RollerMotion) -> Turning:
+        """Return that of a motion."""
+        return cls(float(np.degrees(motion.rho)), motion.omega, motion.slip)
+
+
+@dataclass(frozen=True)
+class Slips:
+    """Hold the sizes of the whole slips, and the condition number."""
+
+    slip_speed: Annotated[Array, Quantity("m/s")]
+    condition: Ratio
+
+    @classmethod
+    def of(cls, kinematics: Kinematics, motion: RollerMotion) -> Slips:
+        """Return those of a motion."""
+        sizes = np.linalg.norm(kinematics.zeta(motion.nu), axis=-1)
+        return cls(sizes, kinematics.condition)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Hold a line of all w without slip at a roller."""
+
+    point: Annotated[Array, Quantity("rad/s")]
+    direction: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inverse:
+    """Hold the roller speeds for a velocity, and the motion with them."""
+
+    nu: Annotated[Array, Quantity("m/s")]
+    turning: Turning = field(metadata=INLINE)
+    lines: list[Line]
+    rig: Slips = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forward:
+    """Hold the motion of the ball at roller speeds."""
+
+    speed: Annotated[Array, Quantity("m/s")]
+    heading_deg: Annotated[Array, Quantity("deg")]
+    turning: Turning = field(metadata=INLINE)
+    rig: Slips = field(metadata=INLINE)
 
 
 @gathers("--roller", "--nu")
 def inverse_command(
-    radius: Radius = 1.0,
-    azimuth: Azimuth = AZIMUTH,
-    latitude: Latitude = LATITUDE,
-    alpha: Alpha = ALPHA,
-    speed: Annotated[float, typer.Option(help="|V| of the ball, in m/s.")] = 1.0,
-    heading: Annotated[
-        float, typer.Option("--heading-deg", help="Of V, about z from x, in degrees.")
-    ] = 0.0,
+    rig: RigOptions = PAPER,
+    speed: Annotated[MetresPerSecond, typer.Option(help="|V| of the ball.")] = 1.0,
+    heading: Annotated[Degrees, typer.Option("--heading-deg", help="Of V, about z from x.")] = 0.0,
     spin: Annotated[
-        float | None, typer.Option(help="w_z of the ball, in rad/s; three rollers or more.")
+        RadiansPerSecond | None, typer.Option(help="w_z of the ball; three rollers or more.")
     ] = None,
     rollers: Rollers = None,
 ) -> Result:
@@ -56,26 +106,25 @@ def inverse_command(
 
       accord roller-sphere inverse --roller 0 45 40 --roller 120 45 -40 --roller 240 45 90 --spin 2
     """
-    kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
+    kinematics = rig.kinematics(rollers)
     motion = kinematics.inverse(speed, np.radians(heading), spin=spin)
-    lines = [
-        {"point": point, "direction": direction}
-        for point, direction in zip(*kinematics.lines(motion.nu), strict=True)
-    ]
-    found = {"nu": motion.nu, **turning(motion), "lines": lines}
-    data = {**found, **more(kinematics, motion)}
-    return Result(data, tables_of(kinematics, motion), used=used_rig(rollers))
+    found = Inverse(
+        nu=motion.nu,
+        turning=Turning.of(motion),
+        lines=[Line(*each) for each in zip(*kinematics.lines(motion.nu), strict=True)],
+        rig=Slips.of(kinematics, motion),
+    )
+    return Result(found, tables_of(kinematics, motion), used=used_rig(rollers))
 
 
 @gathers("--roller", "--nu")
 def forward_command(
     nu: Annotated[
-        str, typer.Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers, in m/s.")
+        str,
+        Quantity("m/s"),
+        typer.Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers."),
     ],
-    radius: Radius = 1.0,
-    azimuth: Azimuth = AZIMUTH,
-    latitude: Latitude = LATITUDE,
-    alpha: Alpha = ALPHA,
+    rig: RigOptions = PAPER,
     rollers: Rollers = None,
 ) -> Result:
     """Find the motion of the ball at given roller speeds, and the slip.
@@ -86,22 +135,15 @@ def forward_command(
 
       accord roller-sphere forward --azimuth-deg 150 210 --alpha-deg 5 -5 --nu 0.4 -0.2 --json
     """
-    kinematics = kinematics_of(radius, azimuth, latitude, alpha, rollers)
+    kinematics = rig.kinematics(rollers)
     motion = kinematics.forward(numbers(nu, "--nu"))
-    found = {"speed": motion.speed, "heading_deg": np.degrees(motion.heading)}
-    data = {**found, **turning(motion), **more(kinematics, motion)}
-    return Result(data, tables_of(kinematics, motion), used=used_rig(rollers))
-
-
-def turning(motion: RollerMotion) -> dict[str, Any]:
-    """Return what both commands say of the ball's turning."""
-    return {"rho_deg": np.degrees(motion.rho), "omega": motion.omega, "slip": motion.slip}
-
-
-def more(kinematics: Kinematics, motion: RollerMotion) -> dict[str, Any]:
-    """Return what is beside that: sizes of the whole slips, and the condition number."""
-    sizes = np.linalg.norm(kinematics.zeta(motion.nu), axis=-1)
-    return {"slip_speed": sizes, "condition": kinematics.condition}
+    found = Forward(
+        speed=motion.speed,
+        heading_deg=np.degrees(motion.heading),
+        turning=Turning.of(motion),
+        rig=Slips.of(kinematics, motion),
+    )
+    return Result(found, tables_of(kinematics, motion), used=used_rig(rollers))
 
 
 def tables_of(kinematics: Kinematics, motion: RollerMotion) -> list[RenderableType]:
@@ -109,7 +151,7 @@ def tables_of(kinematics: Kinematics, motion: RollerMotion) -> list[RenderableTy
     table = make_table(
         "roller", "speed nu\n[m/s]", "slip S\n[m/s]", "slip |zeta|\n[m/s]", "line through\n[rad/s]"
     )
-    sizes = more(kinematics, motion)["slip_speed"]
+    sizes = Slips.of(kinematics, motion).slip_speed
     points, _ = kinematics.lines(motion.nu)
     for number, row in enumerate(zip(motion.nu, motion.slip, sizes), 1):
         table.add_row(

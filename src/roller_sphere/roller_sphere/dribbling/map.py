@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.contact import Contact
-from roboaccord.contract.results import Json
+from roboaccord.contract.results import Json, Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.rotations import quaternion_matrix
@@ -53,16 +54,26 @@ class SlipFigures:
 
     Args:
         slip: sizes of the slips of both rollers (2,) [m/s].
-        model: what the model says for the same velocity of the ball: |S|, alike for both [m/s].
-        spin, model_spin: w_z of the ball in the carrier's frame, as it was and by (18) [rad/s].
+        model: what the model says for the same velocity of the ball: |S|, alike for both.
+        spin, model_spin: w_z of the ball in the carrier's frame, as it was and by (18).
         share: roller 1's of the sum of both slips; the model says 0.5. At 0 the roller grips.
     """
 
     slip: tuple[float, float]
-    model: float
-    spin: float
-    model_spin: float
-    share: float
+    model: Annotated[float, Quantity("m/s", "the model's slip", "model", ".3f")]
+    spin: Annotated[float, Quantity("rad/s", "of the ball", form=".2f")]
+    model_spin: Annotated[float, Quantity("rad/s", "the model's spin", "model", ".2f")]
+    share: Annotated[float, Quantity("1", "roller 1's of the slip, 0.5 in the model", form=".2f")]
+
+    @property
+    def first(self) -> Annotated[float, Quantity("m/s", "of roller 1", "slip 1", ".3f")]:
+        """The slip of the first roller."""
+        return self.slip[0]
+
+    @property
+    def second(self) -> Annotated[float, Quantity("m/s", "of roller 2", "slip 2", ".3f")]:
+        """The slip of the second roller."""
+        return self.slip[1]
 
 
 def slip_figures(parameters: RollerSphereParameters, trajectory: Trajectory) -> SlipFigures:
@@ -88,21 +99,31 @@ class Cell:
     """Hold one run: straight ahead, then a continuous turn.
 
     Args:
-        speed, turn_rate: that were asked [m/s, rad/s].
-        held: until when the ball was held [s].
+        speed, turn_rate: that were asked.
+        held: until when the ball was held.
         kept: whether to the end.
-        largest_offset: of the ball from its place while it was held [m].
+        largest_offset: of the ball from its place while it was held.
         grip: share of friction that statics ask of the rollers in the turn; above 1 they cannot.
         slip: means over the last second, None where the ball was lost.
     """
 
-    speed: float
-    turn_rate: float
-    held: float
+    speed: Annotated[float, Quantity("m/s", form="g")]
+    turn_rate: Annotated[float, Quantity("rad/s", name="turn", form="g")]
+    held: Seconds
     kept: bool
-    largest_offset: float
-    grip: float
+    largest_offset: Annotated[
+        float, Quantity("m", "its largest distance from its place", "off", ".1f", "mm")
+    ]
+    grip: Annotated[
+        float,
+        Quantity("1", "share of friction that statics ask; above 1 it slips", form=".2f"),
+    ]
     slip: SlipFigures | None
+
+    @property
+    def lasted(self) -> Annotated[str, Quantity("", "how long the ball was", "held")]:
+        """How long the ball was held, in words."""
+        return "kept" if self.kept else f"{self.held:.2f} s"
 
 
 def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float) -> Cell:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
 from roller_sphere.source.paper import Case, cases
@@ -23,10 +25,15 @@ PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
 class Claim:
     """Hold a claim: its text, the printed value, the computed value, and whether it holds."""
 
-    claim: str
-    printed: str
-    found: str
-    holds: bool
+    claim: Annotated[str, Quantity("", name="claim of section 3", form="text")]
+    printed: Annotated[str, Quantity("")]
+    found: Annotated[str, Quantity("", form="text")]
+    holds: Annotated[bool, Quantity("", form="s")]
+
+    @property
+    def value(self) -> Annotated[str, Quantity("", name="printed", form="s")]:
+        """What is printed, if that is more than a sentence."""
+        return "" if self.printed == "sentence" else self.printed
 
 
 def claims() -> list[Claim]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.results import Json
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import REFERENCE, spec
 from roboaccord.run.factory import make_simulator
@@ -58,27 +59,41 @@ class ContactFinding:
     Args:
         engine, law, axis, alpha: of the case.
         w_t_worst, w_t_mean: distance of w_t from the model's over its size, of steady samples.
-        w_s_offset: largest distance of w_s from the model's [rad/s].
-        w_s_beyond: largest distance of w_s beyond the interval between the lines [rad/s].
-        w_s_interval: half the widest interval [rad/s].
+        w_s_offset: largest distance of w_s from the model's.
+        w_s_beyond: largest distance of w_s beyond the interval between the lines.
+        w_s_interval: half the widest interval.
+        passed: whether DART with aligned axes follows the model; None for other cases.
     """
 
     engine: str
     law: str
     axis: str
-    alpha: float
-    w_t_worst: float
-    w_t_mean: float
-    w_s_offset: float
-    w_s_beyond: float
-    w_s_interval: float
+    alpha: Annotated[float, Quantity("deg", form="g")]
+    w_t_worst: Annotated[
+        float,
+        Quantity("1", "turning in the plane of both contacts, off the model's by so much",
+                 "w_t, worst", ".3f", "%"),
+    ]  # fmt: skip
+    w_t_mean: Annotated[float, Quantity("1", name="w_t, mean", form=".3f", shown="%")]
+    w_s_offset: Annotated[
+        float, Quantity("rad/s", "of the turning along their normal e", "w_s off", ".4f")
+    ]
+    w_s_beyond: Annotated[
+        float, Quantity("rad/s", "outside of the interval of both rollers' lines", "beyond", ".4f")
+    ]
+    w_s_interval: Annotated[float, Quantity("rad/s")]
+    passed: Annotated[bool | None, Quantity("", name="ok")] = field(init=False)
+
+    def __post_init__(self) -> None:
+        aligned = (self.law, self.axis) == ("contact", "e")
+        follows = self.w_t_worst <= ALLOWED and self.w_s_beyond <= CLEAR
+        object.__setattr__(self, "passed", follows if aligned else None)
 
     @property
-    def passed(self) -> bool | None:
-        """True if DART with aligned axes follows the model; None for other cases."""
-        if (self.law, self.axis) != ("contact", "e"):
-            return None
-        return self.w_t_worst <= ALLOWED and self.w_s_beyond <= CLEAR
+    def case(self) -> Annotated[str, Quantity("", name="engine, friction")]:
+        """Engine, law and axis in words."""
+        axis = {"": "", "up": ", z up"}.get(self.axis, ", z along e")
+        return f"{self.engine} {self.law}{axis}"
 
 
 def has_axis(engine: str) -> bool:
@@ -136,7 +151,7 @@ def compare(case: Case, setup: Setup, trajectory: Trajectory) -> ContactFinding:
     place = w_s @ rig.pole
     beyond = np.maximum(place - heights.max(axis=1), heights.min(axis=1) - place)
     return ContactFinding(
-        **asdict(case),
+        **vars(case),
         w_t_worst=float(off.max()),
         w_t_mean=float(off.mean()),
         w_s_offset=float(np.abs(place - model_s @ rig.pole).max()),
@@ -149,8 +164,3 @@ def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
     """Return which samples are steady (k,)."""
     part = np.mod(trajectory.time / setup.scenario.controller["hold"], 1.0)
     return np.asarray((part > STEADY[0]) & (part < STEADY[1]))
-
-
-def data_of(found: Sequence[ContactFinding]) -> list[dict[str, Json]]:
-    """Return findings as plain data."""
-    return [{**asdict(finding), "passed": finding.passed} for finding in found]

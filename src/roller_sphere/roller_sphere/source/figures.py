@@ -10,7 +10,7 @@ from pathlib import Path
 
 from roboaccord.contract.state import Array
 from roboaccord.report.plots import Still, render_plots
-from roboaccord.run.output import write_columns, write_rows, write_text
+from roboaccord.run.output import write_columns, write_table, write_text
 
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.source import builder
@@ -133,5 +133,5 @@ def words_of(claim: Claim) -> str:
 def write_claims(found: Sequence[Claim], folder: Path) -> None:
     """Write the claims as CSV and as JSON."""
     rows = [asdict(claim) for claim in found]
-    write_rows(folder / "claims.csv", list(rows[0]), (list(row.values()) for row in rows))
+    write_table(folder / "claims.csv", found, "claim", "printed", "found", "holds")
     write_text(folder / "claims.json", json.dumps(rows, indent=1) + "\n")

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import ProgressObserver, make_table, progress
 from roboaccord.cli.options import Engine, load_setup
+from roboaccord.cli.rendering import heading_of, text_of
+from roboaccord.contract.results import (
+    Hertz,
+    MetresPerSecond,
+    NewtonMetres,
+    Quantity,
+    Radians,
+    Ratio,
+    Seconds,
+    quantities,
+)
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.versions import versions
@@ -29,13 +42,13 @@ class Gait(StrEnum):
 def gait_command(
     gait: Annotated[Gait, typer.Option(help="Gait.")] = Gait.serpenoid,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    amplitude: Annotated[float, typer.Option(help="Of every joint, in rad.")] = 0.4,
-    frequency: Annotated[float, typer.Option(help="In Hz.")] = 1.0,
-    waves: Annotated[float, typer.Option(help="Waves on the body.")] = 1.5,
-    mu_along: Annotated[float, typer.Option(help="Friction along the body.")] = 0.1,
-    mu_across: Annotated[float, typer.Option(help="Friction across the body.")] = 1.0,
+    amplitude: Annotated[Radians, typer.Option(help="Of every joint.")] = 0.4,
+    frequency: Annotated[Hertz, typer.Option(help="Of the wave.")] = 1.0,
+    waves: Annotated[Ratio, typer.Option(help="Waves on the body.")] = 1.5,
+    mu_along: Annotated[Ratio, typer.Option(help="Friction along the body.")] = 0.1,
+    mu_across: Annotated[Ratio, typer.Option(help="Friction across the body.")] = 1.0,
     engine: Engine = "reference",
-    duration: Annotated[float, typer.Option(help="In s.")] = 10.0,
+    duration: Annotated[Seconds, typer.Option(help="Of the run.")] = 10.0,
 ) -> Result:
     """Measure a gait: speed, effort and cost of transport.
 
@@ -61,46 +74,51 @@ def gait_command(
         f"duration={duration!r}",
     ]
     setup = load_setup("snake", "serpenoid", changes)
-    figures, remarks = measure(setup, engine)
+    found, remarks = measure(setup, engine)
     table = make_table("figure", "value", "unit", words=["unit"])
-    for name, unit in UNITS.items():
-        value = figures[name]
-        text = ", ".join(f"{v:.4g}" for v in (value if isinstance(value, list) else [value]))
-        table.add_row(name.replace("_", " "), text, unit)
-    made_by = versions(setup, [make_simulator(setup, engine)])
-    data = {**figures, "engine": engine, "units": UNITS, "versions": made_by}
+    for name, quantity in quantities(GaitFigures).items():
+        table.add_row(
+            heading_of(name, quantity), text_of(getattr(found, name), quantity), quantity.unit
+        )
     used = used_by(setup, "control_period", "physics_step", "seed")
     if gait is not Gait.serpenoid:
         used |= dict.fromkeys(("amplitude", "frequency", "waves"))
-    return Result(data, [table, *remarks], used=used)
+    return Result(found, [table, *remarks], used=used)
 
 
-UNITS = {
-    "speed": "m/s",
-    "displacement": "m",
-    "peak_effort": "N m",
-    "work": "J",
-    "cost_of_transport": "1",
-}
+@dataclass(frozen=True, kw_only=True)
+class GaitFigures:
+    """Hold the figures of a gait, with the unit of each and the versions of the software."""
+
+    speed: MetresPerSecond
+    displacement: Annotated[list[float], Quantity("m")]
+    peak_effort: NewtonMetres
+    work: Annotated[float, Quantity("J")]
+    cost_of_transport: Ratio
+    steady: bool
+    engine: str
+    units: Mapping[str, str]
+    versions: Mapping[str, str]
 
 
-def measure(setup: Setup, engine: str) -> tuple[dict[str, Any], list[str]]:
+def measure(setup: Setup, engine: str) -> tuple[GaitFigures, list[str]]:
     """Run a setup; return its figures, and a remark if the gait is not steady."""
     with progress() as bar:
         trajectory = run(setup, engine, (ProgressObserver(bar, engine, setup.scenario.duration),))
     figures = metrics_of(setup, trajectory)
     travel = travel_of_cycles(setup, trajectory.time, *body_motion(setup, trajectory))
-    found = {
-        "speed": figures["speed"],
-        "displacement": [figures["displacement_x"], figures["displacement_y"]],
-        "peak_effort": figures["peak_effort"],
-        "work": figures["work"],
-        "cost_of_transport": figures["cost_of_transport"],
-        "steady": is_steady(travel),
-    }
-    remarks = []
+    found = GaitFigures(
+        speed=figures["speed"],
+        displacement=[figures["displacement_x"], figures["displacement_y"]],
+        peak_effort=figures["peak_effort"],
+        work=figures["work"],
+        cost_of_transport=figures["cost_of_transport"],
+        steady=is_steady(travel),
+        engine=engine,
+        units={name: each.unit for name, each in quantities(GaitFigures).items()},
+        versions=versions(setup, [make_simulator(setup, engine)]),
+    )
     if len(travel) < 2:
-        remarks = ["not yet steady: the run has less than two whole cycles after its start"]
-    elif not found["steady"]:
-        remarks = [f"not yet steady: the last two cycles differ by more than {100 * STEADY:g} %"]
-    return found, remarks
+        return found, ["not yet steady: the run has less than two whole cycles after its start"]
+    unsteady = f"not yet steady: the last two cycles differ by more than {100 * STEADY:g} %"
+    return found, [] if found.steady else [unsteady]

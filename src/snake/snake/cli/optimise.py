@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -16,14 +16,22 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import ProgressObserver, make_table, progress
 from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.options import Seed
+from roboaccord.contract.results import (
+    INLINE,
+    Hertz,
+    MetresPerSecond,
+    NewtonMetres,
+    Quantity,
+    Ratio,
+)
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.versions import versions
 from roboaccord.scenario.setup import Setup
 
 from snake.model.coordinates import friction_of
 from snake.search.confirm import run, setup_of, steady_figures, window
-from snake.search.ideal import Gait, IdealModel
-from snake.search.optimise import DEFAULT_GAIT, Optimum, Task, optimise
+from snake.search.ideal import Figures, Gait, IdealModel
+from snake.search.optimise import DEFAULT_GAIT, Task, optimise
 
 COLUMNS = (
     "gait", "by", "A\n[rad]", "f\n[Hz]", "waves", "speed\n[m/s]", "effort\n[N m]", "cost", "gain"
@@ -37,32 +45,95 @@ class Objective(StrEnum):
     cost = "cost"
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Hold a gait and its figures in the model."""
+
+    gait: Gait = field(metadata=INLINE)
+    figures: Figures = field(metadata=INLINE)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Hold the settled figures of a run, and the peak effort of its start."""
+
+    figures: Figures = field(metadata=INLINE)
+    peak_effort_start: NewtonMetres
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Hold the default gait beside the best, and how much better that is."""
+
+    default: Figures | Settled
+    optimum: Figures | Settled
+    gain: Annotated[float, Quantity("%", "faster, or cheaper")]
+
+    @classmethod
+    def of(cls, default: Figures | Settled, optimum: Figures | Settled, objective: str) -> Pair:
+        """Compare by an objective."""
+        before, after = _settled(default), _settled(optimum)
+        if objective == "cost":
+            share = 1.0 - after.cost_of_transport / before.cost_of_transport
+            return cls(default, optimum, 100.0 * share)
+        return cls(default, optimum, 100.0 * (after.speed - before.speed) / abs(before.speed))
+
+
+def _settled(found: Figures | Settled) -> Figures:
+    return found.figures if isinstance(found, Settled) else found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimisation:
+    """Hold the best gait for a ground, and what the engines say of it."""
+
+    objective: str
+    mu_along: Ratio
+    mu_across: Ratio
+    joints: int
+    max_effort: NewtonMetres
+    max_frequency: Hertz
+    min_speed: MetresPerSecond | None
+    seed: int
+    evaluations: int
+    optimum: Measured
+    default: Measured
+    at_bounds: Mapping[str, float]
+    gain: Annotated[float, Quantity("%")]
+    confirmed: Mapping[str, Pair]
+    versions: Mapping[str, str]
+
+
+MinSpeed = Annotated[
+    MetresPerSecond | None,
+    typer.Option(
+        help="Least speed of a cheap gait. Default: half the default gait's. Without "
+        "it the cheapest gait would be the slowest."
+    ),
+]
+ConfirmIn = Annotated[
+    str,
+    typer.Option(
+        metavar="LIST",
+        help="Where to confirm the result, separated by commas: reference, dart, mujoco. "
+        "Default: reference, and dart where it is installed.",
+    ),
+]
+
+
 def optimise_command(
-    mu_along: Annotated[float, typer.Option(help="Friction along the body.")] = 0.1,
-    mu_across: Annotated[float, typer.Option(help="Friction across the body.")] = 1.0,
+    mu_along: Annotated[Ratio, typer.Option(help="Friction along the body.")] = 0.1,
+    mu_across: Annotated[Ratio, typer.Option(help="Friction across the body.")] = 1.0,
     objective: Annotated[
         Objective, typer.Option(help="Fastest gait, or least cost of transport.")
     ] = Objective.speed,
     max_effort: Annotated[
-        float | None, typer.Option(help="Of any joint, in N m. Default: the robot's limit.")
+        NewtonMetres | None, typer.Option(help="Of any joint. Default: the robot's limit.")
     ] = None,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    max_frequency: Annotated[float, typer.Option(help="In Hz.")] = 3.0,
-    min_speed: Annotated[
-        float | None,
-        typer.Option(
-            help="Least speed of a cheap gait, in m/s. Default: half the default gait's. Without "
-            "it the cheapest gait would be the slowest."
-        ),
-    ] = None,
-    engines: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST",
-            help="Where to confirm the result, separated by commas: reference, dart, mujoco. "
-            "Default: reference, and dart where it is installed.",
-        ),
-    ] = "",
+    max_frequency: Annotated[Hertz, typer.Option(help="Of the wave.")] = 3.0,
+    min_speed: MinSpeed = None,
+    engines: ConfirmIn = "",
     seed: Seed = 0,
 ) -> Result:
     """Find the best serpenoid for a ground: amplitude, frequency and waves.
@@ -94,34 +165,27 @@ def optimise_command(
         found = optimise(
             model, task, lambda done, total: bar.update(search, completed=done, total=total)
         )
-        confirmed: dict[str, Any] = {}
-        for name in simulators:
-            pair = {
-                which: confirm(setup_for(gait), gait, name, bar)
-                for which, gait in (("default", DEFAULT_GAIT), ("optimum", found.gait))
-            }
-            confirmed[name] = {**pair, "gain": gain(pair, task.objective)}
-    data = {
-        "objective": task.objective,
-        "mu_along": mu_along,
-        "mu_across": mu_across,
-        "joints": joints,
-        "max_effort": task.max_effort,
-        "max_frequency": task.max_frequency,
-        "min_speed": task.min_speed if task.objective == "cost" else None,
-        "seed": seed,
-        "evaluations": found.evaluations,
-        "optimum": {**asdict(found.gait), **asdict(found.figures)},
-        "default": {**asdict(DEFAULT_GAIT), **asdict(default)},
-        "at_bounds": found.bounds,
-        "gain": gain(
-            {"default": asdict(default), "optimum": asdict(found.figures)}, task.objective
-        ),
-        "confirmed": confirmed,
-        "versions": versions(setup, simulators.values()),
-    }
-    used = {name: data[name] for name in ("max_effort", "min_speed")}
-    return Result(data, shown_of(data, found), used={**used, "engines": list(simulators)})
+        ideal = Pair.of(default, found.figures, task.objective)
+        confirmed = {name: confirm(setup_for, found.gait, name, task, bar) for name in simulators}
+    best = Optimisation(
+        objective=task.objective,
+        mu_along=mu_along,
+        mu_across=mu_across,
+        joints=joints,
+        max_effort=task.max_effort,
+        max_frequency=max_frequency,
+        min_speed=task.min_speed if task.objective == "cost" else None,
+        seed=seed,
+        evaluations=found.evaluations,
+        optimum=Measured(found.gait, found.figures),
+        default=Measured(DEFAULT_GAIT, default),
+        at_bounds=found.bounds,
+        gain=ideal.gain,
+        confirmed=confirmed,
+        versions=versions(setup, simulators.values()),
+    )
+    used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
+    return Result(best, shown_of(best), used={**used, "engines": list(simulators)})
 
 
 def chosen(engines: str) -> list[str]:
@@ -129,50 +193,48 @@ def chosen(engines: str) -> list[str]:
     return [n for n in choose_engines(engines) if engines or n != "mujoco"]
 
 
-def confirm(setup: Setup, gait: Gait, engine: str, bar: Progress) -> dict[str, float]:
-    """Run a gait in an engine and return its figures: settled, and the peak effort of the start."""
-    trajectory = run(setup, engine, (ProgressObserver(bar, engine, setup.scenario.duration),))
-    figures = steady_figures(setup, trajectory, *window(gait))
-    return {**asdict(figures), "peak_effort_start": float(abs(trajectory.effort).max())}
+def confirm(
+    setup_for: Callable[[Gait], Setup], best: Gait, engine: str, task: Task, bar: Progress
+) -> Pair:
+    """Run both gaits in an engine: their figures are settled, with the peak effort of the start."""
+    found = list[Settled]()
+    for gait in (DEFAULT_GAIT, best):
+        setup = setup_for(gait)
+        trajectory = run(setup, engine, (ProgressObserver(bar, engine, setup.scenario.duration),))
+        figures = steady_figures(setup, trajectory, *window(gait))
+        found.append(Settled(figures, float(abs(trajectory.effort).max())))
+    return Pair.of(found[0], found[1], task.objective)
 
 
-def gain(pair: Mapping[str, Mapping[str, float]], objective: str) -> float:
-    """Return how much better the optimum is than the default [%]: faster, or cheaper."""
-    if objective == "cost":
-        return 100.0 * (
-            1.0 - pair["optimum"]["cost_of_transport"] / pair["default"]["cost_of_transport"]
-        )
-    before = pair["default"]["speed"]
-    return 100.0 * (pair["optimum"]["speed"] - before) / abs(before)
-
-
-def shown_of(data: dict[str, Any], found: Optimum) -> list[RenderableType]:
+def shown_of(found: Optimisation) -> list[RenderableType]:
     """Return the result for people."""
     table = make_table(*COLUMNS, words=["by"])
-    for which in ("default", "optimum"):
-        g = data[which]
-        shape = (f"{g['amplitude']:.4g}", f"{g['frequency']:.4g}", f"{g['waves']:.4g}")
-        share = data["gain"] if which == "optimum" else None
-        table.add_row(which, "model", *shape, *_figures(g, share))
-        for engine, pair in data["confirmed"].items():
-            share = pair["gain"] if which == "optimum" else None
-            table.add_row("", engine, "", "", "", *_figures(pair[which], share))
+    for which, row in (("default", found.default), ("optimum", found.optimum)):
+        g, best = row.gait, which == "optimum"
+        shape = (f"{g.amplitude:.4g}", f"{g.frequency:.4g}", f"{g.waves:.4g}")
+        table.add_row(which, "model", *shape, *_figures(row.figures, found.gain if best else None))
+        for engine, pair in found.confirmed.items():
+            figures = _settled(pair.optimum if best else pair.default)
+            cells = _figures(figures, pair.gain if best else None)
+            table.add_row("", engine, "", "", "", *cells)
     explained = (
         "A, f, waves: amplitude, frequency and number of waves on the body; effort: peak of any "
         "joint; cost: of transport; gain: over the default gait; model: ideally tracked gait"
     )
-    way = "from the head to the tail" if found.gait.frequency > 0 else "from the tail to the head"
-    lines = [f"The wave runs {way}. {found.evaluations} gaits were evaluated."]
-    lines += [f"The {name} is at its bound, {bound:.4g}." for name, bound in found.bounds.items()]
-    if data["objective"] == "cost":
-        lines.append(f"Speed was to be at least {data['min_speed']:.4g} m/s.")
+    forward = found.optimum.gait.frequency > 0
+    path = "from the head to the tail" if forward else "from the tail to the head"
+    lines = [f"The wave runs {path}. {found.evaluations} gaits were evaluated."]
+    bounds = found.at_bounds.items()
+    lines += [f"The {name} is at its bound, {bound:.4g}." for name, bound in bounds]
+    if found.min_speed is not None:
+        lines.append(f"Speed was to be at least {found.min_speed:.4g} m/s.")
     return [table, Text(explained), *lines]
 
 
-def _figures(g: Mapping[str, float], share: float | None) -> tuple[str, ...]:
+def _figures(figures: Figures, share: float | None) -> tuple[str, ...]:
     return (
-        f"{g['speed']:.4g}",
-        f"{g['peak_effort']:.4g}",
-        f"{g['cost_of_transport']:.4g}",
+        f"{figures.speed:.4g}",
+        f"{figures.peak_effort:.4g}",
+        f"{figures.cost_of_transport:.4g}",
         "" if share is None else f"{share:+.0f} %",
     )

@@ -15,8 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from roboaccord.contract.results import MetresPerSecond, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.runge_kutta import rk4_stage
@@ -107,14 +109,14 @@ class Gait:
     """Hold the parameters of a gait that the search varies.
 
     Args:
-        amplitude: of every joint [rad].
-        frequency: [Hz]; negative for a wave that runs from the tail to the head.
+        amplitude: of every joint.
+        frequency: negative for a wave that runs from the tail to the head.
         waves: number of waves on the body.
     """
 
-    amplitude: float
-    frequency: float
-    waves: float
+    amplitude: Annotated[float, Quantity("rad", "amplitude", "A")]
+    frequency: Annotated[float, Quantity("Hz", "frequency", "f")]
+    waves: Annotated[float, Quantity("1", "number of waves on the body")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +124,14 @@ class Figures:
     """Hold the figures of a gait in the periodic steady state.
 
     Args:
-        speed: displacement along the mean heading over a period, by its time [m/s].
-        peak_effort: largest of any joint [N m].
+        speed: displacement along the mean heading over a period, by its time.
+        peak_effort: largest of any joint.
         cost_of_transport: work / (m g distance), with the work sum |effort qd|.
     """
 
-    speed: float
-    peak_effort: float
-    cost_of_transport: float
+    speed: MetresPerSecond
+    peak_effort: Annotated[float, Quantity("N m", "peak of any joint", "effort")]
+    cost_of_transport: Annotated[float, Quantity("1", "of transport", "cost")]
 
 
 class IdealModel:

@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, make_table, progress
+from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import INLINE, Quantity
 
-from voxel_sphere.rolling.bounces import TURNS, bounces
+from voxel_sphere.rolling.bounces import TURNS, Bounces, bounces
 from voxel_sphere.source.accuracy import cases, measure
 
 SCHEMES = ("exact", "local_plane", "as_described")
 LARGEST = 256
+
+
+@dataclass(frozen=True)
+class PathRow:
+    """Hold the largest error of each scheme in a case on a grid of n voxels [r]."""
+
+    n: int
+    case: str
+    errors: dict[str, float] = field(metadata=INLINE)
+
+
+@dataclass(frozen=True)
+class WallRow:
+    """Hold what a sphere does at the walls of an arena on a grid of n voxels."""
+
+    n: Annotated[int, Quantity("")]
+    found: Bounces = field(metadata=INLINE)
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Hold all errors, and their unit."""
+
+    unit: str
+    binary: bool
+    paths: list[PathRow]
+    walls: list[WallRow]
 
 
 def accuracy_command(
@@ -44,24 +74,22 @@ def accuracy_command(
       accord voxel-sphere accuracy --n 200 --scheme exact --json
     """
     grids, chosen = check(sizes or [50, 100], schemes or list(SCHEMES))
-    rows: list[dict[str, Any]] = []
-    hits: list[dict[str, Any]] = []
-    runs = cases()
+    rows, hits, runs = list[PathRow](), list[WallRow](), cases()
     with progress() as bar:
         total = len(grids) * (len(runs) * len(chosen) + walls * len(TURNS))
         task = bar.add_task(COMPILING, total=total)
         for n in grids:
             for case in runs:
-                row: dict[str, Any] = {"n": n, "case": case.name}
+                errors = dict[str, float]()
                 for scheme in chosen:
-                    row[scheme] = measure(case, n, scheme, binary=binary)
+                    errors[scheme] = measure(case, n, scheme, binary=binary)
                     bar.update(task, advance=1, description=f"{case.name}, n = {n}")
-                rows.append(row)
+                rows.append(PathRow(n, case.name, errors))
             for turn in TURNS if walls else ():
-                hits.append({"n": n, **vars(bounces(n, turn, binary=binary))})
+                hits.append(WallRow(n, bounces(n, turn, binary=binary)))
                 bar.update(task, advance=1, description=f"walls at {turn:g} deg, n = {n}")
-    data = {"unit": "r", "binary": binary, "paths": rows, "walls": hits}
-    return Result(data, shown_of(rows, hits, chosen), used={"n": grids, "scheme": chosen})
+    found = Accuracy("r", binary, rows, hits)
+    return Result(found, shown_of(found, chosen), used={"n": grids, "scheme": chosen})
 
 
 def check(sizes: list[int], schemes: list[str]) -> tuple[list[int], list[str]]:
@@ -79,28 +107,12 @@ def check(sizes: list[int], schemes: list[str]) -> tuple[list[int], list[str]]:
     return sizes, schemes
 
 
-def shown_of(
-    rows: list[dict[str, Any]], hits: list[dict[str, Any]], schemes: list[str]
-) -> list[RenderableType]:
+def shown_of(found: Accuracy, schemes: list[str]) -> list[RenderableType]:
     """Return it for people."""
     table = make_table("n", "case", *schemes, title="largest errors [r]", words=["case"])
-    for row in rows:
-        table.add_row(str(row["n"]), row["case"], *(f"{row[name]:.4f}" for name in schemes))
-    explained = "errors of the contact on the way; nan: the scheme did not finish the run"
-    if not hits:
-        return [table, Text(explained)]
-    walls = make_table(
-        "n", "walls at\n[deg]", "heading\n[deg]", "mean\n[deg]", "contact\n[r]", "hits", "stuck",
-        title="bounces off walls",
-    )  # fmt: skip
-    for row in hits:
-        walls.add_row(
-            str(row["n"]), f"{row['turn']:g}", f"{row['heading_error']:.2f}",
-            f"{row['mean_error']:.2f}", f"{row['contact_error']:.4f}", str(row["hits"]),
-            str(row["stuck"]),
-        )  # fmt: skip
-    of_walls = (
-        "heading: largest error after the first hit, and its mean; contact: of its place, and of "
-        "the ground's throughout; hits: at walls, all headings; stuck: runs that ended"
-    )
-    return [table, Text(explained), "", walls, Text(of_walls)]
+    for row in found.paths:
+        table.add_row(str(row.n), row.case, *(f"{row.errors[name]:.4f}" for name in schemes))
+    explained = Text("errors of the contact on the way; nan: the scheme did not finish the run")
+    if not found.walls:
+        return [table, explained]
+    return [table, explained, "", *tables_of(found.walls, title="bounces off walls")]

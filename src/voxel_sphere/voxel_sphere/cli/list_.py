@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import RenderableType
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table, progress
+from roboaccord.cli.console import progress
+from roboaccord.cli.rendering import tables_of
+from roboaccord.contract.results import Metres, Quantity
 
+from voxel_sphere.terrain.recipes import Recipe
 from voxel_sphere.terrain.slices import SOLID, Done
 from voxel_sphere.terrain.workspace import Workspace, open_workspace
 
 Folder = Annotated[
     Path, typer.Argument(metavar="DIR", help="A Bitmaps_n folder, or the one with it.")
 ]
+Voxels = Annotated[float, Quantity("voxels")]
+
+
+@dataclass(frozen=True)
+class VolumeRow:
+    """Hold a volume: name, kind, whether it is grey, the share that is filled, and its layers."""
+
+    name: Annotated[str, Quantity("")]
+    kind: Annotated[str, Quantity("", form="s")]
+    grey: bool
+    filled: Annotated[float, Quantity("1", form=".1f", shown="%")]
+    z: Annotated[tuple[int, int], Quantity("voxels")]
+    recipe: Recipe | None
+
+    @property
+    def slices(self) -> Annotated[str, Quantity("", form="s")]:
+        """Of which kind they are."""
+        return "grey" if self.grey else "binary"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Hold what is in a workspace."""
+
+    path: Path
+    n: int
+    radius: Voxels
+    size_workspace: Annotated[float, Quantity("1", "n over radius")]
+    voxel_size: Metres
+    volumes: list[VolumeRow]
 
 
 def list_command(folder: Folder) -> Result:
@@ -29,48 +62,33 @@ def list_command(folder: Folder) -> Result:
     workspace = open_workspace(folder)
     with progress() as bar:
         task = bar.add_task("reading", total=len(workspace.kinds) * workspace.n)
-        data = contents(workspace, lambda count: bar.advance(task, count))
-    return Result(data, shown_of(data))
+        found = contents(workspace, lambda count: bar.advance(task, count))
+    n, size, r = found.n, found.voxel_size, found.radius
+    lines = [
+        f"{found.path}: {n} x {n} x {n} voxels of {size:g} m,",
+        f"sphere of radius {r:.3f} voxels = {r * size:.4g} m",
+    ]
+    columns = ("name", "kind", "slices", "filled", "z")
+    return Result(found, [*lines, *tables_of(found.volumes, *columns, kind=VolumeRow)])
 
 
-def contents(workspace: Workspace, done: Done) -> dict[str, Any]:
-    """Return what is in a workspace, lengths in voxels."""
+def contents(workspace: Workspace, done: Done) -> Contents:
+    """Return what is in a workspace."""
     volumes = []
     for name, kind in workspace.kinds.items():
         volume = workspace.volume(name, done)
         levels = np.flatnonzero(volume.any(axis=(0, 1)))
         volumes.append(
-            {
-                "name": name,
-                "kind": kind,
-                "grey": workspace.is_grey(name, volume),
-                "filled": float(volume.mean() / SOLID),
-                "z": [int(levels[0]), int(levels[-1]) + 1],
-                "recipe": workspace.settings.recipe(name) or None,
-            }
+            VolumeRow(
+                name=name,
+                kind=kind,
+                grey=workspace.is_grey(name, volume),
+                filled=float(volume.mean() / SOLID),
+                z=(int(levels[0]), int(levels[-1]) + 1),
+                recipe=workspace.settings.recipe(name) or None,
+            )
         )
-    return {
-        "path": str(workspace.path),
-        "n": workspace.n,
-        "radius": workspace.radius,
-        "size_workspace": workspace.size_workspace,
-        "voxel_size": workspace.voxel_size,
-        "volumes": volumes,
-    }
-
-
-def shown_of(data: dict[str, Any]) -> list[RenderableType]:
-    """Return it for people."""
-    n, size = data["n"], data["voxel_size"]
-    words = ("kind", "slices", "z [voxels]")
-    table = make_table("name", "kind", "slices", "filled", "z [voxels]", words=words)
-    for row in data["volumes"]:
-        low, high = row["z"]
-        grey = "grey" if row["grey"] else "binary"
-        name = row["name"]
-        table.add_row(name, row["kind"], grey, f"{row['filled']:.1%}", f"{low} to {high}")
-    return [
-        f"{data['path']}: {n} x {n} x {n} voxels of {size:g} m,",
-        f"sphere of radius {data['radius']:.3f} voxels = {data['radius'] * size:.4g} m",
-        table,
-    ]
+    return Contents(
+        workspace.path, workspace.n, workspace.radius, workspace.size_workspace,
+        workspace.voxel_size, volumes,
+    )  # fmt: skip

@@ -2,47 +2,89 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import progress
 from roboaccord.cli.folder import is_own, results
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Degrees, Metres, Quantity, Ratio
+from typer.models import OptionInfo
 
 from voxel_sphere.cli.mesh import Replace
 from voxel_sphere.terrain.generate import Part, check_place, place, sheet_part, surface_parts
-from voxel_sphere.terrain.recipes import sheet_of, surface_of
+from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
 from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
 from voxel_sphere.terrain.slices import Done
 from voxel_sphere.terrain.surfaces import SURFACES
 
+Interval = tuple[str, str]
 
-def shape(text: str) -> Any:
+
+def of_named(text: str) -> OptionInfo:
     """Return an option for a parameter of the named surfaces."""
-    return typer.Option(help=text, rich_help_panel="Named surfaces")
+    found: OptionInfo = typer.Option(help=text, rich_help_panel="Named surfaces")
+    return found
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Parameters of the named surfaces; lengths in radii r of the sphere."""
+
+    angle_deg: Annotated[Degrees | None, of_named("Of the incline.")] = None
+    direction_deg: Annotated[
+        Degrees | None, of_named("In which incline or waves run; 0 is +x.")
+    ] = None
+    amplitude: Annotated[float | None, Quantity("r"), of_named("Of the waves.")] = None
+    wavelength: Annotated[float | None, Quantity("r"), of_named("Of the waves.")] = None
+    bowl_radius: Annotated[
+        float | None, Quantity("r"), of_named("Of the bowl; the ball's centre moves on 1 r less.")
+    ] = None
+    rim: Annotated[Ratio | None, of_named("Where the bowl ends, in its radii.")] = None
+    saddle_radius: Annotated[float | None, Quantity("r"), of_named("Of both curvatures.")] = None
+    rise: Annotated[float | None, Quantity("r"), of_named("Of the ramp.")] = None
+    length: Annotated[float | None, Quantity("r"), of_named("Of the ramp.")] = None
+    half_width: Annotated[
+        float | None, Quantity("r"), of_named("From the middle to the walls.")
+    ] = None
+    wall_height: Annotated[float | None, Quantity("r"), of_named("Of the walls.")] = None
+    tunnel_radius: Annotated[float | None, Quantity("r"), of_named("Of the tunnel.")] = None
+    turn_deg: Annotated[Degrees | None, of_named("Turns the arena in plan.")] = None
+    base: Annotated[float | None, Quantity("r"), of_named("Height of the ground.")] = None
+
+
+NAMED = Shape()
+
+
+@dataclass(frozen=True)
+class Made:
+    """Hold what was made: its folder, n and radius [voxels], and its volumes with their recipe."""
+
+    path: Path
+    n: int
+    radius: Annotated[float, Quantity("voxels")]
+    voxel_size: Metres
+    volumes: list[str]
+    recipe: Recipe
 
 
 def make_command(
     surface: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SURFACES)}.")] = None,
     height: Annotated[
-        str | None, typer.Option(metavar="EXPR", help="z of x, y, n and r, in voxels.")
+        str | None, Quantity("voxels"), typer.Option(metavar="EXPR", help="z of x, y, n and r.")
     ] = None,
     xyz: Annotated[
         tuple[str, str, str] | None,
-        typer.Option(metavar="EX EY EZ", help="X, Y, Z of s, t, n and r, in voxels."),
+        Quantity("voxels"),
+        typer.Option(metavar="EX EY EZ", help="X, Y, Z of s, t, n and r."),
     ] = None,
-    s: Annotated[tuple[str, str], typer.Option("--s", metavar="A B", help="Of --xyz.")] = (
-        "0",
-        "1",
-    ),
-    t: Annotated[tuple[str, str], typer.Option("--t", metavar="A B", help="Of --xyz.")] = (
-        "0",
-        "1",
-    ),
+    s: Annotated[Interval, typer.Option("--s", metavar="A B", help="Of --xyz.")] = ("0", "1"),
+    t: Annotated[Interval, typer.Option("--t", metavar="A B", help="Of --xyz.")] = ("0", "1"),
     thickness: Annotated[
-        float, typer.Option(help="Of --xyz, behind dP/ds x dP/dt, in voxels.")
+        float, Quantity("voxels"), typer.Option(help="Of --xyz, behind dP/ds x dP/dt.")
     ] = 6.0,
     kind: Annotated[
         str, typer.Option(metavar="surface|walls|workspace", help="What --xyz makes.")
@@ -54,24 +96,9 @@ def make_command(
     name: Annotated[str | None, typer.Option(help="Of the volume's folder.")] = None,
     binary: Annotated[bool, typer.Option("--binary", help="Black and white, no grey.")] = False,
     force: Replace = False,
-    size_workspace: Annotated[float, typer.Option(help="n / r.")] = SIZE_WORKSPACE,
-    voxel_size: Annotated[float, typer.Option(help="Edge of a voxel in m.")] = VOXEL_SIZE,
-    angle_deg: Annotated[float | None, shape("Of the incline.")] = None,
-    direction_deg: Annotated[float | None, shape("In which incline or waves run; 0 is +x.")] = None,
-    amplitude: Annotated[float | None, shape("Of the waves, in r.")] = None,
-    wavelength: Annotated[float | None, shape("Of the waves, in r.")] = None,
-    bowl_radius: Annotated[
-        float | None, shape("In r; the ball's centre moves on 1 r less.")
-    ] = None,
-    rim: Annotated[float | None, shape("Where the bowl ends, in its radii.")] = None,
-    saddle_radius: Annotated[float | None, shape("Of both curvatures, in r.")] = None,
-    rise: Annotated[float | None, shape("Of the ramp, in r.")] = None,
-    length: Annotated[float | None, shape("Of the ramp, in r.")] = None,
-    half_width: Annotated[float | None, shape("From the middle to the walls, in r.")] = None,
-    wall_height: Annotated[float | None, shape("Of the walls, in r.")] = None,
-    tunnel_radius: Annotated[float | None, shape("In r.")] = None,
-    turn_deg: Annotated[float | None, shape("Turns the arena in plan.")] = None,
-    base: Annotated[float | None, shape("Height of the ground, in r.")] = None,
+    size_workspace: Annotated[Ratio, typer.Option(help="n / r.")] = SIZE_WORKSPACE,
+    voxel_size: Annotated[Metres, typer.Option(help="Edge of a voxel.")] = VOXEL_SIZE,
+    shape: Shape = NAMED,
 ) -> Result:
     """Generate a surface, with its walls if it has some, and the robot, as slices.
 
@@ -88,24 +115,10 @@ def make_command(
       accord voxel-sphere make --xyz "n/2 + 4*r*cos(t)" "n/2 + 4*r*sin(t)" "s" --s r 6*r --t 0 2*pi
       --kind walls --n 100 --out terrains
     """
-    given = {
-        "angle_deg": angle_deg,
-        "direction_deg": direction_deg,
-        "amplitude": amplitude,
-        "wavelength": wavelength,
-        "bowl_radius": bowl_radius,
-        "rim": rim,
-        "saddle_radius": saddle_radius,
-        "rise": rise,
-        "length": length,
-        "half_width": half_width,
-        "wall_height": wall_height,
-        "tunnel_radius": tunnel_radius,
-        "turn_deg": turn_deg,
-        "base": base,
-    }
-    parameters = {key: value for key, value in given.items() if value is not None}
-    sheet = None if xyz is None else {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
+    parameters = {key: value for key, value in vars(shape).items() if value is not None}
+    sheet: Recipe | None = (
+        None if xyz is None else {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
+    )
     recipe = recipe_of(surface, height, sheet, parameters)
     name = name or surface or kind
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
@@ -118,25 +131,19 @@ def make_command(
             recipe, n, n / size_workspace, name=name, kind=kind, binary=binary, done=tell
         )
         workspace = place(folder, n, parts, **scale, binary=binary, replace=force, done=tell)
-    data = {
-        "path": str(workspace.path),
-        "n": n,
-        "radius": n / size_workspace,
-        "voxel_size": voxel_size,
-        "volumes": [part.name for part in parts],
-        "recipe": recipe,
-    }
+    volumes = [part.name for part in parts]
+    made = Made(workspace.path, n, n / size_workspace, voxel_size, volumes, recipe)
     names = ", ".join(f"{part.name} ({part.kind})" for part in parts)
     unused = ("s", "t", "thickness", "kind") if xyz is None else ()
-    return Result(data, [f"{data['path']}: {names}"], used=dict.fromkeys(unused))
+    return Result(made, [f"{made.path}: {names}"], used=dict.fromkeys(unused))
 
 
 def recipe_of(
     surface: str | None,
     height: str | None,
-    sheet: dict[str, Any] | None,
+    sheet: Recipe | None,
     parameters: dict[str, float],
-) -> dict[str, Any]:
+) -> Recipe:
     """Return the recipe that the command line states.
 
     Raises:
@@ -152,7 +159,7 @@ def recipe_of(
 
 
 def filled(
-    recipe: dict[str, Any],
+    recipe: Recipe,
     n: int,
     radius: float,
     *,

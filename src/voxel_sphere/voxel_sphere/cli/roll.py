@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 import numpy as np
 import typer
+from rich.progress import Progress
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, command_line, figure_lines, log, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target
+from roboaccord.contract.results import Degrees, Quantity, Seconds
+from roboaccord.contract.state import Array
 from roboaccord.run.output import make_folder
 from roboaccord.run.versions import made_with
 
+from voxel_sphere.cli.mesh import ALONE, Names
 from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Field, choose, fields, stages
 from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme, roll
-from voxel_sphere.rolling.path import RolledPath
+from voxel_sphere.rolling.path import RolledPath, RollEvent
 from voxel_sphere.rolling.walls import STEEP, WallLaw
 from voxel_sphere.source.pages import write_run
 from voxel_sphere.source.variants import roll_as_described
@@ -28,46 +34,51 @@ from voxel_sphere.terrain.workspace import Terrain
 
 SAMPLES = 500
 
+FloorZ = Annotated[
+    float | None,
+    Quantity("voxels"),
+    typer.Option(metavar="Z", help="Of the centre, where there are two floors."),
+]
+Scheme = Annotated[
+    str, typer.Option(metavar="exact|local_plane|as_described", help="How it rolls.")
+]
+After = Annotated[
+    str, typer.Option(metavar="parallel|reflected", help="How it goes on after a wall.")
+]
+PathFile = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE|DIR", help="For the path: .csv, .npz, or a folder."),
+]
+
 
 def roll_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="With a folder Bitmaps_n.")],
     omega: Annotated[
         tuple[float, float],
-        typer.Option(metavar="WX WY", help="Angular velocity, world frame, in rad/s; w_z is 0."),
+        Quantity("rad/s"),
+        typer.Option(metavar="WX WY", help="Angular velocity, world frame; w_z is 0."),
     ],
-    time: Annotated[float, typer.Option(metavar="T", help="To roll, in s.")] = 1.0,
+    time: Annotated[Seconds, typer.Option(metavar="T", help="To roll.")] = 1.0,
     start: Annotated[
         tuple[float, float] | None,
-        typer.Option(metavar="X Y", help="Of the centre, in voxels; the middle by default."),
+        Quantity("voxels"),
+        typer.Option(metavar="X Y", help="Of the centre; the middle by default."),
     ] = None,
-    surface: Annotated[str | None, typer.Option(metavar="S", help="Volume of the ground.")] = None,
-    walls: Annotated[str | None, typer.Option(metavar="W", help="Volume of the walls.")] = None,
-    workspace: Annotated[
-        str | None, typer.Option(metavar="N", help="Volume with ground and walls in one.")
-    ] = None,
-    start_z: Annotated[
-        float | None, typer.Option(metavar="Z", help="Of the centre, where there are two floors.")
-    ] = None,
-    scheme: Annotated[
-        str, typer.Option(metavar="exact|local_plane|as_described", help="How it rolls.")
-    ] = "exact",
-    after: Annotated[
-        str, typer.Option(metavar="parallel|reflected", help="How it goes on after a wall.")
-    ] = "parallel",
+    names: Names = ALONE,
+    start_z: FloorZ = None,
+    scheme: Scheme = "exact",
+    after: After = "parallel",
     steep: Annotated[
-        float, typer.Option(help="From here on a face of --workspace is wall, in deg from level.")
+        Degrees, typer.Option(help="Slope from which on a face of --workspace is wall.")
     ] = STEEP,
     step: Annotated[
-        float | None, typer.Option(help="Of the integration, in s; 0.02 rad of turn by default.")
+        Seconds | None, typer.Option(help="Of the integration; 0.02 rad of turn by default.")
     ] = None,
     samples: Annotated[int, typer.Option(help="Intervals of the path that is written.")] = SAMPLES,
     normalised: Annotated[
         bool, typer.Option("--normalised", help="Lengths in radii, times in T: r = 1, t_final = 1.")
     ] = False,
-    file: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE|DIR", help="For the path: .csv, .npz, or a folder."),
-    ] = None,
+    file: PathFile = None,
     force: Force = False,
 ) -> Result:
     """Roll the sphere without slipping, with a constant angular velocity until it meets a wall.
@@ -89,44 +100,62 @@ def roll_command(
     check_scheme(scheme, (*SCHEMES, "as_described"))
     law = WallLaw(after=after)  # type: ignore[arg-type]
     with place_for(file, force), progress() as bar:
-        opened, terrain = choose(folder, surface=surface, walls=walls, workspace=workspace)
-        r = terrain.radius
-        length, duration = (r, 1.0) if normalised else (1.0, time)
+        terrain, ground, of_walls = read(bar, folder, names, steep)
+        length, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
         middle = terrain.n / (2 * length)
         x, y = (length * value for value in start or (middle, middle))
-        building = bar.add_task("distances", total=stages(opened, terrain))
-        ground, of_walls = fields(
-            opened, terrain, steep=steep, done=lambda count: bar.advance(building, count)
-        )
         centre = ground.place(x, y, None if start_z is None else length * start_z)
         rolling = bar.add_task(COMPILING, total=samples)
-        path = run(
-            scheme, terrain.solid, ground, of_walls, centre=centre, omega=(*omega, 0.0),
-            duration=duration, law=law, step=step, samples=samples,
-            done=lambda count: bar.update(rolling, advance=count, description="rolling"),
-        )  # fmt: skip
+        tell = lambda count: bar.update(rolling, advance=count, description="rolling")  # noqa: E731
+        start_at: Start = {"centre": centre, "omega": (*omega, 0.0), "duration": duration}
+        if scheme == "as_described":
+            path = as_described(terrain.solid, ground.radius, start_at, step, after, samples, tell)
+        else:
+            asked = Rolling(
+                ground, walls=of_walls, scheme=scheme, law=law, step=step, samples=samples,
+                **start_at,
+            )  # fmt: skip
+            path = roll(asked, tell)
         files = [] if file is None else save(path, terrain, file)
-    data = figures(path, length, str(files[0]) if files else None)
-    data["files"] = [str(name) for name in files]
+    found = Rolled.of(path, length, files)
     if path.failed:
         log.print(f"accord: {path.message}", style="red", soft_wrap=True)
     used = {"time": None} if normalised else {}
-    shown = lines_of(data, "r" if normalised else "voxels")
-    return Result(data, shown, used=used, ok=not path.failed)
+    shown = lines_of(found, "r" if normalised else "voxels")
+    return Result(found, shown, used=used, ok=not path.failed)
 
 
-def run(
-    scheme: str, solid: Solid, ground: Field, walls: Field | None, **options: Any
+def read(
+    bar: Progress, folder: Path, names: Names, steep: float
+) -> tuple[Terrain, Field, Field | None]:
+    """Return a terrain with the distances to its ground and its walls."""
+    opened, terrain = choose(folder, **vars(names))
+    task = bar.add_task("distances", total=stages(opened, terrain))
+    return terrain, *fields(opened, terrain, steep=steep, done=lambda n: bar.advance(task, n))
+
+
+class Start(TypedDict):
+    """What each scheme begins with: centre [voxels], angular velocity [rad/s], duration [s]."""
+
+    centre: Array
+    omega: tuple[float, float, float]
+    duration: float
+
+
+def as_described(
+    solid: Solid, radius: float, start: Start, step: float | None, after: str, samples: int,
+    done: Callable[[int], None],
 ) -> RolledPath:  # fmt: skip
-    """Roll by the scheme of a name; `as_described` takes the voxels themselves."""
-    if scheme != "as_described":
-        done = options.pop("done")
-        return roll(Rolling(ground, walls=walls, scheme=scheme, **options), done)
-    if options.pop("step") is not None:
+    """Roll by the source's scheme, which takes the voxels themselves.
+
+    Raises:
+        AccordError: for an option that it has not.
+    """
+    if step is not None:
         raise AccordError("as_described has steps of a voxel of travel: leave --step out")
-    if options.pop("law").after != "parallel":
+    if after != "parallel":
         raise AccordError("as_described turns parallel to a wall: leave --after out")
-    return roll_as_described(solid, ground.radius, **options)
+    return roll_as_described(solid, radius, samples=samples, done=done, **start)
 
 
 def check_file(file: Path | None) -> None:
@@ -140,7 +169,7 @@ def check_file(file: Path | None) -> None:
         check_target(file)
 
 
-def place_for(file: Path | None, force: bool) -> AbstractContextManager[Any]:
+def place_for(file: Path | None, force: bool) -> AbstractContextManager[Path | None]:
     """Return the context in which results are written: the folder's, where it is one."""
     if file is None or not is_folder(file):
         return nullcontext()
@@ -167,45 +196,64 @@ def save(path: RolledPath, terrain: Terrain, file: Path) -> list[Path]:
     return [file]
 
 
-def figures(path: RolledPath, length: float, file: str | None) -> dict[str, Any]:
-    """Return what is said of a run, in units of `length` voxels."""
-    montana, chart = path.montana
-    last = montana[-1] / np.array([length, length, 1.0, 1.0, 1.0])
-    events = [{**event.row(), "centre": np.array(event.centre) / length} for event in path.events]
-    return {
-        "centre": path.centre[-1] / length,
-        "contact": path.contact[-1] / length,
-        "orientation": path.orientation[-1],
-        "montana": last,
-        "chart": int(chart[-1]),
-        "radius": path.radius / length,
-        "events": events,
-        "status": path.status,
-        "message": path.message,
-        "time": path.time[-1],
-        "travel": path.travel / length,
-        "path": file or path.centre / length,
-    }
+@dataclass(frozen=True, kw_only=True)
+class Rolled:
+    """Hold the end of a run; lengths in voxels, or in radii of the sphere."""
+
+    centre: Array
+    contact: Array
+    orientation: Array
+    montana: Array
+    chart: int
+    radius: float
+    events: list[RollEvent]
+    status: str
+    message: str
+    time: Seconds
+    travel: float
+    path: Path | Array
+    files: list[Path]
+
+    @classmethod
+    def of(cls, path: RolledPath, length: float, files: list[Path]) -> Rolled:
+        """Measure a path in units of `length` voxels."""
+        montana, chart = path.montana
+        places = [tuple((np.array(event.centre) / length).tolist()) for event in path.events]
+        return cls(
+            centre=path.centre[-1] / length,
+            contact=path.contact[-1] / length,
+            orientation=path.orientation[-1],
+            montana=montana[-1] / np.array([length, length, 1.0, 1.0, 1.0]),
+            chart=int(chart[-1]),
+            radius=path.radius / length,
+            events=[replace(event, centre=at) for event, at in zip(path.events, places)],
+            status=path.status,
+            message=path.message,
+            time=path.time[-1],
+            travel=path.travel / length,
+            path=files[0] if files else path.centre / length,
+            files=files,
+        )
 
 
-def lines_of(data: dict[str, Any], unit: str) -> list[str]:
+def lines_of(found: Rolled, unit: str) -> list[str]:
     """Return it for people."""
 
-    def words(values: Any) -> str:
+    def words(values: Array) -> str:
         return " ".join(f"{value:.4g}" for value in values)
 
     rows = {
-        "status": (f"{data['status']}: {data['message']}", ""),
-        "time": (f"{data['time']:.4g}", "s" if unit == "voxels" else "of the run"),
-        "centre": (words(data["centre"]), unit),
-        "contact": (words(data["contact"]), unit),
-        "orientation": (words(data["orientation"]), "(x y z w)"),
-        "montana": (words(data["montana"]), f"(x y in {unit}; u v psi in rad)"),
-        "chart": (f"{data['chart']}", ""),
-        "radius": (f"{data['radius']:.4g}", unit),
-        "travel": (f"{data['travel']:.4g}", unit),
-        "events": (f"{len(data['events'])}", ""),
+        "status": (f"{found.status}: {found.message}", ""),
+        "time": (f"{found.time:.4g}", "s" if unit == "voxels" else "of the run"),
+        "centre": (words(found.centre), unit),
+        "contact": (words(found.contact), unit),
+        "orientation": (words(found.orientation), "(x y z w)"),
+        "montana": (words(found.montana), f"(x y in {unit}; u v psi in rad)"),
+        "chart": (f"{found.chart}", ""),
+        "radius": (f"{found.radius:.4g}", unit),
+        "travel": (f"{found.travel:.4g}", unit),
+        "events": (f"{len(found.events)}", ""),
     }
-    events = [f"  {e['time']:.4f}  {e['kind']}: {e['detail']}" for e in data["events"]]
-    files = [f"files        {', '.join(data['files'])}"] if data["files"] else []
+    events = [f"  {e.time:.4f}  {e.kind}: {e.detail}" for e in found.events]
+    files = [f"files        {', '.join(map(str, found.files))}"] if found.files else []
     return [*figure_lines(rows), *events, *files]

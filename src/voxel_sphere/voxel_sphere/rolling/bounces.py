@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
 from voxel_sphere.rolling.field import Field
@@ -25,20 +27,24 @@ class Bounces:
     """Worst errors of an arena over its headings.
 
     Args:
-        turn: of the arena [deg].
-        heading_error: after the first hit, against the law of reflection [deg].
-        mean_error: its mean [deg].
-        contact_error: of the place of the first hit and of the ground's contact throughout [r].
+        turn: of the arena.
+        heading_error: after the first hit, against the law of reflection.
+        mean_error: its mean.
+        contact_error: of the place of the first hit and of the ground's contact throughout.
         hits: at walls, all headings.
         stuck: runs that ended, or did not travel.
     """
 
-    turn: float
-    heading_error: float
-    mean_error: float
-    contact_error: float
-    hits: int
-    stuck: int
+    turn: Annotated[float, Quantity("deg", name="walls at", form="g")]
+    heading_error: Annotated[
+        float, Quantity("deg", "largest error after the first hit", "heading", ".2f")
+    ]
+    mean_error: Annotated[float, Quantity("deg", "its mean", "mean", ".2f")]
+    contact_error: Annotated[
+        float, Quantity("r", "of its place, and of the ground's throughout", "contact", ".4f")
+    ]
+    hits: Annotated[int, Quantity("", "at walls, all headings")]
+    stuck: Annotated[int, Quantity("", "runs that ended")]
 
 
 def bounces(n: int, turn: float, *, binary: bool = False) -> Bounces:

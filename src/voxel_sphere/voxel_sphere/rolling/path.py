@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from roboaccord.contract.files import writing
-from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_matrix
 
@@ -84,13 +83,6 @@ class RollEvent:
     kind: str
     centre: tuple[float, ...]
     detail: str
-
-    def row(self) -> dict[str, Json]:
-        """Return it for JSON."""
-        return {
-            "time": self.time, "kind": self.kind, "centre": list(self.centre),
-            "detail": self.detail,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,12 +95,14 @@ def examine_all(
     pieces = [(files[i], name, options, whole) for i, name, whole in jobs]
     for job, result in run_isolated(examine_one, pieces, timeout=TIMEOUT):
         i, name, whole = jobs[job]
-        if whole:
-            shipped[i, name] = _not_loaded(result) if isinstance(result, Crash) else result
-        elif isinstance(result, Crash):
-            examined[i, name] = _not_examined(result, engines[name], options)
-        else:
+        if isinstance(result, Shipped):
+            shipped[i, name] = result
+        elif isinstance(result, Examined):
             examined[i, name] = result
+        elif whole:
+            shipped[i, name] = _not_loaded(result)
+        else:
+            examined[i, name] = _not_examined(result, engines[name], options)
         done(robots[i].name)
     return [
         replace(robot, engines={n: EngineParity(examined[i, n], shipped[i, n]) for n in engines})

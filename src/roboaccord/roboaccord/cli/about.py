@@ -1,20 +1,27 @@
-"""`accord doctor`: what this machine has, and what to do about what it lacks."""
+"""`accord list`, `scenario`, `doctor`: what there is, a scenario's keys, what this machine has."""
 
 from __future__ import annotations
 
 import importlib
 import platform
+import shlex
 import shutil
 import sys
+from dataclasses import asdict
 
+from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table
+from roboaccord.cli.console import make_table, warn
+from roboaccord.cli.options import Changes, RobotName, ScenarioName, load_setup
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available, Missing
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.runner import transports
+from roboaccord.scenario.catalogue import read_catalogue
+from roboaccord.scenario.keys import REQUIRED, Key, keys_of
 from roboaccord.scenario.setup import robot_names
 
 OPTIONAL = {
@@ -64,3 +71,49 @@ def found(module: str) -> bool:
     except ImportError:
         return False
     return True
+
+
+def list_command() -> Result:
+    """List robots, their scenarios and controllers.
+
+    Example:
+
+      accord list
+    """
+    found = read_catalogue()
+    for name, reason in found.broken.items():
+        warn(f"robot {name} is left out: {reason}")
+    names = ("scenario", "controller")
+    table = make_table("robot", *names, "what it is", words=names, text=["what it is"])
+    for row in found.scenarios:
+        table.add_row(row.robot, row.scenario, row.controller, row.description)
+    return Result(found, [table])
+
+
+INDENT = (0, 0, 0, 4)
+
+
+def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes = None) -> Result:
+    """List all keys of a scenario with value, type, unit, default and meaning.
+
+    Each is a line as `--set` takes it, quoted for the shell, with its meaning below. Keys of the
+    robot's parameters, of its controller, of friction and terrain are among them.
+
+    Examples:
+
+      accord scenario snake serpenoid
+
+      accord scenario packbot reach --set controller.name=velocity --json
+    """
+    setup = load_setup(robot, scenario, changes)
+    found = keys_of(setup)
+    shown: list[RenderableType] = []
+    for key in found:  # what is to be copied is never broken
+        shown += [shlex.quote(f"{key.key}={key.value}"), Padding(Text(_words(key)), INDENT)]
+    return Result({"keys": [asdict(key) for key in found]}, shown)
+
+
+def _words(key: Key) -> str:
+    default = REQUIRED if key.default == REQUIRED else f"default {key.default}"
+    facts = ", ".join(filter(None, (key.kind, key.unit and f"[{key.unit}]", default)))
+    return f"{facts}: {key.meaning}" if key.meaning else facts

@@ -1,0 +1,83 @@
+"""Units of options: in their types, in the help, and behind the values that a command used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from inspect import Signature
+from typing import get_args
+
+import pytest
+from roboaccord.cli.command import (
+    Result,
+    groups_of,
+    options,
+    parameters_of,
+    plain_type,
+    unit_of,
+    units_of,
+    with_unit,
+    words_of,
+)
+from roboaccord.cli.lazy import COMMANDS
+from roboaccord.contract.results import Quantity
+from roboaccord.scenario.setup import find_robot, robot_names
+
+UNIT = re.compile(r"\bin (rad/s|rad|s|Hz|N m|m/s|mm|m|kg/m\^3|kg|min|voxels|seconds|degrees|deg)\b")
+
+
+def functions() -> Iterator[tuple[str, Callable[..., Result | None]]]:
+    """Yield all commands by name, each with its function."""
+    places = {name: f"roboaccord.cli.{place}" for name, place in COMMANDS.items()}
+    for robot in robot_names():
+        places |= {f"{robot} {name}": place for name, place in find_robot(robot).cli.items()}
+    for name, place in places.items():
+        module, _, function = place.partition(":")
+        yield name, getattr(import_module(module), function)
+
+
+def signature_of(function: Callable[..., Result | None]) -> Signature:
+    return Signature([*parameters_of(function, groups_of(function))])
+
+
+def carries(kind: object) -> list[Quantity]:
+    """Return the quantities in a type."""
+    if isinstance(kind, Quantity):
+        return [kind]
+    return [found for part in get_args(kind) for found in carries(part)]
+
+
+def holds_float(kind: object) -> bool:
+    return kind is float or any(map(holds_float, get_args(kind)))
+
+
+@pytest.mark.parametrize(("name", "function"), [*functions()])
+def test_every_option_that_is_a_number_carries_its_unit(
+    name: str, function: Callable[..., Result | None]
+) -> None:
+    """1 says that it is a ratio; whose unit depends on another option says that. Counts are int."""
+    signature = signature_of(function)
+    for option, info in options(signature).items():
+        kind = signature.parameters[option].annotation
+        if holds_float(plain_type(kind)):
+            (found,) = carries(kind)
+            assert found.unit or found.meaning, f"{name}: {option} has no unit"
+        assert not UNIT.search(info.help or ""), f"{name}: {option} names its unit in its help"
+
+
+def test_a_unit_stands_in_the_help_and_behind_what_was_used() -> None:
+    """Also kg and min: --payload, and --minutes of a study of detection."""
+    signature = signature_of(dict(functions())["packbot detect"])
+    units = units_of(signature)
+    assert words_of({"payload": 5.0, "minutes": 0.5, "study": 3, "seed": 1}, units) == [
+        "payload 5 kg", "minutes 0.5 min", "study 3", "seed 1",
+    ]  # fmt: skip
+    assert words_of({"duration": 2.0, "physics_step": 1e-3}, units) == [
+        "duration 2 s", "physics_step 0.001 s",
+    ]  # fmt: skip
+    helps = {name: with_unit(each) for name, each in signature.parameters.items()}
+    texts = {name: info.help for name, info in options(Signature([*helps.values()])).items()}
+    assert texts["payload"] == "At the finger tips, in kg."
+    assert texts["minutes"] == "Of motion without failure in the study, in min."
+    assert unit_of(plain_type(signature.parameters["payload"].annotation)) == ""
