@@ -1,4 +1,14 @@
-"""Search of gaits of a kind: Newton's method from random starts, with no guess of what is there."""
+"""Search of gaits of a kind: Newton's method from random starts, with no guess of what is there.
+
+Symmetry of a gait about the vertical, in which its swing is its own mirror image in time.
+
+The robot without friction is reversible: with q(t) = (th1, th2) a motion under the torque u(t),
+-q(-t) is one under -u(-t). A swing from 0 to T is symmetric if q(T - t) = -q(t), modulo full turns:
+half-way it hangs straight, th1 = th2 = 0, or with a link folded up. A passive gait without impact
+always is: it starts and ends at rest with both hands level, at mirror images of one pose because
+the energy is kept, and the motion from a pose at rest is unique. A gait with an impact never is,
+since its energy after the change is not that before, nor one under a constant torque.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,11 @@
 A gait is a list of phases with the events that end them (its controller), an event that stops it,
 and an error that says how far its end is from its start. Searches, landscapes and return maps take
 any of them.
+
+Poincare maps of a gait, their monodromy matrices and Floquet multipliers.
+
+From one gait to the next the state, seen from the hand that is held, goes x -> P(x). The gait is
+stable if all eigenvalues of dP/dx, its multipliers, are inside the unit circle.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""The report's figures, done again: pictures, and beside them the numbers they show."""
+"""The report's figures, done again: pictures, and beside them the numbers they show.
+
+The report's search: events acted on at control samples, and early termination.
+
+Its controller saw the state every 1 ms, so the hands changed, the motor stopped and the gait ended
+at the first sample past the event. The error then has steps all over the rates, and a simplex stops
+on one of them: those are the report's minima.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +98,7 @@ def _to_next(motion: Motion, sample: float) -> None:
 
 
 FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: what the report calls minima
-# Switch and motor [s] as printed, and where the second search of `source/variants` stops.
+# Switch and motor [s] as printed, and where the second `fminsearch` stops.
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
 STEPS = 20  # gaits
 GAIT, GAP = "gait", " (a gap: it never hung straight down)"

@@ -1,4 +1,18 @@
-"""Controller that plans a collision-free reach and tracks it."""
+"""Controller that plans a collision-free reach and tracks it.
+
+Computed torque control [Craig 2005, section 10.4], also of an arm with failed joints.
+
+With angles r(t) to be followed, the error e = r - q, a bandwidth w, and the efforts tau of rigid
+bodies (RNEA) and f of the joints' friction,
+
+    effort = tau(q, qd, a) + f(qd + k T a),   a = r'' + 2 w e' + w^2 e,
+
+so that e'' = -2 w e' - w^2 e.
+
+Efforts are held for a period T, in which the friction b of a light joint with the inertia m can
+brake it wholly (x = b T / m is 8 for the wrist). Friction is therefore taken at the rate by which
+qd changes by T a in a period exactly: k = 1 / (1 - exp(-x)) - 1 / x, between 1/2 and 1.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,12 @@ piecewise linear, stands beside them.
 A rigid transform is Rot_z(theta) Trans_z(d) Trans_x(a) Rot_x(alpha) Rot_z(beta) Trans_z(c) in one
 way, but for parallel axes: a DH row, and a screw that commutes with the next joint's turn. So a
 frozen row is multiplied into the transform before it, and what is no row is handed on.
+
+Denavit-Hartenberg tables of the arm, and forward kinematics from them.
+
+Standard form [Denavit, Hartenberg 1955]: a row takes the frame before it to its own by
+Rot_z(theta + q) Trans_z(d) Trans_x(a) Rot_x(alpha). The chain ends at the camera's pan. The hand is
+a branch: it leaves after elbow 1, with a row for elbow 2 of its own.
 """
 
 from __future__ import annotations

@@ -3,6 +3,12 @@
 Candidates are evaluated by the ideally tracked gait. Differential evolution [Storn, Price 1997]
 searches the box, Nelder and Mead's simplex polishes what it finds. Limits enter as exact
 penalties: beyond a limit the objective grows faster than anything can be gained there.
+
+Compass (pattern) search of a gait, interleaved with control.
+
+Compass search [Kolda, Lewis, Torczon 2003]: try a step along each direction, go where the score
+falls, and halve the steps when no direction helps. It is a generator, so that a control tick does
+a bounded part of it; it draws no random numbers.
 """
 
 from __future__ import annotations

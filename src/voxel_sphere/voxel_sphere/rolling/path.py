@@ -1,4 +1,11 @@
-"""Result of a run: sampled path, events and status."""
+"""Result of a run: sampled path, events and status.
+
+Montana's contact coordinates of ground and ball, and the contact angle.
+
+Chart of the ball (Murray, Li and Sastry 5.6): r (cu cv, -cu sv, su). Its poles are singular; there
+are three such charts, with the poles on the ball's z, x and y, and one is left before |u| = 80 deg.
+The ground is a graph over (x, y); psi turns its x tangent into the ball's u tangent.
+"""
 
 from __future__ import annotations
 

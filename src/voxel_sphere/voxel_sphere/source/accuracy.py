@@ -2,6 +2,10 @@
 
 Ground and walls are voxelised as `make` does it. Errors are the largest distance between the
 contact and the reference's contact at the same time over the run, in radii of the sphere.
+
+Exact paths of a rolling sphere, in closed form or by quadrature, for a constant w.
+
+c' = r w x n. Lengths in voxels, times (k,) [s], w (3,) in the world frame [rad/s].
 """
 
 from __future__ import annotations
