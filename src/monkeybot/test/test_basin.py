@@ -6,7 +6,7 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import ENSEMBLE, evaluate
-from monkeybot.gaits.shipped import shipped_gait
+from monkeybot.gaits.kinds import shipped_gait
 from monkeybot.stability.basin import Draws, basin, share_of
 from monkeybot.stability.robustness import Disturbance, changed, robustness
 from monkeybot.stability.rollouts import walk

@@ -11,9 +11,8 @@ from monkeybot.gaits.continuation import Family, changed, follow, present
 from monkeybot.gaits.crossings import best, crossings, outside, stable
 from monkeybot.gaits.find import find_gaits, same
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.kinds import CLOCKED, PASSIVE
+from monkeybot.gaits.kinds import CLOCKED, PASSIVE, clocked_gait, shipped_gait
 from monkeybot.gaits.orbits import find_orbit, gait_of
-from monkeybot.gaits.shipped import clocked_gait, shipped_gait
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE
 from roboaccord import AccordError

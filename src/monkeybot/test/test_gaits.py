@@ -4,9 +4,8 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.collisionless import find_collisionless
-from monkeybot.gaits.gait import Gait, evaluate, horizontal, timed
+from monkeybot.gaits.gait import Gait, all_multipliers, evaluate, horizontal, multipliers, timed
 from monkeybot.gaits.repeat import repeat, to_sample
-from monkeybot.gaits.return_map import all_multipliers, multipliers
 from monkeybot.gaits.search import minimise, refine
 from monkeybot.model.coordinates import Mode
 from monkeybot.model.events import VERTICAL, linear

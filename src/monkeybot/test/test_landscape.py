@@ -16,7 +16,7 @@ from monkeybot.cli.landscape import landscape_command
 from monkeybot.gaits.gait import ENSEMBLE, evaluate, horizontal
 from monkeybot.gaits.landscape import BLOCK, LIMIT, Landscape, landscape, span
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.maps import CUT, MARKED, root, write_map, write_surface
+from monkeybot.stability.pictures import CUT, MARKED, root, write_map, write_surface
 from PIL import Image
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.parameters import load_parameters

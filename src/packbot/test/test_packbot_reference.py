@@ -9,13 +9,12 @@ import pinocchio as pin
 import pytest
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import LOWER
-from packbot.contact.gaps import GapFunctions
+from packbot.contact.gaps import GapFunctions, Proximity
 from packbot.contact.impacts import impact
-from packbot.contact.proximity import Proximity
 from packbot.contact.sliding import Sliding
 from packbot.model.arm import Arm
 from packbot.simulators.reference import PackbotReference
-from packbot.simulators.stiff import take_stiff_step
+from packbot.simulators.steps import take_stiff_step
 from packbot.source import collapse
 from packbot.source.collapse import collapse_setup
 from roboaccord.contract.contact import ContactPoint

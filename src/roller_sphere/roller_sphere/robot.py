@@ -18,8 +18,7 @@ from roller_sphere.controllers.drive import (
 )
 from roller_sphere.dribbling.controller import DribbleController
 from roller_sphere.dribbling.reference import DribbleReference
-from roller_sphere.model.contact import LINKS, Friction, RollerFriction
-from roller_sphere.model.friction_laws import coulomb, pressed, viscous
+from roller_sphere.model.contact import LINKS, Friction, RollerFriction, coulomb, pressed, viscous
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 from roller_sphere.simulators.engines import make_engine_simulator

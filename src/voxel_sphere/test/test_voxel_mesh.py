@@ -10,8 +10,16 @@ from roboaccord.gazebo.check import check_file
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.heights import height_field
-from voxel_sphere.terrain.mesh import SMOOTH, Mesh, decimate, load, terrain_mesh, write_mesh
-from voxel_sphere.terrain.mesh_error import deviation, middles
+from voxel_sphere.terrain.mesh import (
+    SMOOTH,
+    Mesh,
+    decimate,
+    deviation,
+    load,
+    middles,
+    terrain_mesh,
+    write_mesh,
+)
 from voxel_sphere.terrain.shapes import fill_below
 from voxel_sphere.terrain.surfaces import SURFACES, make_surface
 from voxel_sphere.terrain.workspace import Terrain, open_workspace

@@ -15,7 +15,7 @@ from roboaccord.contract.results import Quantity, Radians, RadiansPerSecond, Rat
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.stability.basin import Draws, basin
-from monkeybot.stability.closed_loop import held_gait
+from monkeybot.stability.lqr import held_gait
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ from monkeybot.cli.options import (
 )
 from monkeybot.gaits.continuation import Branch, Family, Point, follow
 from monkeybot.gaits.crossings import Crossing, Stretch, best, crossings, stable
+from monkeybot.gaits.kinds import shipped_data, shipped_gait
 from monkeybot.gaits.orbits import Orbit, find_orbit
-from monkeybot.gaits.shipped import shipped_data, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 
 Start = tuple[float, float, float, float]

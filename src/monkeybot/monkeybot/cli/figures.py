@@ -26,11 +26,13 @@ from monkeybot.source.figures import (
     FIRST,
     RANGES,
     SECOND,
+    SampledGait,
+    fminsearch,
+    sampled_gait,
     write_diagrams,
     write_landscapes,
     write_repetitions,
 )
-from monkeybot.source.variants import SampledGait, fminsearch, sampled_gait
 
 GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
 

@@ -25,8 +25,7 @@ from monkeybot.cli.options import (
     kind_of,
     robot_parameters,
 )
-from monkeybot.gaits.asymmetry import Asymmetry, asymmetry
-from monkeybot.gaits.find import find_gaits
+from monkeybot.gaits.find import Asymmetry, asymmetry, find_gaits
 from monkeybot.gaits.orbits import Orbit
 
 

@@ -31,8 +31,7 @@ from monkeybot.gaits.gait import Gait, evaluate, horizontal
 from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_landscape, span
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.landscape_page import render_landscape
-from monkeybot.stability.maps import write_map, write_surface
+from monkeybot.stability.pictures import render_landscape, write_map, write_surface
 
 
 @in_pieces()

@@ -12,7 +12,7 @@ from roboaccord.cli.console import figure_lines
 from roboaccord.contract.results import Seconds
 
 from monkeybot.cli.options import Changes, robot_parameters
-from monkeybot.gaits.shipped import shipped_gait
+from monkeybot.gaits.kinds import shipped_gait
 from monkeybot.stability.lqr import (
     SAMPLE,
     conditioning,

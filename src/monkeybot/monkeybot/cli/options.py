@@ -14,9 +14,9 @@ from roboaccord.contract.state import Array
 from roboaccord.description.parameters import load_parameters
 from roboaccord.scenario.files import apply_change
 
+from monkeybot.gaits.gait import Multipliers
 from monkeybot.gaits.kinds import KINDS
 from monkeybot.gaits.orbits import Kind, Orbit
-from monkeybot.gaits.return_map import Multipliers
 from monkeybot.model.parameters import MonkeyBotParameters
 
 Rates = Annotated[

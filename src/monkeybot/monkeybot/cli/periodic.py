@@ -16,8 +16,7 @@ from roboaccord.contract.state import Array
 
 from monkeybot.cli.options import Changes, Rates, Torque, robot_parameters
 from monkeybot.gaits.collisionless import find_collisionless
-from monkeybot.gaits.gait import horizontal
-from monkeybot.gaits.return_map import Multipliers, all_multipliers
+from monkeybot.gaits.gait import Multipliers, all_multipliers, horizontal
 from monkeybot.gaits.search import refine
 
 CONTROL = {

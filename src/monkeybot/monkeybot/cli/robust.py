@@ -16,7 +16,7 @@ from roboaccord.contract.results import INLINE, Quantity, Ratio, Seconds
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.stability.basin import Draws
-from monkeybot.stability.closed_loop import held_gait
+from monkeybot.stability.lqr import held_gait
 from monkeybot.stability.robustness import Disturbance, robustness
 
 JITTERS = (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3)  # s

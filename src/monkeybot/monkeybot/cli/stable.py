@@ -24,13 +24,12 @@ from roboaccord.contract.results import (
 from roboaccord.contract.state import Array
 
 from monkeybot.cli.options import Changes, robot_parameters
+from monkeybot.gaits.gait import Multipliers
+from monkeybot.gaits.kinds import clocked_gait, shipped_data
 from monkeybot.gaits.orbits import Orbit
-from monkeybot.gaits.return_map import Multipliers
-from monkeybot.gaits.shipped import clocked_gait, shipped_data
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.basin import Draws, basin
-from monkeybot.stability.closed_loop import held_gait
-from monkeybot.stability.lqr import held_multipliers
+from monkeybot.stability.lqr import held_gait, held_multipliers
 from monkeybot.stability.rollouts import Feedback
 
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s

@@ -15,8 +15,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.kinds import clocked
-from monkeybot.gaits.shipped import shipped_gait
+from monkeybot.gaits.kinds import clocked, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 
 TOLERANCE = 1e-10  # of the integrator

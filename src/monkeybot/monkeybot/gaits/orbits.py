@@ -16,8 +16,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.newton import newton
 
-from monkeybot.gaits.gait import Gait, evaluate, wrap
-from monkeybot.gaits.return_map import Multipliers, map_slope
+from monkeybot.gaits.gait import Gait, Multipliers, evaluate, map_slope, wrap
 from monkeybot.model.events import linear
 from monkeybot.model.hybrid import Then
 from monkeybot.model.motion import Motion

@@ -21,7 +21,7 @@ from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.level import Level, level_gaits, shipped_level
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.flood_fill import SIDES, Cell, flood
+from monkeybot.stability.stability_map import SIDES, Cell, flood
 
 MARGINS = "radius", "width"
 FINEST = 0.05  # of a grid's spacing: a search ends there

@@ -18,10 +18,9 @@ import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
-from monkeybot.gaits.gait import evaluate
-from monkeybot.gaits.kinds import REPORT
+from monkeybot.gaits.gait import Multipliers, evaluate, map_slope
+from monkeybot.gaits.kinds import REPORT, shipped_gait
 from monkeybot.gaits.orbits import FINE, Orbit, gait_of
-from monkeybot.gaits.return_map import Multipliers, map_slope
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.rollouts import Feedback
 
@@ -156,3 +155,13 @@ def held_multipliers(orbit: Orbit, parameters: MonkeyBotParameters) -> Multiplie
     column = B[:, 0]
     values = np.linalg.eigvals(A - np.outer(column, lqr_gain(A, column)))
     return np.asarray(values[np.argsort(-np.abs(values))], dtype=complex)
+
+
+def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedback | None]:
+    """Return a shipped gait and its feedback.
+
+    Raises:
+        AccordError: for an unknown name, or parameters with which it cannot be.
+    """
+    orbit = shipped_gait(name, parameters)
+    return orbit, time_law(orbit, parameters).feedback if orbit.kind is REPORT else None

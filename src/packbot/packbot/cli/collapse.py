@@ -17,8 +17,16 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import IF_ANY, Metres, Quantity, Seconds
 from roboaccord.contract.trajectory import Event
 
-from packbot.source.collapse import CONTACTS, LINKS, Collapse, collapse_setup, run_collapse
-from packbot.source.perturb import Draw, run_draws, spread
+from packbot.source.collapse import (
+    CONTACTS,
+    LINKS,
+    Collapse,
+    Draw,
+    collapse_setup,
+    run_collapse,
+    run_draws,
+    spread,
+)
 
 
 @in_pieces()

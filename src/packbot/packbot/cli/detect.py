@@ -27,7 +27,7 @@ from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-from packbot.model.libraries import compiled
+from packbot.model import compiled
 
 if TYPE_CHECKING:
     from packbot.detection.detector import Detection

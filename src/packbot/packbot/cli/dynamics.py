@@ -17,8 +17,7 @@ from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
 from packbot.cli.options import joint_values
-from packbot.model.parameters import JOINTS
-from packbot.model.poses import check_limits
+from packbot.model.parameters import JOINTS, check_limits
 
 NONE = " ".join("0" for _ in JOINTS)
 

@@ -18,8 +18,7 @@ from roboaccord.cli.options import Force, Out
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity
 
-from packbot.hulls.bodies import complaints, make_bodies
-from packbot.hulls.body_files import read_shapes, write_bodies
+from packbot.hulls.bodies import complaints, make_bodies, read_shapes, write_bodies
 
 
 def hulls_command(

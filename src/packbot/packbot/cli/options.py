@@ -13,8 +13,7 @@ from roboaccord.contract.results import Quantity, Radians
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.model.parameters import JOINTS
-from packbot.model.poses import check_limits
+from packbot.model.parameters import JOINTS, check_limits
 
 Angles = Annotated[
     str | None,

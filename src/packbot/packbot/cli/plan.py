@@ -17,8 +17,7 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.cli.options import Pitch, ScenarioName, Target, point
-from packbot.model.parameters import JOINTS
-from packbot.model.poses import pose
+from packbot.model.parameters import JOINTS, pose
 from packbot.planning.reaching import MARGIN, Goal
 
 

@@ -20,8 +20,7 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.cli.options import Pitch, ScenarioName, Target, joint_values, point
-from packbot.model.parameters import JOINTS
-from packbot.model.poses import check_limits, named_poses, pose
+from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
 
 UNUSED = ("near", "margin", "scenario")  # where the names are listed
 
@@ -102,7 +101,7 @@ class Pose:
 def pose_of(setup: Setup, name: str | None, q: Array) -> Pose:
     """Return what is said of angles."""
     from packbot.contact.clearance import Clearance
-    from packbot.model.kinematics import Kinematics
+    from packbot.model.arm import Kinematics
 
     kinematics, clearance = Kinematics(setup), Clearance.of(setup)
     tip, camera = (kinematics.placement(frame, q) for frame in ("tip", "camera"))

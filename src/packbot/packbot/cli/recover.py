@@ -16,7 +16,7 @@ from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, lo
 from roboaccord.cli.pieces import in_pieces, kept
 from roboaccord.contract.files import check_target
 
-from packbot.model.libraries import compiled
+from packbot.model import compiled
 from packbot.source.failure_figures import draw_recovery
 
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")

@@ -21,9 +21,15 @@ from roboaccord.report.colours import BLUE, INK
 from roboaccord.report.drawing import legend, picture
 from roboaccord.run.output import write_columns
 
-from packbot.model.dh import camera_table, hand_table
 from packbot.model.parameters import JOINTS
-from packbot.model.reduced import Inertia, MergedLinks, ReducedTable, reduce_table
+from packbot.model.reduced import (
+    Inertia,
+    MergedLinks,
+    ReducedTable,
+    camera_table,
+    hand_table,
+    reduce_table,
+)
 
 KNOTS = 12
 SAMPLES = 601  # angles at which the error is measured

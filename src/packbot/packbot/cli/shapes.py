@@ -11,7 +11,7 @@ from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force
 from roboaccord.description.resources import share
 
-from packbot.hulls.shapes import write_shapes
+from packbot.hulls.solids import write_shapes
 
 
 def shapes_command(

@@ -17,9 +17,8 @@ from packbot.contact.features import LOWER
 from packbot.contact.gaps import ClosedGaps, same
 from packbot.contact.impacts import impact
 from packbot.simulators.energy import EnergyBook
-from packbot.simulators.events import first_closing
 from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
-from packbot.simulators.stiff import EXPLICIT, SHORTER, take_stiff_step
+from packbot.simulators.steps import EXPLICIT, SHORTER, first_closing, take_stiff_step
 
 LEAST_STEP = 1e-12  # s
 JAM = 1e-6  # s: contacts that jam in that time jam now

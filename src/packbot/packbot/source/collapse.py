@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -11,8 +11,10 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.parameters import parameter_file
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -138,3 +140,71 @@ def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> f
     if isinstance(simulator, Booked):
         return simulator.energy_rise
     return float(np.maximum(np.diff(energies(Arm.of(setup), trajectory)), 0.0).sum())
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Hold one collapse with drawn parameters: its angles [degrees], or why it did not start."""
+
+    angles: tuple[float, ...]
+    settle_time: float | None
+    refused: str = ""
+
+
+def uncertain() -> dict[str, tuple[float, float]]:
+    """Return value and half width of every parameter whose uncertainty is a number above 0."""
+    entries = parameter_file("packbot").items()
+    known = {n: e for n, e in entries if isinstance(e["uncertainty"], (int, float))}
+    return {n: (e["value"], float(e["uncertainty"])) for n, e in known.items() if e["uncertainty"]}
+
+
+def draw_changes(count: int, seed: int) -> list[list[str]]:
+    """Return changes of the scenario for each draw, every parameter uniform in its half width."""
+    rng = np.random.default_rng(seed)
+    ranges = uncertain()
+    return [
+        [f"parameters.{n}={v + w * rng.uniform(-1.0, 1.0)!r}" for n, (v, w) in ranges.items()]
+        for _ in range(count)
+    ]
+
+
+def run_draws(
+    count: int,
+    seed: int,
+    *,
+    engine: str,
+    contact: str,
+    duration: float,
+    changes: Sequence[str],
+    done: Callable[[Draw], None],
+) -> list[Draw]:
+    """Let the arm fall once with each draw, in pieces; `done` is told of each.
+
+    What `changes` set stays as they set it, whatever is drawn.
+    """
+    tasks = (([*drawn, *changes], engine, contact, duration) for drawn in draw_changes(count, seed))
+    return run_pieces(_run, tasks, done=done)
+
+
+def _run(changes: Sequence[str], engine: str, contact: str, duration: float) -> Draw:
+    try:
+        found: Collapse = run_collapse(collapse_setup(contact, duration, changes), engine)
+    except AccordError as error:
+        return Draw((), None, str(error))
+    return Draw(tuple(found.absolute_deg[link] for link in LINKS), found.settle_time)
+
+
+def spread(draws: Sequence[Draw]) -> dict[str, dict[str, float]]:
+    """Return mean, standard deviation and extremes of each link's angle [degrees]."""
+    rows = np.array([draw.angles for draw in draws if draw.angles])
+    if not len(rows):
+        raise AccordError(f"no draw could start: {draws[0].refused}")
+    return {
+        link: {
+            "mean": float(column.mean()),
+            "std": float(column.std(ddof=1)) if len(column) > 1 else 0.0,
+            "min": float(column.min()),
+            "max": float(column.max()),
+        }
+        for link, column in zip(LINKS, rows.T, strict=True)
+    }

@@ -21,7 +21,7 @@ from packbot.contact.clearance import Clearance
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.detection.detector import Detection
-from packbot.model.kinematics import Kinematics
+from packbot.model.arm import Kinematics
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.recovery import Recoverer, Recovery

@@ -17,7 +17,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.controllers.recovery import RecoveryController
-from packbot.model.kinematics import Kinematics
+from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.recovery import REASONS, Recoverer
 from packbot.planning.roadmap import Roadmap

@@ -26,8 +26,7 @@ from roboaccord.scenario.setup import Robot, Setup
 from sensor_msgs.msg import JointState
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.ledger import IN_STEP, Ledger
+from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.shell import POLL, Run, Shell
 

@@ -28,7 +28,7 @@ from roboaccord.run.runner import Run as RunResult
 from roboaccord.run.runner import RunRequest
 
 from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
-from roboaccord_ros.process import Value
+from roboaccord_ros.launch_data import Value
 from roboaccord_ros.run.domain import private_domain, reach, remove_orphans
 
 POLL = 0.02  # s

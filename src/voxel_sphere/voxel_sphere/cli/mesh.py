@@ -28,11 +28,11 @@ from voxel_sphere.terrain.mesh import (
     Mesh,
     check_ending,
     decimate,
+    deviation,
     terrain_mesh,
     write_mesh,
     write_npy,
 )
-from voxel_sphere.terrain.mesh_error import deviation
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 

@@ -24,8 +24,7 @@ from roboaccord.run.versions import made_with
 
 from voxel_sphere.cli.mesh import ALONE, Names
 from voxel_sphere.rolling.distance import Solid
-from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.ground import choose, fields, stages
+from voxel_sphere.rolling.field import Field, choose, fields, stages
 from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath, RollEvent
 from voxel_sphere.rolling.walls import STEEP, WallLaw

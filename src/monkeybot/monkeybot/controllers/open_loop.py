@@ -1,13 +1,14 @@
-"""The controller that changes hands by the clock."""
+"""Controllers without feedback: by the clock, by a schedule, and by hand."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from roboaccord.contract.state import Command, RobotState, Target
+import numpy as np
+from roboaccord.contract.state import NO_SWITCHES, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
 from monkeybot.controllers.hands import HALF_TICK, SWINGS, command, other_hand, seen_from
@@ -125,3 +126,63 @@ def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
     if not values:
         raise ValueError(f"{name} is an empty list")
     return [float(each) for each in values]
+
+
+HOLDS = {"a": Mode.SWING_A, "b": Mode.SWING_B, "none": Mode.FLIGHT, "both": Mode.FIXED}
+
+
+class ScheduleController:
+    """Do what a list says: magnets and elbow effort from given times on.
+
+    Args:
+        setup: robot and scenario.
+        steps: each with `at` [s], and `hold` (a, b, none or both) or `effort` [N m] or both; the
+            effort is that of the joint, whichever hand holds.
+    """
+
+    def __init__(self, setup: Setup, steps: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._steps = sorted((_checked(step) for step in steps), key=lambda step: step[0])
+
+    def reset(self, seed: int) -> None:
+        """Do nothing: the time alone says what is due."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return what is due."""
+        hold, effort = mode_of(state.switches), 0.0
+        for at, mode, value in self._steps:
+            if state.time + HALF_TICK < at:
+                break
+            hold = hold if mode is None else mode
+            effort = effort if value is None else value
+        changed = hold is not mode_of(state.switches)
+        return Command(np.array([effort]), hold.switches if changed else NO_SWITCHES)
+
+
+def _checked(step: Mapping[str, Any]) -> tuple[float, Mode | None, float | None]:
+    unknown = set(step) - {"at", "hold", "effort"}
+    if unknown or "at" not in step:
+        raise ValueError(f"a step takes at, hold and effort, not {sorted(unknown) or 'no at'}")
+    hold = step.get("hold")
+    if hold is not None and hold not in HOLDS:
+        raise ValueError(f"hold is {hold!r}, and must be one of {', '.join(HOLDS)}")
+    effort = step.get("effort")
+    return float(step["at"]), HOLDS.get(str(hold)), None if effort is None else float(effort)
+
+
+class TeleopController:
+    """Give the effort that a person asks for on `/monkeybot/elbow_effort`; 0 without one.
+
+    Args:
+        setup: robot and scenario.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._zero = np.zeros(len(setup.joints))
+
+    def reset(self, seed: int) -> None:
+        """Do nothing: there is nothing to forget."""
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the effort asked for."""
+        asked = None if target is None else target.effort
+        return Command(self._zero if asked is None else asked)
