@@ -12,7 +12,7 @@ from roboaccord.report.drawing import legend, picture
 from roboaccord.run.output import write_rows
 
 from monkeybot.gaits.gait import horizontal
-from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_landscape
+from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_map
 from monkeybot.gaits.repeat import CLOCKS, Repetition, repeat
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.source.diagrams import write_model, write_stages
@@ -98,9 +98,7 @@ def write_landscapes(
         w1, w2 = np.linspace(*part.w1, count), np.linspace(*part.w2, count)
         field = fields[part.name] = landscape(gait, parameters, w1, w2, done=done)
         data = folder / f"{part.name}.npz"
-        save_landscape(
-            field, data, torque=torque, parameters=parameters.as_dict(), versions=versions
-        )
+        save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
         files.append(data)
         if part.name == "figure_3_4":
             write_surface(field, folder / "figure_3.svg")

@@ -14,7 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Degrees, Metres, Quantity, Ratio
 from typer.models import OptionInfo
 
-from voxel_sphere.cli.mesh import Replace
+from voxel_sphere.cli.terrain import Replace
 from voxel_sphere.terrain.generate import Part, check_place, place, sheet_part, surface_parts
 from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
 from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
