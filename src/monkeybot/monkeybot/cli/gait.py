@@ -14,14 +14,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import figure_lines, make_table
 from roboaccord.cli.rendering import lines_of, text_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import (
-    INLINE,
-    NewtonMetres,
-    Quantity,
-    Radians,
-    Seconds,
-    quantities,
-)
+from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Radians, Seconds, quantities
 from roboaccord.contract.state import Array
 
 from monkeybot.cli.options import Changes, Rates, Tolerance, Torque, robot_parameters
@@ -114,9 +107,7 @@ def minimise_command(
 
 
 def periodic_command(
-    rates: Rates = (0.63, 11.21),
-    torque: Torque = 10.0,
-    changes: Changes = None,
+    rates: Rates = (0.63, 11.21), torque: Torque = 10.0, changes: Changes = None
 ) -> Result:
     """Refine a gait to one that repeats exactly, and tell whether it is stable.
 

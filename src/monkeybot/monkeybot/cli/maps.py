@@ -12,14 +12,7 @@ import numpy as np
 import typer
 from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import (
-    COMPILING,
-    command_line,
-    counted,
-    figure_lines,
-    file_line,
-    progress,
-)
+from roboaccord.cli.console import command_line, counted, figure_lines, file_line
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
@@ -37,13 +30,7 @@ from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_map, spa
 from monkeybot.gaits.level import shipped_level
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.design import (
-    MARGINS,
-    Robot,
-    better_robot,
-    design_map,
-    shipped_robot,
-)
+from monkeybot.stability.design import MARGINS, Robot, better_robot, design_map, shipped_robot
 from monkeybot.stability.landscape_page import render_landscape
 from monkeybot.stability.maps import write_map, write_surface
 from monkeybot.stability.stability_map import Best, stability_map
@@ -124,15 +111,10 @@ def measured(
     Raises:
         AccordError: if no start gets to the end.
     """
-    with progress() as bar:
-        task = bar.add_task(COMPILING, total=len(w1) * len(w2))
+    with counted(len(w1) * len(w2), "evaluating") as done:
         evaluate(gait, parameters, np.array([w1[0], w2[0]]), tolerance=tolerance)
-        bar.update(task, description="evaluating")
         start = time.perf_counter()
-        field = landscape(
-            gait, parameters, w1, w2,
-            tolerance=tolerance, done=lambda count: bar.advance(task, count),
-        )  # fmt: skip
+        field = landscape(gait, parameters, w1, w2, tolerance=tolerance, done=done)
         elapsed = time.perf_counter() - start
     return field, None if held() else field.error.size / elapsed
 
@@ -266,13 +248,11 @@ def design_command(
     """
     centres, inertias = span(*centre, "--centre"), span(*inertia, "--inertia")
     parameters = robot_parameters(changes)
-    with results(folder, "monkeybot_design", force=force) as place, progress() as bar:
-        task = bar.add_task(COMPILING, total=len(centres) * len(inertias))
-        field = design_map(
-            parameters, centres, inertias, largest=largest,
-            done=lambda n: bar.update(task, advance=n, description="following"),
-        )  # fmt: skip
-        bar.update(task, description="searching")
+    with (
+        results(folder, "monkeybot_design", force=force) as place,
+        counted(len(centres) * len(inertias), "following") as done,
+    ):
+        field = design_map(parameters, centres, inertias, largest=largest, done=done)
         robots = {"this robot": shipped_robot(parameters, largest)}
         robots |= {f"best {margin}": better_robot(field, margin) for margin in MARGINS}
         files = [place / "design.npz"]

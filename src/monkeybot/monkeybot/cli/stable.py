@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, progress
+from roboaccord.cli.console import counted
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.cli.rendering import lines_of, tables_of
 from roboaccord.contract.results import Json, Quantity, Seconds, by_fields, to_json
@@ -71,11 +71,10 @@ def gaits_command(
     """
     parameters, names = robot_parameters(changes), list(shipped_data())
     found = []
-    with progress() as bar:
-        task = bar.add_task(COMPILING, total=len(names))
+    with counted(len(names), "walking") as done:
         for name in names:
             found.append(shipped(name, parameters, samples))
-            bar.update(task, advance=1, description=name)
+            done(1)
     what = tables_of(found, "name", "description")
     return Result({"gaits": to_json(found)}, [*tables_of(found, *COLUMNS), "", *what])
 

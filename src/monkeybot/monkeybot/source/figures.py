@@ -110,17 +110,11 @@ def write_landscapes(
     return files, fields
 
 
-def write_repetitions(
-    parameters: MonkeyBotParameters, torque: float, folder: Path
-) -> tuple[list[Path], dict[str, dict[str, Repetition]]]:
-    """Write figures 5 to 8 with their data.
-
-    Returns:
-        the files, and by figure and kind of repetition what the gaits came to.
-    """
-    files, found = [], {}
+def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
+    """Write figures 5 to 8 with their data, and return the files."""
+    files = []
     for name, rates in (("figure_5_7", FIRST), ("figure_8", SECOND)):
-        runs = found[name] = {
+        runs = {
             clock: repeat(parameters, np.array(rates), torque, steps=STEPS, clock=clock)
             for clock in CLOCKS
         }
@@ -133,7 +127,7 @@ def write_repetitions(
             if plot.rates == rates:
                 files.append(folder / f"{plot.name}.svg")
                 write_curves(plot, runs, files[-1])
-    return files, found
+    return files
 
 
 def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> None:

@@ -139,10 +139,7 @@ def make_command(
 
 
 def recipe_of(
-    surface: str | None,
-    height: str | None,
-    sheet: Recipe | None,
-    parameters: dict[str, float],
+    surface: str | None, height: str | None, sheet: Recipe | None, parameters: dict[str, float]
 ) -> Recipe:
     """Return the recipe that the command line states.
 
@@ -159,14 +156,7 @@ def recipe_of(
 
 
 def filled(
-    recipe: Recipe,
-    n: int,
-    radius: float,
-    *,
-    name: str,
-    kind: str,
-    binary: bool,
-    done: Done,
+    recipe: Recipe, n: int, radius: float, *, name: str, kind: str, binary: bool, done: Done
 ) -> list[Part]:
     """Return the volumes of a recipe; `kind` is that of a sheet, others have their own.
 
