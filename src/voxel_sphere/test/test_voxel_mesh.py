@@ -68,7 +68,7 @@ def test_the_error_is_the_distance_from_the_plane():
     off = (points - [n / 2, n / 2, 3 * n / 10]) @ [-np.sin(angle), 0, np.cos(angle)]
     found = deviation(mesh, terrain)
     assert np.abs(off).max() <= found.max_error
-    assert np.abs(off).mean() == pytest.approx(found.mean, abs=0.01)
+    assert np.abs(off).mean() == pytest.approx(found.mean_error, abs=0.01)
     facets = mesh.corners[(np.abs(mesh.corners.mean(axis=1) - n / 2) < n / 2 - 10).all(axis=1)]
     normals = np.cross(facets[:, 1] - facets[:, 0], facets[:, 2] - facets[:, 0])
     areas = np.linalg.norm(normals, axis=1)
