@@ -56,11 +56,12 @@ def test_stability_is_lost_at_a_flip_and_at_a_fold(horizontal):
     """
     family, branch = horizontal
     low, high = crossings(family, branch)
-    assert (low.kind, low.before, low.after) == ("flip", 1, 0)
-    assert (high.kind, high.before, high.after) == ("fold", 0, 1)
+    assert (low.kind, low.outside) == ("flip", (1, 0))
+    assert (high.kind, high.outside) == ("fold", (0, 1))
     (stretch,) = stable(branch, [low, high])
-    assert stretch.span("period") == pytest.approx((0.922, 0.949), abs=1e-3)
-    assert stretch.span("torque") == pytest.approx((0.50, 0.77), abs=0.01)
+    spans = stretch.spans("period")
+    assert spans["period"] == pytest.approx((0.922, 0.949), abs=1e-3)
+    assert spans["torque"] == pytest.approx((0.50, 0.77), abs=0.01)
     for crossing, critical, inwards in ((low, -1.0, 1.0), (high, 1.0, -1.0)):
         values = np.linalg.eigvals(
             variational_slope(crossing.point.orbit.gait, ROBOT, crossing.point.orbit.start)

@@ -55,11 +55,11 @@ class VoxelSphere(Robot):
     contacts = {"rolling": rolling, "contact": touching}
     cli = {
         "make": "voxel_sphere.cli.make:make_command",
-        "list": "voxel_sphere.cli.list_:list_command",
+        "list": "voxel_sphere.cli.terrain:list_command",
         "roll": "voxel_sphere.cli.roll:roll_command",
         "accuracy": "voxel_sphere.cli.accuracy:accuracy_command",
-        "mesh": "voxel_sphere.cli.mesh:mesh_command",
-        "world": "voxel_sphere.cli.mesh:world_command",
+        "mesh": "voxel_sphere.cli.terrain:mesh_command",
+        "world": "voxel_sphere.cli.terrain:world_command",
     }
     terrain = staticmethod(make_scene)
 

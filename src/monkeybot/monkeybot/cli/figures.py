@@ -69,7 +69,7 @@ def figures_command(
             versions=made_with("roboaccord-monkeybot", "numba"),
             done=lambda n: bar.advance(task, n),
         )  # fmt: skip
-        more, _ = write_repetitions(parameters, torque, place)
+        more = write_repetitions(parameters, torque, place)
         bar.update(task, description="searches of the report")
         searches = [
             (np.array(guess), fminsearch(parameters, np.array(guess), torque)) for guess in GUESSES

@@ -15,10 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import COMPILES
 
@@ -64,6 +66,15 @@ class Gait:
 
 
 @dataclass(frozen=True)
+class Figures:
+    """Hold the figures of one start of a gait."""
+
+    error: Annotated[float, Quantity("rad^2, rad^2/s^2", "what does not repeat", form=".8g")]
+    switch_time: Annotated[float, Quantity("s", form=".8f")]
+    motor_time: Annotated[float, Quantity("s", form=".8f")]
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Hold what k starts of a gait came to; NaN for those that missed an event.
 
@@ -82,6 +93,11 @@ class Evaluation:
     travel: Array
     switch_time: Array
     motor_time: Array
+
+    @property
+    def figures(self) -> Figures:
+        """Those of the first start."""
+        return Figures(float(self.error[0]), float(self.switch_time[0]), float(self.motor_time[0]))
 
 
 def evaluate(

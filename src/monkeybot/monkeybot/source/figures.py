@@ -24,7 +24,7 @@ from roboaccord.run.output import write_rows
 from monkeybot.controllers import other_hand
 from monkeybot.gaits.gait import distance, full_starts, horizontal
 from monkeybot.gaits.landscape import LIMIT as FIRST_SWING
-from monkeybot.gaits.landscape import Landscape, landscape, save_landscape
+from monkeybot.gaits.landscape import Landscape, landscape, save_map
 from monkeybot.gaits.repeat import CLOCKS, Repetition, repeat
 from monkeybot.model.events import VERTICAL, level
 from monkeybot.model.hybrid import LIMIT
@@ -177,9 +177,7 @@ def write_landscapes(
         w1, w2 = np.linspace(*part.w1, count), np.linspace(*part.w2, count)
         field = fields[part.name] = landscape(gait, parameters, w1, w2, done=done)
         data = folder / f"{part.name}.npz"
-        save_landscape(
-            field, data, torque=torque, parameters=parameters.as_dict(), versions=versions
-        )
+        save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
         files.append(data)
         if part.name == "figure_3_4":
             write_surface(field, folder / "figure_3.svg")
@@ -191,17 +189,11 @@ def write_landscapes(
     return files, fields
 
 
-def write_repetitions(
-    parameters: MonkeyBotParameters, torque: float, folder: Path
-) -> tuple[list[Path], dict[str, dict[str, Repetition]]]:
-    """Write figures 5 to 8 with their data.
-
-    Returns:
-        the files, and by figure and kind of repetition what the gaits came to.
-    """
-    files, found = [], {}
+def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
+    """Write figures 5 to 8 with their data, and return the files."""
+    files = []
     for name, rates in (("figure_5_7", FIRST), ("figure_8", SECOND)):
-        runs = found[name] = {
+        runs = {
             clock: repeat(parameters, np.array(rates), torque, steps=STEPS, clock=clock)
             for clock in CLOCKS
         }
@@ -214,7 +206,7 @@ def write_repetitions(
             if plot.rates == rates:
                 files.append(folder / f"{plot.name}.svg")
                 write_curves(plot, runs, files[-1])
-    return files, found
+    return files
 
 
 def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> None:

@@ -12,10 +12,12 @@ Riccati equation. The motor's time and torque stay what they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
 from monkeybot.gaits.gait import Multipliers, evaluate, map_slope
@@ -36,19 +38,21 @@ class TimeLaw:
     """Hold the parameters of the feedback law as plain numbers.
 
     Args:
-        switch: from the vertical until the hands change, on the orbit [s].
-        motor: how long the motor is on after that [s].
-        torque: of the motor, in the frame of the held hand [N m].
-        target: (th2, w1, w2) at the vertical on the orbit, in that frame [rad, rad/s].
+        switch: from the vertical until the hands change, on the orbit.
+        motor: how long the motor is on after that.
+        torque: of the motor, in the frame of the held hand.
+        target: (th2, w1, w2) at the vertical on the orbit, in that frame.
         gain: seconds by which the change comes earlier, per deviation from it (3,).
         sample: to whole numbers of which both times are rounded [s]; 0 rounds nothing.
     """
 
-    switch: float
-    motor: float
-    torque: float
-    target: tuple[float, float, float]
-    gain: tuple[float, float, float]
+    switch: Annotated[float, Quantity("s", form=".7f")]
+    motor: Annotated[float, Quantity("s", form="g")]
+    torque: Annotated[float, Quantity("N m", form="g")]
+    target: Annotated[
+        tuple[float, float, float], Quantity("rad, rad/s", name="target th2, w1, w2", form=".7f")
+    ]
+    gain: Annotated[tuple[float, float, float], Quantity("s/rad, s^2/rad", form=".7f")]
     sample: float = SAMPLE
 
     def __post_init__(self) -> None:

@@ -6,15 +6,14 @@ with every step. The horizontal gaits are the line on the sheet where the drop i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import writing
+from roboaccord.contract.results import NewtonMetres, Ratio, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.run.pieces import run_pieces
 
@@ -90,6 +89,18 @@ LONGEST = 0.004, 0.04  # s, N m: done at once, if all goes well
 
 
 @dataclass(frozen=True)
+class Best:
+    """Hold the gait with the smallest spectral radius."""
+
+    period: Seconds
+    torque: NewtonMetres
+    spectral_radius: Ratio
+
+    def __str__(self) -> str:
+        return f"{self.period:.5g} s, {self.torque:.5g} N m, radius {self.spectral_radius:.4f}"
+
+
+@dataclass(frozen=True)
 class StabilityMap:
     """Hold the clocked gaits over a grid; NaN where the sheet of the shipped one does not reach.
 
@@ -115,10 +126,10 @@ class StabilityMap:
         return int((self.radius < 1.0).sum())
 
     @property
-    def best(self) -> tuple[float, float, float]:
-        """Period [s], torque [N m] and radius of the gait with the smallest radius."""
+    def best(self) -> Best:
+        """The gait with the smallest radius."""
         i, j = np.unravel_index(int(np.nanargmin(self.radius)), self.radius.shape)
-        return float(self.period[i]), float(self.torque[j]), float(self.radius[i, j])
+        return Best(float(self.period[i]), float(self.torque[j]), float(self.radius[i, j]))
 
 
 def stability_map(
@@ -154,27 +165,6 @@ def stability_map(
         )
     found = flood((len(period), len(torque)), cell, step, go, threads=threads, done=done)
     return _gathered(period, torque, found)
-
-
-def save_map(
-    fields: Mapping[str, Array],
-    path: Path,
-    parameters: MonkeyBotParameters,
-    versions: Mapping[str, str],
-) -> None:
-    """Save the arrays of a map for numpy, with what made it; text as rows of name and value.
-
-    Raises:
-        AccordError: if the file cannot be written.
-    """
-    values = parameters.as_dict()
-    more = {
-        "parameter_names": np.array(list(values)),
-        "parameters": np.array(list(values.values())),
-        "versions": np.array([list(pair) for pair in versions.items()]),
-    }
-    with writing(path, ".npz") as draft:
-        np.savez_compressed(draft, **{**fields, **more})  # type: ignore[arg-type]
 
 
 def _nearest(step: Step, period: Array, torque: Array) -> Cell:

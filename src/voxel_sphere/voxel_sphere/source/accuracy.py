@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import scipy
@@ -288,12 +287,14 @@ def measure(case: Case, n: int, scheme: str, *, binary: bool = False) -> float:
     volume = fill_below(case.ground(n).height, n, binary=binary)
     at = n / 2 + r * np.array(case.start)
     field = Field.build(volume, r)
-    run: dict[str, Any] = {
-        "omega": case.omega, "duration": case.duration, "samples": SAMPLES, "scheme": scheme
-    }  # fmt: skip
+    centre, omega, duration = field.place(*at), case.omega, case.duration
     if scheme == "as_described":
-        del run["scheme"]
-        path = roll_as_described(volume, r, centre=field.place(*at), **run)
+        path = roll_as_described(
+            volume, r, centre=centre, omega=omega, duration=duration, samples=SAMPLES
+        )
     else:
-        path = roll(Rolling(field, centre=field.place(*at), **run))
+        asked = Rolling(
+            field, centre=centre, omega=omega, duration=duration, samples=SAMPLES, scheme=scheme
+        )
+        path = roll(asked)
     return error(path, case, n, case.exact(n, r).place(*at))

@@ -187,13 +187,13 @@ class Deviation:
     """Distance of a mesh from the terrain [voxels].
 
     Args:
-        mean: over the area of the mesh.
-        largest: of all.
+        mean_error: over the area of the mesh.
+        max_error: the largest of all.
         against: "closed form", or "slices".
     """
 
-    mean: float
-    largest: float
+    mean_error: float
+    max_error: float
     against: str
 
 

@@ -1,8 +1,8 @@
-"""`accord monkeybot continue`: a family of gaits along a control or a parameter of the robot."""
+"""`accord monkeybot find` and `continue`: gaits of a kind, and the families they belong to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -12,29 +12,144 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, make_table, progress
+from roboaccord.cli.console import COMPILING, counted, make_table, progress
+from roboaccord.cli.options import Seed
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target
-from roboaccord.contract.results import INLINE, Quantity, Ratio
+from roboaccord.contract.results import INLINE, Quantity, Ratio, Seconds
 from roboaccord.run.output import write_rows
 
 from monkeybot.cli.options import (
     Changes,
     Controls,
-    OrbitRow,
+    KindName,
     Rise,
     controls_of,
     kind_of,
     robot_parameters,
 )
 from monkeybot.gaits.continuation import Branch, Family, Point, follow
-from monkeybot.gaits.crossings import Crossing, Stretch, best, crossings, stable
+from monkeybot.gaits.crossings import Crossing, best, crossings, stable
+from monkeybot.gaits.find import asymmetry, find_gaits
 from monkeybot.gaits.kinds import shipped_data, shipped_gait
 from monkeybot.gaits.orbits import Orbit, find_orbit
 from monkeybot.model.parameters import MonkeyBotParameters
 
 Start = tuple[float, float, float, float]
 Of = Annotated[float, Quantity("", "of what is varied, in its own unit")]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Hold a gait, how far a swing is from its mirror image, and how near it hangs straight."""
+
+    orbit: Orbit = field(metadata=INLINE)
+    asymmetry: Annotated[float | None, Quantity("rad")] = None
+    straight: Annotated[float | None, Quantity("rad")] = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """Hold the gaits that were found, and from what."""
+
+    kind: str
+    samples: int
+    seed: int
+    gaits: list[Found]
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """Hold a branch of orbits, why it ends, and where it is stable."""
+
+    along: str
+    orbits: list[Point]
+    ends: tuple[str, str]
+    crossings: list[Crossing]
+    stable: list[dict[str, tuple[float, float]]]
+    best: Point
+
+
+@in_pieces()
+def find_command(
+    kind: KindName = "clocked",
+    period: Annotated[Seconds | None, typer.Option(help="Short for --at period=VALUE.")] = None,
+    controls: Controls = None,
+    rise: Rise = 0.0,
+    samples: Annotated[int, typer.Option(min=1, help="Random starts.")] = 1000,
+    seed: Seed = 0,
+    anywhere: Annotated[
+        bool,
+        typer.Option(
+            "--anywhere",
+            help="Starts with the elbow on either side and rates up to 10 rad/s: also gaits that "
+            "do not pass through the vertical.",
+        ),
+    ] = False,
+    changes: Changes = None,
+) -> Result:
+    """Find gaits of a kind that repeat, by Newton's method from random starts.
+
+    The same seed gives the same gaits. The most stable is first; a gait that walks to the left is
+    the mirror image of one to the right. What a kind solves for (the torque, as a rule) starts
+    from half to one and a half of what is given.
+
+    Examples:
+
+      accord monkeybot find --kind clocked --period 0.935 --samples 1000 --seed 1
+
+      accord monkeybot find --kind flying --at flight=0.012 --samples 500 --json
+
+      accord monkeybot find --kind passive --at period=0.9 --anywhere
+    """
+    which = kind_of(kind)
+    given = [*([f"period={period!r}"] if period is not None else []), *(controls or ())]
+    parameters, values = robot_parameters(changes), controls_of(which, given)
+    with counted(samples, "random starts") as done:
+        found = find_gaits(
+            which, parameters, values, samples=samples, seed=seed, rise=rise, anywhere=anywhere,
+            done=done,
+        )  # fmt: skip
+    rows = []
+    for orbit in found:
+        apart = asymmetry(orbit, parameters)
+        rows.append(Found(orbit, apart.mirror, apart.straight) if apart else Found(orbit))
+    return Result(
+        Search(kind, samples, seed, rows),
+        [f"{len(found)} gaits from {samples} starts", *_tables(rows)],
+        used={"at": [f"{name}={value:g}" for name, value in values.items()], "period": None},
+    )
+
+
+def _tables(found: Sequence[Found]) -> list[RenderableType]:
+    """Return the gaits in two tables that fit 80 columns: their figures, and their states."""
+    if not found:
+        return []
+    controls = list(found[0].orbit.controls)
+    figures = make_table("gait", "radius", *controls, "stride\n[m]", "drop\n[mm]", "work\n[J]")
+    states = make_table(
+        "gait", "th1\n[rad]", "th2\n[rad]", "w1\n[rad/s]", "w2\n[rad/s]",
+        "asymmetry\n[rad]", "straight\n[rad]",
+    )  # fmt: skip
+    for number, row in enumerate(found, 1):
+        orbit, sizes = row.orbit, (row.asymmetry, row.straight)
+        figures.add_row(
+            str(number), f"{orbit.spectral_radius:.5g}",
+            *(f"{orbit.controls[name]:.6g}" for name in controls),
+            f"{orbit.stride:.4f}", f"{round(1e3 * orbit.drop, 3) + 0.0:.3f}", f"{orbit.work:.3f}",
+        )  # fmt: skip
+        states.add_row(
+            str(number), *(f"{value:.5f}" for value in orbit.start),
+            *(f"{size:.2g}" for size in sizes if size is not None),
+        )  # fmt: skip
+    explained = (
+        "radius: spectral radius of the multipliers, stable below 1; stride, drop and work: of a "
+        "cycle; times in s, torques in N m; below the state just after the change of hands; "
+        "asymmetry: how far a swing is from its mirror image in time; straight: how near it comes "
+        "to hanging straight"
+    )
+    return [figures, Text(explained), states]
 
 
 def continue_command(
@@ -88,15 +203,15 @@ def continue_command(
             done=lambda text: bar.update(task, description=text),
         )  # fmt: skip
         bar.update(task, description="locating crossings")
-        found = crossings(family, branch)
+        crossed = crossings(family, branch)
         bar.update(task, description="minimising the spectral radius")
         least = best(family, branch)
     if file is not None:
         write_csv(branch, along, file)
-    stretches = stable(branch, found)
-    result = branch, found, stretches, least, along
+    stretches = [each.spans(along) for each in stable(branch, crossed)]
+    found = Continuation(along, branch.points, branch.ends, crossed, stretches, least)
     unused = ("start", "rise") if kind is None else ("gait",)
-    return Result(_data(*result), _shown(*result), used=dict.fromkeys(unused))
+    return Result(found, _shown(found), used=dict.fromkeys(unused))
 
 
 def _begin(
@@ -139,75 +254,20 @@ def _rows(branch: Branch, along: str) -> Iterator[dict[str, float]]:
         yield {**row, "work": orbit.work, "drop": orbit.drop}
 
 
-@dataclass(frozen=True)
-class Row:
-    """Hold an orbit at a value of what is varied."""
-
-    value: float
-    orbit: OrbitRow = field(metadata=INLINE)
-
-    @classmethod
-    def of(cls, point: Point) -> Row:
-        """Return the row of a point."""
-        return cls(point.value, OrbitRow.of(point.orbit))
-
-
-@dataclass(frozen=True)
-class CrossingRow:
-    """Hold an orbit where multipliers cross the unit circle, and how many are outside by it."""
-
-    kind: str
-    outside: tuple[int, int]
-    row: Row = field(metadata=INLINE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Continuation:
-    """Hold a branch of orbits, why it ends, and where it is stable."""
-
-    along: str
-    orbits: list[Row]
-    ends: tuple[str, str]
-    crossings: list[CrossingRow]
-    stable: list[dict[str, tuple[float, float]]]
-    best: Row
-
-
-def _data(
-    branch: Branch, found: list[Crossing], stretches: list[Stretch], least: Point, along: str
-) -> Continuation:
-    """Return all of a branch, for JSON."""
-    return Continuation(
-        along=along,
-        orbits=[Row.of(point) for point in branch.points],
-        ends=branch.ends,
-        crossings=[CrossingRow(c.kind, (c.before, c.after), Row.of(c.point)) for c in found],
-        stable=[
-            {along: s.along, **{name: s.span(name) for name in least.orbit.controls}}
-            for s in stretches
-        ],
-        best=Row.of(least),
-    )
-
-
-def _shown(
-    branch: Branch, found: list[Crossing], stretches: list[Stretch], least: Point, along: str
-) -> list[RenderableType]:
+def _shown(found: Continuation) -> list[RenderableType]:
     """Return a branch for people."""
-    values = [point.value for point in branch.points]
-    names = list(least.orbit.controls)
+    along, values = found.along, [point.value for point in found.orbits]
     say = [f"{len(values)} orbits, {along} from {min(values):.6g} to {max(values):.6g}"]
-    say.append(f"ends: {branch.ends[0]}; {branch.ends[1]}")
-    for s in stretches:
-        spans = {along: s.along, **{name: s.span(name) for name in names}}
+    say.append(f"ends: {found.ends[0]}; {found.ends[1]}")
+    for spans in found.stable:
         each = (f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in spans.items())
         say.append(f"stable: {', '.join(each)}")
-    if not stretches:
+    if not found.stable:
         say.append("stable: nowhere")
-    others = [name for name in names if name != along]
+    others = [name for name in found.best.orbit.controls if name != along]
     table = make_table(along, *others, "radius", "crosses", "outside", words=["crosses"])
-    marked = [(c.point, c.kind, f"{c.before} to {c.after}") for c in found]
-    for point, what, count in [*marked, (least, "smallest radius", "")]:
+    marked = [(c.point, c.kind, "{} to {}".format(*c.outside)) for c in found.crossings]
+    for point, what, count in [*marked, (found.best, "smallest radius", "")]:
         rest = (f"{point.orbit.controls[name]:.6g}" for name in others)
         radius = f"{point.orbit.spectral_radius:.6g}"
         table.add_row(f"{point.value:.7g}", *rest, radius, what, count)
