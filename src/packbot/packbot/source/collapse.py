@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.results import HIDDEN, Metres, Quantity, RadiansPerSecond
 from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
@@ -36,28 +37,36 @@ class Booked(Protocol):
         """Sum of all rises of energy beyond the work of the efforts [J]."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Collapse:
     """Hold the result of a collapse.
 
     Args:
-        trajectory: at the control ticks.
         absolute_deg: of the links over the horizontal at the end [degrees].
         settle_time: from when on none of the three planar joints, those of the report's figures 9
             and 10, is faster than 0.01 rad/s [s]; None where one moves on. The others may: without
             friction at its contacts the arm rocks on the turret.
-        last_speed: of the fastest joint at the end [rad/s].
         energy_rise: sum of all rises of kinetic and potential energy [J]; damping allows none. The
             reference adds them up step by step; of an engine they are seen at the control ticks.
         worst_penetration: depth of the deepest overlap of two hulls at a control tick [m].
+        events: of the fall.
+        trajectory: at the control ticks.
+        last_speed: of the fastest joint at the end [rad/s].
     """
 
-    trajectory: Trajectory
-    absolute_deg: dict[str, float]
-    settle_time: float | None
-    last_speed: float
-    energy_rise: float
-    worst_penetration: float
+    absolute_deg: Annotated[Mapping[str, float], Quantity("deg")]
+    settle_time: Annotated[float | None, Quantity("s")]
+    energy_rise: Annotated[float, Quantity("J")]
+    worst_penetration: Metres
+    events: Sequence[Event]
+    trajectory: Trajectory = field(metadata=HIDDEN)
+    last_speed: RadiansPerSecond = field(metadata=HIDDEN)
+
+    @property
+    def rest(self) -> str:
+        """When the links are at rest, in words."""
+        settled = self.settle_time
+        return f"at rest after {settled:.2f} s" if settled is not None else "not at rest"
 
 
 def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -> Setup:
@@ -102,12 +111,13 @@ def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) 
     simulator, trajectory = fall(setup, engine, observers)
     clearance = Clearance.of(setup)
     return Collapse(
-        trajectory=trajectory,
         absolute_deg=absolute_angles(trajectory.joints, trajectory.q[-1]),
         settle_time=settle_time(trajectory),
-        last_speed=float(np.abs(trajectory.qd[-1]).max()),
         energy_rise=energy_rise(setup, simulator, trajectory),
         worst_penetration=max(clearance.depth(q) for q in trajectory.q),
+        events=trajectory.events,
+        trajectory=trajectory,
+        last_speed=float(np.abs(trajectory.qd[-1]).max()),
     )
 
 

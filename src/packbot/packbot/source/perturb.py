@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 from roboaccord.description.parameters import parameter_file
 from roboaccord.run.pieces import run_pieces
 
-from packbot.source.collapse import LINKS, Collapse, collapse_setup, run_collapse
+from packbot.source.collapse import LINKS, collapse_setup, run_collapse
 
 
 @dataclass(frozen=True)
@@ -59,23 +61,40 @@ def run_draws(
 
 def _run(changes: Sequence[str], engine: str, contact: str, duration: float) -> Draw:
     try:
-        found: Collapse = run_collapse(collapse_setup(contact, duration, changes), engine)
+        found = run_collapse(collapse_setup(contact, duration, changes), engine)
     except AccordError as error:
         return Draw((), None, str(error))
     return Draw(tuple(found.absolute_deg[link] for link in LINKS), found.settle_time)
 
 
-def spread(draws: Sequence[Draw]) -> dict[str, dict[str, float]]:
-    """Return mean, standard deviation and extremes of each link's angle [degrees]."""
-    rows = np.array([draw.angles for draw in draws if draw.angles])
-    if not len(rows):
-        raise AccordError(f"no draw could start: {draws[0].refused}")
-    return {
-        link: {
-            "mean": float(column.mean()),
-            "std": float(column.std(ddof=1)) if len(column) > 1 else 0.0,
-            "min": float(column.min()),
-            "max": float(column.max()),
+@dataclass(frozen=True)
+class Drawn:
+    """Hold the figures of drawn arms: of each link's angle mean, deviation and extremes."""
+
+    count: int
+    seed: int
+    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg")]
+    at_rest: int
+    refused: list[str]
+
+    @classmethod
+    def of(cls, draws: Sequence[Draw], seed: int) -> Drawn:
+        """Count them.
+
+        Raises:
+            AccordError: if none could start.
+        """
+        rows = np.array([draw.angles for draw in draws if draw.angles])
+        if not len(rows):
+            raise AccordError(f"no draw could start: {draws[0].refused}")
+        angles = {
+            link: {
+                "mean": float(column.mean()),
+                "std": float(column.std(ddof=1)) if len(column) > 1 else 0.0,
+                "min": float(column.min()),
+                "max": float(column.max()),
+            }
+            for link, column in zip(LINKS, rows.T, strict=True)
         }
-        for link, column in zip(LINKS, rows.T, strict=True)
-    }
+        at_rest = sum(draw.settle_time is not None for draw in draws)
+        return cls(len(draws), seed, angles, at_rest, [d.refused for d in draws if d.refused])

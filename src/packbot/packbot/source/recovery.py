@@ -132,7 +132,7 @@ class Case:
         run = run_reach(self._setup, target, self._engine, planner=self._planner)
         ignored = run_reach(self._setup, target, self._engine, ignore=True)
         return Attempt(
-            index, judged, "", run.reached, ignored.reached, run.error, run.load, run.reason
+            index, judged, "", run.reached, ignored.reached, run.error, run.load, run.reason or ""
         )
 
     def _rested(self, target: Array) -> Recoverer | None:
