@@ -20,7 +20,7 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available
 from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import drive
+from roboaccord.run.loop import drive, reset_controller
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -167,6 +167,7 @@ def ticks_of(setup: Setup) -> int:
 
 def follow(setup: Setup, simulator: Any, controller: Any, *observers: Any) -> None:
     """Run a scenario in the direct loop."""
+    reset_controller(controller, 0)
     drive(
         simulator=simulator,
         controller=controller,

@@ -28,7 +28,8 @@ from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import drive, reset_controller
+from roboaccord.run.motion import KeptMotion
 
 pytestmark = pytest.mark.thorough
 ENGINES = ("reference", "dart", "mujoco")
@@ -398,15 +399,18 @@ def simulated(setup, engine="reference", name="recover", told=None):
     controller = setup.robot.controllers[name]
     spec = {key: value for key, value in setup.scenario.controller.items() if key != "name"}
     made = controller(told or setup, **spec)
-    run = simulate(
+    motion = KeptMotion(setup.joints)
+    reset_controller(made, 0)
+    drive(
         simulator=make_simulator(setup, engine),
         controller=made,
         initial=setup.initial,
         duration=setup.scenario.duration,
         control_period=setup.scenario.control_period,
+        observers=(motion,),
         timeout=60.0,
     )
-    return run, made
+    return motion.trajectory, made
 
 
 @functools.cache

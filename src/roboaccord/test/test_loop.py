@@ -18,7 +18,8 @@ from roboaccord.contract.errors import AccordError, DivergedError, LockstepError
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.contract.timing import count_steps, tick_time
 from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import drive, reset_controller
+from roboaccord.run.motion import KeptMotion
 from roboaccord.scenario.watch import SIGNAL
 from roboaccord.simulators.base import Simulator
 
@@ -71,10 +72,13 @@ START = RobotState(0.0, np.zeros(3), np.zeros(3), np.zeros(3))
 
 def run(controller: Push, simulator: Drift | None = None, **changes: Any):
     """Run for 1 s with changes."""
+    simulator = simulator or Drift()
+    motion = KeptMotion(simulator.joints)
+    reset_controller(controller, 5)
     options = {"duration": 1.0, "control_period": 0.1, **changes}
-    return simulate(
-        simulator=simulator or Drift(), controller=controller, initial=START, seed=5, **options
-    )
+    observers = (motion, *options.pop("observers", ()))
+    drive(simulator=simulator, controller=controller, initial=START, observers=observers, **options)
+    return motion.trajectory
 
 
 def test_samples_start_with_the_initial_state_and_carry_the_effort_in_force() -> None:

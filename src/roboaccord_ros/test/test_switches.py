@@ -50,7 +50,7 @@ def test_it_brachiates_through_the_services_as_in_the_direct_loop(engine, reques
     run = run_ros(request_for(monkeybot(), engine))
     assert run.trajectory.sha256() == direct.sha256()
     assert run.trajectory.events == direct.events
-    bag = read_run(run.bag).trajectory
+    bag = read_run(run.request.bag).trajectory
     assert [(e.kind, e.subject) for e in bag.events] == [
         ("magnet_off", "magnet_a"),
         ("magnet_on", "magnet_b"),

@@ -26,7 +26,7 @@ def test_lockstep_in_one_process_repeats_the_direct_loop(engine, request_for, se
     direct = run_direct(request_for(setup, engine))
     ros = run_ros(request_for(setup, engine))
     assert ros.trajectory.sha256() == direct.trajectory.sha256()
-    bag = read_run(ros.bag)
+    bag = read_run(ros.request.bag)
     assert bag.complete
     assert bag.sha256 == bag.trajectory.sha256() == direct.trajectory.sha256()
     assert len(bag.commands.time) == len(direct.trajectory) - 1

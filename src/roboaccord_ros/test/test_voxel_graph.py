@@ -27,7 +27,7 @@ def test_lockstep_repeats_the_direct_loop_for_both_balls(name, request_for):
     direct = run_direct(request_for(setup))
     ros = run_ros(request_for(setup))
     assert ros.trajectory.sha256() == direct.trajectory.sha256()
-    back = read_run(ros.bag)
+    back = read_run(ros.request.bag)
     assert back.sha256 == back.trajectory.sha256() == direct.trajectory.sha256()
     if name == "teleop":
         assert (back.trajectory.wrench == direct.trajectory.wrench).all()

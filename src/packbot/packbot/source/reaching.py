@@ -12,9 +12,11 @@ from roboaccord.contract.interfaces import Controller, Observer
 from roboaccord.contract.results import HIDDEN, Metres, Quantity, Ratio, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run import loop
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import reset_controller
+from roboaccord.run.motion import KeptMotion
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
@@ -138,17 +140,20 @@ def drive(
     observers: Sequence[Observer] = (),
 ) -> Trajectory:
     """Run a controller in an engine until it is done, or for `last` [s]."""
-    return simulate(
-        simulator=make_simulator(setup, engine),
+    simulator = make_simulator(setup, engine)
+    motion = KeptMotion(simulator.joints)
+    reset_controller(controller, setup.scenario.seed, PLANNING)
+    loop.drive(
+        simulator=simulator,
         controller=controller,
         initial=setup.initial,
         duration=LONGEST + 1.0,
         control_period=setup.scenario.control_period,
-        seed=setup.scenario.seed,
         inputs=Ending(controller, last),
+        observers=(motion, *observers),
         timeout=PLANNING,
-        observers=observers,
     )
+    return motion.trajectory
 
 
 def run_reach(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,16 +36,14 @@ def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str
     """
     writer = CdrWriter.without_stamp()
     writer.count(1 + 2 * len(contacts))
-    _write(writer, time, frame_id, 0, ARROW, action=DELETE_ALL)
+    _write(writer, time, frame_id, _Marker(0, ARROW, action=DELETE_ALL))
     for i, contact in enumerate(contacts):
         size = np.full(3, DIAMETER)
-        _write(
-            writer, time, frame_id, 2 * i, SPHERE, position=contact.position, scale=size, colour=RED
-        )
+        ball = _Marker(2 * i, SPHERE, position=contact.position, scale=size, colour=RED)
+        _write(writer, time, frame_id, ball)
         points = contact_arrow(contact)
-        _write(
-            writer, time, frame_id, 2 * i + 1, ARROW, scale=ARROW_SIZE, colour=ORANGE, points=points
-        )
+        arrow = _Marker(2 * i + 1, ARROW, scale=ARROW_SIZE, colour=ORANGE, points=points)
+        _write(writer, time, frame_id, arrow)
     return bytes(writer.data)
 
 
@@ -61,40 +60,38 @@ def encode_surfaces(surfaces: Sequence[Surface], frame_id: str = "odom") -> byte
     for surface in surfaces:
         points = surface.vertices[surface.triangles].reshape(-1, 3)
         colour = (*surface.colour, 1.0)
-        _write(
-            writer, 0.0, frame_id, 0, TRIANGLES,
-            namespace=surface.name, scale=ONES, colour=colour, points=points,
-        )  # fmt: skip
+        triangles = _Marker(
+            0, TRIANGLES, namespace=surface.name, scale=ONES, colour=colour, points=points
+        )
+        _write(writer, 0.0, frame_id, triangles)
     return bytes(writer.data)
 
 
-def _write(
-    writer: CdrWriter,
-    time: float,
-    frame_id: str,
-    number: int,
-    kind: int,
-    *,
-    action: int = ADD,
-    namespace: str = NAMESPACE,
-    position: Array = ORIGIN,
-    scale: Array = ORIGIN,
-    colour: Sequence[float] = NONE,
-    points: Array = NO_POINTS,
-) -> None:
+class _Marker(NamedTuple):
+    number: int
+    kind: int
+    action: int = ADD
+    namespace: str = NAMESPACE
+    position: Array = ORIGIN
+    scale: Array = ORIGIN
+    colour: Sequence[float] = NONE
+    points: Array = NO_POINTS
+
+
+def _write(writer: CdrWriter, time: float, frame_id: str, marker: _Marker) -> None:
     """Append a visualization_msgs/msg/Marker, field by field."""
     writer.align(4)
     writer.data += STAMP.pack(*stamp(time))
     writer.string(frame_id)
-    writer.string(namespace)
+    writer.string(marker.namespace)
     writer.align(4)
-    writer.data += struct.pack("<iii", number, kind, action)
-    writer.numbers(np.concatenate([position, IDENTITY, scale]))
-    writer.data += struct.pack("<4f", *colour)
+    writer.data += struct.pack("<iii", marker.number, marker.kind, marker.action)
+    writer.numbers(np.concatenate([marker.position, IDENTITY, marker.scale]))
+    writer.data += struct.pack("<4f", *marker.colour)
     writer.data += STAMP.pack(0, 0)  # lifetime: until it is deleted
     writer.data += b"\0"  # frame_locked
-    writer.count(len(points))
-    writer.numbers(points)
+    writer.count(len(marker.points))
+    writer.numbers(marker.points)
     writer.count(0)  # colors
     writer.string("")  # texture_resource
     writer.align(4)

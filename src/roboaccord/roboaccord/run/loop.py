@@ -116,28 +116,27 @@ def simulate(
     seed: int = 0,
     inputs: Inputs = NO_INPUTS,
     observers: Sequence[Observer] = (),
-    timeout: float = TIMEOUT,
 ) -> Trajectory:
     """Run a controller on a simulator, and return the motion at the control ticks.
 
     Args:
-        observers: told of each state, command and event as they come.
+        seed: with which the controller is reset first, for whatever is random in it.
+        observers: called with each state, command and event as they come.
         others: as of `drive`, which keeps nothing.
 
     Raises:
         AccordError, DivergedError: as `drive` does.
     """
     motion = KeptMotion(simulator.joints)
+    reset_controller(controller, seed)
     drive(
         simulator=simulator,
         controller=controller,
         initial=initial,
         duration=duration,
         control_period=control_period,
-        seed=seed,
         inputs=inputs,
         observers=(motion, *observers),
-        timeout=timeout,
     )
     return motion.trajectory
 
@@ -149,22 +148,20 @@ def drive(
     initial: RobotState,
     duration: float,
     control_period: float,
-    seed: int = 0,
     inputs: Inputs = NO_INPUTS,
     observers: Sequence[Observer] = (),
     timeout: float = TIMEOUT,
 ) -> None:
-    """Run a controller on a simulator, and tell observers of the motion at the control ticks.
+    """Run a controller on a simulator, and call observers with the motion at the control ticks.
 
     Args:
         simulator: any engine or the reference.
-        controller: is reset with `seed` first.
+        controller: has been reset.
         initial: the state to start from.
         duration: length of the run [s], a whole number of control periods.
         control_period: [s], a whole number of the simulator's physics steps.
-        seed: for whatever is random in the controller.
         inputs: targets of the controller, switches and faults; they can end the run.
-        observers: told of each state, command and event as they come.
+        observers: called with each state, command and event as they come.
         timeout: how long the controller may take for an answer [s of wall time].
 
     Raises:
@@ -175,7 +172,6 @@ def drive(
     ticks = count_steps(duration, control_period, "duration over control period")
     count_steps(control_period, simulator.physics_step, "control period over physics step")
     period_ns = round(control_period * NANOSECONDS)
-    reset_controller(controller, seed, max(START_TIMEOUT, timeout))
     state = simulator.reset(initial)
     for observer in observers:
         observer.on_state(state)

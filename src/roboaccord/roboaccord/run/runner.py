@@ -22,7 +22,7 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.numerics.parallel import check_address_space
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Announced
-from roboaccord.run.loop import NO_INPUTS, drive
+from roboaccord.run.loop import NO_INPUTS, drive, reset_controller
 from roboaccord.run.metrics import Figures
 from roboaccord.run.motion import Motion
 from roboaccord.scenario.controllers import make_controller
@@ -160,13 +160,13 @@ def run_direct(request: RunRequest) -> Run:
         find = contact_finder(setup, simulator)
         seen = [ContactMarkers(find, bag.write_contacts)] if find else []
         started = time.perf_counter()
+        reset_controller(controller, scenario.seed, max(START_TIMEOUT, request.timeout))
         drive(
             simulator=simulator,
             controller=controller,
             initial=setup.initial,
             duration=scenario.duration,
             control_period=scenario.control_period,
-            seed=scenario.seed,
             inputs=Announced(request.inputs, bag.write_target),
             observers=(bag, motion, *seen, *request.observers),
             timeout=request.timeout,
