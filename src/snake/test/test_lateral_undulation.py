@@ -14,7 +14,7 @@ from roboaccord.report import render_report
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.perturbation import Perturbation
 from roboaccord.scenario.scenario import StatisticsSpec
-from snake.cli.shapes import shapes_command
+from snake.cli.figures import shapes_command
 from snake.simulators.metrics import travel_of_cycles
 from snake.source.shapes import outlines, write_picture
 

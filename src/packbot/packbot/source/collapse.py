@@ -12,9 +12,7 @@ from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import HIDDEN, Metres, Quantity, RadiansPerSecond
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
-from roboaccord.scenario.controllers import make_controller
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -88,27 +86,10 @@ def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -
     return setup
 
 
-def fall(
-    setup: Setup, engine: str = "reference", observers: Sequence[Observer] = ()
-) -> tuple[Simulator, Trajectory]:
-    """Let the arm of a setup fall in an engine."""
-    scenario = setup.scenario
-    simulator = make_simulator(setup, engine)
-    trajectory = simulate(
-        simulator=simulator,
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=scenario.duration,
-        control_period=scenario.control_period,
-        seed=scenario.seed,
-        observers=observers,
-    )
-    return simulator, trajectory
-
-
 def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) -> Collapse:
     """Let the arm of a setup fall in an engine, and evaluate the motion."""
-    simulator, trajectory = fall(setup, engine, observers)
+    simulator = make_simulator(setup, engine)
+    trajectory = run_setup(setup, simulator, observers)
     clearance = Clearance.of(setup)
     return Collapse(
         absolute_deg=absolute_angles(trajectory.joints, trajectory.q[-1]),

@@ -1,7 +1,13 @@
-"""Factory of simulators: a robot's reference, or an engine."""
+"""Factory of simulators, a robot's reference or an engine, and runs of a setup in them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from roboaccord.contract.interfaces import Controller, Observer
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.perturbation import Perturbations, of_engine
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator, check_simulator
@@ -35,3 +41,22 @@ def make_simulator(
     from roboaccord.engines.factory import make_engine
 
     return make_engine(setup, engine, of_engine(perturbations, engine))
+
+
+def run_setup(
+    setup: Setup,
+    simulator: Simulator,
+    observers: Sequence[Observer] = (),
+    controller: Controller | None = None,
+) -> Trajectory:
+    """Run a setup in a simulator for its duration, with its own controller or the one given."""
+    scenario = setup.scenario
+    return simulate(
+        simulator=simulator,
+        controller=controller or make_controller(setup),
+        initial=setup.initial,
+        duration=scenario.duration,
+        control_period=scenario.control_period,
+        seed=scenario.seed,
+        observers=observers,
+    )
