@@ -1,4 +1,4 @@
-"""`accord roller-sphere inverse` and `forward`: roller speeds from a velocity, and back."""
+"""`accord roller-sphere inverse`, `forward` and `reach`: what a rig does with its ball."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import gathers, numbers
 from roboaccord.contract.results import (
+    IF_ANY,
     INLINE,
     Degrees,
     MetresPerSecond,
@@ -24,6 +25,8 @@ from roboaccord.contract.state import Array
 
 from roller_sphere.cli.options import PAPER, RigOptions, Rollers, used_rig
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
+from roller_sphere.model.reach import blocked, fastest_heading, gains, slip_gains, top_speed
+from roller_sphere.model.rig import RigError
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def inverse_command(
         lines=[Line(*each) for each in zip(*kinematics.lines(motion.nu), strict=True)],
         rig=Slips.of(kinematics, motion),
     )
-    return Result(found, tables_of(kinematics, motion), used=used_rig(rollers))
+    return Result(found, shown_of(kinematics, motion), used=used_rig(rollers))
 
 
 @gathers("--roller", "--nu")
@@ -143,27 +146,25 @@ def forward_command(
         turning=Turning.of(motion),
         rig=Slips.of(kinematics, motion),
     )
-    return Result(found, tables_of(kinematics, motion), used=used_rig(rollers))
+    return Result(found, shown_of(kinematics, motion), used=used_rig(rollers))
 
 
-def tables_of(kinematics: Kinematics, motion: RollerMotion) -> list[RenderableType]:
+def shown_of(kinematics: Kinematics, motion: RollerMotion) -> list[RenderableType]:
     """Return a motion for people."""
     table = make_table(
         "roller", "speed nu\n[m/s]", "slip S\n[m/s]", "slip |zeta|\n[m/s]", "line through\n[rad/s]"
     )
     sizes = Slips.of(kinematics, motion).slip_speed
     points, _ = kinematics.lines(motion.nu)
-    for number, row in enumerate(zip(motion.nu, motion.slip, sizes), 1):
-        table.add_row(
-            f"{number}",
-            *(six(value) for value in row),
-            ", ".join(f"{x:.3f}" for x in points[number - 1]),
-        )
+    rows = zip(motion.nu, motion.slip, sizes, points, strict=True)
+    for number, (*row, point) in enumerate(rows, 1):
+        line = ", ".join(f"{x:.3f}" for x in point)
+        table.add_row(f"{number}", *map(six, row), line)
     ball = make_table("ball", "", "unit", words=["", "unit"])
     ball.add_row("speed |V|", f"{float(motion.speed):.6f}", "m/s")
     ball.add_row("heading phi", f"{np.degrees(motion.heading):.4f}", "degrees")
     ball.add_row("axis rho", f"{np.degrees(motion.rho):.4f}", "degrees above the x-y plane")
-    ball.add_row("turning w", ", ".join(six(value) for value in motion.omega), "rad/s")
+    ball.add_row("turning w", ", ".join(map(six, motion.omega)), "rad/s")
     ball.add_row("condition", f"{kinematics.condition:.4g}", "of the inverse")
     words = (
         "nu: peripheral speed; S: slip along the tangent X of the contact; |zeta|: size of the "
@@ -175,3 +176,93 @@ def tables_of(kinematics: Kinematics, motion: RollerMotion) -> list[RenderableTy
 def six(value: float) -> str:
     """Return a number with six decimals, and no sign before 0."""
     return f"{round(float(value), 6) + 0.0:.6f}"
+
+
+@gathers("--roller", "--nu")
+def reach_command(
+    rig: RigOptions = PAPER,
+    limit: Annotated[
+        MetresPerSecond, typer.Option(min=1e-9, help="Largest peripheral speed of a roller.")
+    ] = 2.0,
+    speed: Annotated[
+        MetresPerSecond, typer.Option(min=0.0, help="Of the ball, for the blocked headings.")
+    ] = 1.0,
+    rollers: Rollers = None,
+) -> Result:
+    """Say along which headings the ball can be driven, and how fast with limited rollers.
+
+    A rig whose headings are limited by its geometry is no error here: the remaining ones are named.
+
+    Examples:
+
+      accord roller-sphere reach --limit 1.5 --speed 1
+
+      accord roller-sphere reach --alpha-deg 38.9566 -38.9566 --json
+    """
+    if not np.isfinite([limit, speed]).all():
+        raise RigError("limit and speed must be finite numbers")
+    kinematics = rig.kinematics(rollers)
+    found = Reach.of(kinematics, speed, limit)
+    return Result(found, lines_of(found, speed, limit), used=used_rig(rollers))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Driving:
+    """Hold how a rig drives that reaches every heading."""
+
+    roller_speed_over_speed: Annotated[Array, Quantity("1")]
+    slip_over_speed: Annotated[Array, Quantity("1")]
+    speed_everywhere: MetresPerSecond
+    speed_best: MetresPerSecond
+    heading_best_deg: Degrees
+    blocked_deg: Annotated[list[list[float]], Quantity("deg")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Hold where a rig can drive its ball: the headings that remain, or None where all do."""
+
+    condition: Ratio
+    remaining_deg: Annotated[list[float] | None, Quantity("deg")] = None
+    driving: Driving | None = field(default=None, metadata=IF_ANY | INLINE)
+
+    @classmethod
+    def of(cls, kinematics: Kinematics, speed: float, limit: float) -> Reach:
+        """Return what is to be said of a rig."""
+        remaining = kinematics.remaining
+        if remaining is not None:
+            return cls(condition=kinematics.condition, remaining_deg=np.degrees(remaining).tolist())
+        fastest = fastest_heading(kinematics)
+        driving = Driving(
+            roller_speed_over_speed=gains(kinematics),
+            slip_over_speed=slip_gains(kinematics),
+            speed_everywhere=limit / gains(kinematics).max(),
+            speed_best=float(top_speed(kinematics, fastest, limit)),
+            heading_best_deg=np.degrees(fastest),
+            blocked_deg=np.degrees(blocked(kinematics, speed, limit)).tolist(),
+        )
+        return cls(condition=kinematics.condition, driving=driving)
+
+
+def lines_of(found: Reach, speed: float, limit: float) -> list[str]:
+    """Return the result for people."""
+    condition, driving = f"condition number {found.condition:.4g}", found.driving
+    if driving is None:
+        words = " and ".join(f"{phi:.4f}" for phi in found.remaining_deg or ())
+        return [condition, f"headings that remain: {words or 'none'}{' degrees' if words else ''}"]
+    spans = ", ".join(f"{a:.2f} to {b % 360:.2f}" for a, b in driving.blocked_deg)
+    best = driving.heading_best_deg
+    rates, slips = (
+        ", ".join(map(six, values))
+        for values in (driving.roller_speed_over_speed, driving.slip_over_speed)
+    )
+    return [
+        condition,
+        "every heading can be reached",
+        f"roller speed over ball speed, at most: {rates}",
+        f"slip over ball speed, at most: {slips}",
+        f"with rollers of at most {limit:g} m/s",
+        f"  in every direction: {driving.speed_everywhere:.6f} m/s",
+        f"  along {best:.2f} and {best + 180:.2f} degrees: {driving.speed_best:.6f} m/s",
+        f"  blocked at {speed:g} m/s: {spans + ' degrees' if spans else 'no heading'}",
+    ]
