@@ -47,7 +47,7 @@ class Packbot(Robot):
         "figures": "packbot.cli.collapse:figures_command",
         "dynamics": "packbot.cli.poses:dynamics_command",
         "pose": "packbot.cli.poses:pose_command",
-        "reduced": "packbot.cli.reduced:reduced_command",
+        "reduced": "packbot.cli.bodies:reduced_command",
         "plan": "packbot.cli.reach:plan_command",
         "distance": "packbot.cli.poses:distance_command",
         "reach": "packbot.cli.reach:reach_command",
@@ -56,8 +56,8 @@ class Packbot(Robot):
         "workspace": "packbot.cli.workspace:workspace_command",
         "detect": "packbot.cli.detect:detect_command",
         "sight": "packbot.cli.poses:sight_command",
-        "hulls": "packbot.cli.hulls:hulls_command",
-        "shapes": "packbot.cli.shapes:shapes_command",
+        "hulls": "packbot.cli.bodies:hulls_command",
+        "shapes": "packbot.cli.bodies:shapes_command",
     }
     terrain = staticmethod(make_environment)
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
 from packbot.model.parameters import JOINTS, PackbotParameters
@@ -22,13 +24,13 @@ HAND = ("turret", "shoulder", "elbow1", "elbow2", "wrist")
 
 @dataclass(frozen=True)
 class Row:
-    """Hold a row of a DH table: its joint, and theta offset [rad], d [m], a [m], alpha [rad]."""
+    """Hold a row of a DH table: its joint, and theta offset, d, a, alpha."""
 
-    joint: str
-    theta: float
-    d: float
-    a: float
-    alpha: float
+    joint: Annotated[str, Quantity("")]
+    theta: Annotated[float, Quantity("rad", form=".4f", shown="deg")]
+    d: Annotated[float, Quantity("m", form=".4f")]
+    a: Annotated[float, Quantity("m", form=".4f")]
+    alpha: Annotated[float, Quantity("rad", form=".4f", shown="deg")]
 
     def frame(self, q: Array) -> Array:
         """Return the transforms (..., 4, 4) at joint angles (...) [rad]."""
