@@ -37,11 +37,6 @@ class Turning:
     omega: Annotated[Array, Quantity("rad/s")]
     slip: Annotated[Array, Quantity("m/s")]
 
-    @classmethod
-    def of(cls, motion: RollerMotion) -> Turning:
-        """Return that of a motion."""
-        return cls(float(np.degrees(motion.rho)), motion.omega, motion.slip)
-
 
 @dataclass(frozen=True)
 class Slips:
@@ -50,11 +45,12 @@ class Slips:
     slip_speed: Annotated[Array, Quantity("m/s")]
     condition: Ratio
 
-    @classmethod
-    def of(cls, kinematics: Kinematics, motion: RollerMotion) -> Slips:
-        """Return those of a motion."""
-        sizes = np.linalg.norm(kinematics.zeta(motion.nu), axis=-1)
-        return cls(sizes, kinematics.condition)
+
+def parts_of(kinematics: Kinematics, motion: RollerMotion) -> tuple[Turning, Slips]:
+    """Return what both commands say of a motion."""
+    sizes = np.linalg.norm(kinematics.zeta(motion.nu), axis=-1)
+    turning = Turning(float(np.degrees(motion.rho)), motion.omega, motion.slip)
+    return turning, Slips(sizes, kinematics.condition)
 
 
 @dataclass(frozen=True)
@@ -111,13 +107,10 @@ def inverse_command(
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.inverse(speed, np.radians(heading), spin=spin)
-    found = Inverse(
-        nu=motion.nu,
-        turning=Turning.of(motion),
-        lines=[Line(*each) for each in zip(*kinematics.lines(motion.nu), strict=True)],
-        rig=Slips.of(kinematics, motion),
-    )
-    return Result(found, shown_of(kinematics, motion), used=used_rig(rollers))
+    turning, slips = parts_of(kinematics, motion)
+    lines = [Line(*each) for each in zip(*kinematics.lines(motion.nu), strict=True)]
+    found = Inverse(nu=motion.nu, turning=turning, lines=lines, rig=slips)
+    return Result(found, shown_of(kinematics, motion, slips), used=used_rig(rollers))
 
 
 @gathers("--roller", "--nu")
@@ -140,23 +133,19 @@ def forward_command(
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.forward(numbers(nu, "--nu"))
-    found = Forward(
-        speed=motion.speed,
-        heading_deg=np.degrees(motion.heading),
-        turning=Turning.of(motion),
-        rig=Slips.of(kinematics, motion),
-    )
-    return Result(found, shown_of(kinematics, motion), used=used_rig(rollers))
+    turning, slips = parts_of(kinematics, motion)
+    heading = np.degrees(motion.heading)
+    found = Forward(speed=motion.speed, heading_deg=heading, turning=turning, rig=slips)
+    return Result(found, shown_of(kinematics, motion, slips), used=used_rig(rollers))
 
 
-def shown_of(kinematics: Kinematics, motion: RollerMotion) -> list[RenderableType]:
+def shown_of(kinematics: Kinematics, motion: RollerMotion, slips: Slips) -> list[RenderableType]:
     """Return a motion for people."""
     table = make_table(
         "roller", "speed nu\n[m/s]", "slip S\n[m/s]", "slip |zeta|\n[m/s]", "line through\n[rad/s]"
     )
-    sizes = Slips.of(kinematics, motion).slip_speed
     points, _ = kinematics.lines(motion.nu)
-    rows = zip(motion.nu, motion.slip, sizes, points, strict=True)
+    rows = zip(motion.nu, motion.slip, slips.slip_speed, points, strict=True)
     for number, (*row, point) in enumerate(rows, 1):
         line = ", ".join(f"{x:.3f}" for x in point)
         table.add_row(f"{number}", *map(six, row), line)
@@ -165,7 +154,7 @@ def shown_of(kinematics: Kinematics, motion: RollerMotion) -> list[RenderableTyp
     ball.add_row("heading phi", f"{np.degrees(motion.heading):.4f}", "degrees")
     ball.add_row("axis rho", f"{np.degrees(motion.rho):.4f}", "degrees above the x-y plane")
     ball.add_row("turning w", ", ".join(map(six, motion.omega)), "rad/s")
-    ball.add_row("condition", f"{kinematics.condition:.4g}", "of the inverse")
+    ball.add_row("condition", f"{slips.condition:.4g}", "of the inverse")
     words = (
         "nu: peripheral speed; S: slip along the tangent X of the contact; |zeta|: size of the "
         "whole slip; line: all w without slip at this roller, along the contact's normal"

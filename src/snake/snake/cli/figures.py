@@ -11,6 +11,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import COMPILING, file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
+from roboaccord.contract.results import Json
 from roboaccord.description.parameters import load_parameters
 
 from snake.figures import optima, write_change_of_ground, write_costs, write_steering
@@ -40,7 +41,7 @@ def shapes_command(
         write_picture(parameters, file)
     half = math.degrees(0.5 * parameters.joint_limit)
     table = make_table("configuration", *SEGMENTS, title=f"twists; one is {half:.3g} degrees")
-    rows = []
+    rows = list[Json]()
     for number, twists in enumerate((*START, *LOOP), 1):
         part = "start" if number <= len(START) else "loop"
         by_segment = dict(zip(SEGMENTS, twists, strict=True))

@@ -154,7 +154,11 @@ def optimise_command(
         min_speed=0.5 * abs(default.speed) if min_speed is None else min_speed,
         seed=seed,
     )
-    simulators = {name: make_simulator(setup, name) for name in chosen(engines)}
+    simulators = {  # without a list all but MuJoCo
+        name: make_simulator(setup, name)
+        for name in choose_engines(engines)
+        if engines or name != "mujoco"
+    }
     with progress() as bar:
         search = bar.add_task("searching", total=None)
         found = optimise(
@@ -181,11 +185,6 @@ def optimise_command(
     )
     used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
     return Result(best, shown_of(best), used={**used, "engines": list(simulators)})
-
-
-def chosen(engines: str) -> list[str]:
-    """Return the engines asked for; without a list all but MuJoCo."""
-    return [n for n in choose_engines(engines) if engines or n != "mujoco"]
 
 
 def confirm(
