@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Annotated
@@ -197,7 +197,8 @@ def confirm(
         watch = ProgressObserver(bar, engine, setup.scenario.duration)
         trajectory = run_setup(setup, make_simulator(setup, engine), (watch,))
         figures = steady_figures(setup, trajectory, *window(gait))
-        found.append(Settled(**vars(figures), peak_effort_start=abs(trajectory.effort).max()))
+        peak = float(abs(trajectory.effort).max())
+        found.append(Settled(**asdict(figures), peak_effort_start=peak))
     return Pair.of(found[0], found[1], task.objective)
 
 
