@@ -189,24 +189,19 @@ def row_of(state: RobotState) -> Array:
     return np.concatenate([[state.time], state.q, state.qd, state.effort])
 
 
-def run_arm(seed: int, failures: int, nominal: float) -> list[Trial]:
-    """Return the trials of one arm.
+def judge_arm(
+    seed: int, failures: int, nominal: float, thresholds: Sequence[float]
+) -> list[list[Outcome]]:
+    """Return the outcomes of one arm's trials at each threshold, without their rows.
 
     Args:
         seed: of the arm.
         failures: to let happen, each in a motion of its own.
         nominal: time of motion without failure [s].
+        thresholds: of the detector.
     """
-    bench = Bench(seed)
-    return [*(bench.failure() for _ in range(failures)), bench.nominal(nominal)]
-
-
-def judge_arm(
-    seed: int, failures: int, nominal: float, thresholds: Sequence[float]
-) -> list[list[Outcome]]:
-    """Return the outcomes of one arm's trials at each threshold, without their rows."""
-    setup = Setup.of(load_scenario("packbot", "packbot", "reach"))
-    trials = run_arm(seed, failures, nominal)
+    setup, bench = Setup.of(load_scenario("packbot", "packbot", "reach")), Bench(seed)
+    trials = [*(bench.failure() for _ in range(failures)), bench.nominal(nominal)]
     found = [[judge_trial(setup, trial, threshold) for trial in trials] for threshold in thresholds]
     return [[replace(o, trial=replace(o.trial, rows=NO_ROWS)) for o in each] for each in found]
 

@@ -107,7 +107,7 @@ class Ending(Hold):
         return {}
 
 
-def clear_start(setup: Setup, seed: int = 0) -> Setup:
+def clear_start(setup: Setup) -> Setup:
     """Return a setup whose start touches nothing: joints that can turn go to the nearest pose.
 
     Raises:
@@ -121,7 +121,7 @@ def clear_start(setup: Setup, seed: int = 0) -> Setup:
     turning = [i for i in range(ARM) if setup.joints[i] not in fixed]
     drawn = np.tile(q, (DRAWS, 1))
     lower, upper = p.of_joints("lower")[turning], p.of_joints("upper")[turning]
-    drawn[:, turning] = np.random.default_rng(seed).uniform(lower, upper, (DRAWS, len(turning)))
+    drawn[:, turning] = np.random.default_rng(0).uniform(lower, upper, (DRAWS, len(turning)))
     times = (np.abs(drawn - q) / p.of_joints("speed_limit")).max(axis=1)
     for i in times.argsort(kind="stable"):
         if not clearance.touches(drawn[i], MARGIN):
