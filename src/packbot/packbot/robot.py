@@ -116,20 +116,20 @@ class Packbot(Robot):
     position_topic = "joint_position_command"
     cli = {
         "collapse": "packbot.cli.collapse:collapse_command",
-        "figures": "packbot.cli.figures:figures_command",
-        "dynamics": "packbot.cli.dynamics:dynamics_command",
-        "pose": "packbot.cli.pose:pose_command",
-        "reduced": "packbot.cli.reduced:reduced_command",
-        "plan": "packbot.cli.plan:plan_command",
-        "distance": "packbot.cli.distance:distance_command",
+        "figures": "packbot.cli.collapse:figures_command",
+        "dynamics": "packbot.cli.poses:dynamics_command",
+        "pose": "packbot.cli.poses:pose_command",
+        "reduced": "packbot.cli.bodies:reduced_command",
+        "plan": "packbot.cli.reach:plan_command",
+        "distance": "packbot.cli.poses:distance_command",
         "reach": "packbot.cli.reach:reach_command",
-        "recover": "packbot.cli.recover:recover_command",
-        "equilibria": "packbot.cli.equilibria:equilibria_command",
+        "recover": "packbot.cli.failures:recover_command",
+        "equilibria": "packbot.cli.failures:equilibria_command",
         "workspace": "packbot.cli.workspace:workspace_command",
         "detect": "packbot.cli.detect:detect_command",
-        "sight": "packbot.cli.sight:sight_command",
-        "hulls": "packbot.cli.hulls:hulls_command",
-        "shapes": "packbot.cli.shapes:shapes_command",
+        "sight": "packbot.cli.poses:sight_command",
+        "hulls": "packbot.cli.bodies:hulls_command",
+        "shapes": "packbot.cli.bodies:shapes_command",
     }
     terrain = staticmethod(make_environment)
 

@@ -295,17 +295,18 @@ def test_a_target_that_planner_and_roadmap_refuse_is_not_tried(monkeypatch):
 
 def test_counts_keep_what_is_reachable_apart():
     found = counts(
+        (),
         [
             Attempt(0, "", "", recovered=True, baseline=True),
             Attempt(1, "", "", fault="contact"),
             Attempt(2, "", "no_path"),
             Attempt(3, "torque", "torque"),
             Attempt(4, "no_path", "", recovered=True),
-        ]
+        ],
     )
-    assert [found[key] for key in ("reachable", "recovered", "baseline")] == [3, 1, 1]
-    assert found["refused"] == {"torque": 1, "no_path": 1}
-    assert found["disputed"] == 1 and found["beyond"] == 1
+    assert (found.reachable, found.recovered, found.baseline) == (3, 1, 1)
+    assert found.refused == {"torque": 1, "no_path": 1}
+    assert found.disputed == 1 and found.beyond == 1
 
 
 @pytest.mark.slow
@@ -389,7 +390,7 @@ def test_targets_are_reached_in_every_engine(engine, fault, target):
     run = run_reach(setup_of(fault), np.array(target), engine)
     assert run.reached, run.reason
     assert run.error < 0.01 and not run.touched and run.load < 1.0
-    assert {found.joint for found in run.detected} <= {fault.split("=")[0]}
+    assert {found.joint for found in run.failures} <= {fault.split("=")[0]}
 
 
 def simulated(setup, engine="reference", name="recover", told=None):

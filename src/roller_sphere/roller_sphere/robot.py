@@ -45,12 +45,12 @@ class RollerSphere(Robot):
     friction_laws = {"viscous": viscous, "coulomb": coulomb}
     contacts = {"contact": pressed}
     cli = {
-        "inverse": "roller_sphere.cli.motion:inverse_command",
-        "forward": "roller_sphere.cli.motion:forward_command",
-        "reach": "roller_sphere.cli.reach:reach_command",
+        "inverse": "roller_sphere.cli.rig:inverse_command",
+        "forward": "roller_sphere.cli.rig:forward_command",
+        "reach": "roller_sphere.cli.rig:reach_command",
         "figures": "roller_sphere.cli.figures:figures_command",
         "contact": "roller_sphere.cli.contact:contact_command",
-        "dribble": "roller_sphere.cli.dribble:dribble_command",
+        "dribble": "roller_sphere.cli.contact:dribble_command",
     }
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

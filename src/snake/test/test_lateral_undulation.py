@@ -15,7 +15,7 @@ from roboaccord.falsify.wrapped import wrap
 from roboaccord.report import render_report
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.scenario import StatisticsSpec
-from snake.cli.shapes import shapes_command
+from snake.cli.figures import shapes_command
 from snake.simulators.metrics import travel_of_cycles
 from snake.source.shapes import outlines, write_picture
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import yaml
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import is_file, read_text
+from roboaccord.contract.results import Json, to_json
 from roboaccord.contract.state import Array
 from roboaccord.description.meshes import FORMATS, mesh_path, read_mesh
-from roboaccord.run.output import make_folder, plain, write_text
+from roboaccord.run.output import make_folder, write_text
 
 from packbot.hulls.collisions import Shape, mesh_shape, read_collisions, split
 from packbot.hulls.solids import Hull, write_obj
@@ -144,33 +144,37 @@ def read_shapes(source: Path) -> list[Shape]:
     return shapes
 
 
-def write_bodies(bodies: Sequence[Body], folder: Path) -> dict[str, Any]:
+def write_bodies(bodies: Sequence[Body], folder: Path) -> dict[str, Json]:
     """Write every hull as OBJ, and hulls.yaml with all figures; return these."""
     make_folder(folder)
-    figures: dict[str, Any] = {}
+    figures: dict[str, Json] = {}
     names = set[str]()
     for body in bodies:
         files = [_file_name(shape, names) for shape in body.shapes]
         for file, hull in zip(files, body.hulls, strict=True):
             write_obj(hull, folder / file, f"convex hull, in the frame of {body.name}, in m")
         figures[body.name] = figures_of(body, files)
-    write_text(folder / "hulls.yaml", HEAD + yaml.safe_dump(plain(figures), sort_keys=False))
+    write_text(folder / "hulls.yaml", HEAD + yaml.safe_dump(to_json(figures), sort_keys=False))
     return figures
 
 
-def figures_of(body: Body, files: Sequence[str]) -> dict[str, Any]:
+def figures_of(body: Body, files: Sequence[str]) -> dict[str, Json]:
     """Return the figures of a body whose hulls are in files."""
-    inertia = body.inertia
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     lower, upper = body.box
     return {
         "mass": body.mass,
         "volume": body.volume,
-        "centre": body.centre,
-        "inertia": dict(zip(names, inertia[np.triu_indices(3)], strict=True)),
-        "box": {"lower": lower, "upper": upper},
+        "centre": body.centre.tolist(),
+        "inertia": dict(zip(names, body.inertia[np.triu_indices(3)].tolist(), strict=True)),
+        "box": {"lower": lower.tolist(), "upper": upper.tolist()},
         "hulls": [
-            {"file": file, "volume": hull.volume, "centre": hull.centre, "fit": fit(shape, hull)}
+            {
+                "file": file,
+                "volume": hull.volume,
+                "centre": hull.centre.tolist(),
+                "fit": fit(shape, hull),
+            }
             for file, shape, hull in zip(files, body.shapes, body.hulls, strict=True)
         ],
     }

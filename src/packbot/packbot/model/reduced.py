@@ -21,9 +21,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.numerics.rotations import axis_angle_matrix
@@ -37,13 +39,13 @@ HAND = ("turret", "shoulder", "elbow1", "elbow2", "wrist")
 
 @dataclass(frozen=True)
 class Row:
-    """Hold a row of a DH table: its joint, and theta offset [rad], d [m], a [m], alpha [rad]."""
+    """Hold a row of a DH table: its joint, and theta offset, d, a, alpha."""
 
-    joint: str
-    theta: float
-    d: float
-    a: float
-    alpha: float
+    joint: Annotated[str, Quantity("")]
+    theta: Annotated[float, Quantity("rad", form=".4f", shown="deg")]
+    d: Annotated[float, Quantity("m", form=".4f")]
+    a: Annotated[float, Quantity("m", form=".4f")]
+    alpha: Annotated[float, Quantity("rad", form=".4f", shown="deg")]
 
     def frame(self, q: Array) -> Array:
         """Return the transforms (..., 4, 4) at joint angles (...) [rad]."""

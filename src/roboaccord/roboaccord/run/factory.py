@@ -1,10 +1,15 @@
-"""Factory of simulators: a robot's reference, or an engine."""
+"""Factory of simulators, a robot's reference or an engine, and runs of a setup in them."""
 
 from __future__ import annotations
 
-from roboaccord.contract.interfaces import AnySimulator, Engine
+from collections.abc import Sequence
+
+from roboaccord.contract.interfaces import AnySimulator, Controller, Engine, Observer
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import REFERENCE, spec
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.run.loop import simulate
+from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator, check_simulator
 
@@ -46,3 +51,22 @@ def _make(setup: Setup, engine: EngineSpec) -> AnySimulator:
     from roboaccord.engines.model import EngineModel
 
     return engine.simulate(EngineModel.of(setup))
+
+
+def run_setup(
+    setup: Setup,
+    simulator: Simulator,
+    observers: Sequence[Observer] = (),
+    controller: Controller | None = None,
+) -> Trajectory:
+    """Run a setup in a simulator for its duration, with its own controller or the one given."""
+    scenario = setup.scenario
+    return simulate(
+        simulator=simulator,
+        controller=controller or make_controller(setup),
+        initial=setup.initial,
+        duration=scenario.duration,
+        control_period=scenario.control_period,
+        seed=scenario.seed,
+        observers=observers,
+    )

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, writing
 from roboaccord.contract.results import quantities
@@ -51,17 +49,6 @@ def fresh(path: Path) -> Path:
         number += 1
         found = path.with_name(f"{path.name}_{number}")
     return found
-
-
-def plain(value: Any) -> Any:
-    """Return nested data with arrays as lists, and null for nan and infinity, unknown to JSON."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(item) for item in value]
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else None
-    return value
 
 
 def write_text(path: Path, text: str, kind: str = "") -> None:

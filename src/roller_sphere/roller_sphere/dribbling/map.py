@@ -13,10 +13,8 @@ from roboaccord.contract.results import Json, Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -134,15 +132,8 @@ def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float)
     controller.update(straight=ramp + 0.5, alternate=0.0)
     duration = math.ceil(ramp + 0.5) + LAST + 2.0
     setup = Setup.of(make_scenario({**data, "controller": controller, "duration": duration}))
-    p, scenario = setup.parameters, setup.scenario
-    found = simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=duration,
-        control_period=scenario.control_period,
-        seed=scenario.seed,
-    )
+    p = setup.parameters
+    found = run_setup(setup, make_simulator(setup, engine))
     held = held_time(p, found)
     kept = bool(held >= found.time[-1])
     while_held = found.window(0.0, held)

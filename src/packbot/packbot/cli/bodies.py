@@ -1,8 +1,9 @@
-"""`accord packbot reduced`: the arm with a frozen joint, as an arm of one link less."""
+"""`accord packbot reduced`, `hulls` and `shapes`: links merged at a joint, or made of hulls."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,17 +11,23 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.console import RenderableType
+from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import file_line, make_table
+from roboaccord.cli.console import file_line, make_table, progress, warn
 from roboaccord.cli.folder import results
+from roboaccord.cli.gathering import quantity
 from roboaccord.cli.options import Changes, Force, Out, load_setup
+from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.results import Metres, Radians, Ratio
+from roboaccord.contract.results import Metres, Quantity, Radians, Ratio
 from roboaccord.contract.state import Array
+from roboaccord.description.resources import share
 from roboaccord.report.colours import BLUE, INK
 from roboaccord.report.drawing import legend, picture
 from roboaccord.run.output import write_columns
 
+from packbot.hulls.bodies import Body, complaints, fit, make_bodies, read_shapes, write_bodies
+from packbot.hulls.solids import write_shapes
 from packbot.model.parameters import JOINTS
 from packbot.model.reduced import (
     Inertia,
@@ -132,11 +139,7 @@ def shown_of(found: Reduced) -> list[RenderableType]:
     exact, near = found.exact, found.interpolated
     shown: list[RenderableType] = []
     for name, reduced in found.tables.items():
-        table = make_table("joint", "theta [deg]", "d [m]", "a [m]", "alpha [deg]", title=name)
-        for row in reduced.rows:
-            turns = (np.degrees(row.theta), row.d, row.a, np.degrees(row.alpha))
-            table.add_row(row.joint, *(f"{round(value, 4) + 0.0:.4f}" for value in turns))
-        shown += [table, ""]
+        shown += [*tables_of(reduced.rows, title=name), ""]
     title = f"{' and '.join(found.links)} as one link, {exact.mass:.4g} kg"
     table = make_table("", "exact", f"of {found.knots} knots", title=title)
     for k, axis in enumerate("xyz"):
@@ -146,3 +149,102 @@ def shown_of(found: Reduced) -> list[RenderableType]:
         table.add_row(f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]", *(f"{value:.6f}" for value in values))
     off = f"the interpolation is off by {found.error} here"
     return [*shown, table, off, f"and by {found.largest} at most"]
+
+
+def hulls_command(
+    source: Annotated[Path, typer.Argument(help="URDF, or folder of meshes, each a link.")],
+    folder: Out = None,
+    force: Force = False,
+    density: Annotated[float, Quantity("kg/m^3"), typer.Option(help="Of all links.")] = 1000.0,
+    masses: Annotated[
+        list[str] | None,
+        typer.Option("--mass", metavar="LINK=KG", help="Of a link instead; may be repeated."),
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="One hull a mesh, not one a connected part of it.")
+    ] = False,
+) -> Result:
+    """Make the convex hulls of every link, with its box, volume, centre and inertia.
+
+    Writes hulls.yaml and an OBJ of each hull.
+
+    One hull is made of each collision shape of a URDF: of a box; of a cylinder or a ball, whose
+    hull is a polyhedron inside it; of each connected part of a mesh. Files are in the frame of the
+    link. A warning tells which mesh is far from convex. STL, DAE and others need trimesh.
+
+    Examples:
+
+      accord packbot hulls robot.urdf --out hulls
+
+      accord packbot hulls meshes/ --density 2700 --json
+
+      accord packbot hulls robot.urdf --mass link1_link=2.0 --mass link2_link=1.9
+    """
+    if not (math.isfinite(density) and density > 0.0):
+        raise AccordError(f"--density is {density:g}, and must be positive")
+    given = dict(map(_mass, masses or ()))
+    shapes = read_shapes(source)
+    with results(folder, "packbot_hulls", force=force) as place, progress() as bar:
+        task = bar.add_task("hulls", total=len(shapes))
+        bodies = make_bodies(
+            shapes, density=density, masses=given, whole=whole, done=lambda: bar.advance(task)
+        )
+        links = write_bodies(bodies, place)
+    for line in complaints(bodies):
+        warn(line)
+    return Result(
+        {"out": str(place), "links": links},
+        [*table_of(bodies), f"in {place}: hulls.yaml, and an OBJ of each hull"],
+    )
+
+
+def table_of(bodies: Iterable[Body]) -> list[RenderableType]:
+    """Return the figures of links for people."""
+    table = make_table(
+        "link", "hulls", "mass\n[kg]", "box\n[mm]", "ixx iyy izz\n[kg m^2]", "fit\n[1]"
+    )
+    for body in bodies:
+        lower, upper = body.box
+        table.add_row(
+            body.name, str(len(body.hulls)), f"{body.mass:.4g}",
+            " ".join(f"{v:.0f}" for v in 1e3 * (upper - lower)),
+            " ".join(f"{v:.3g}" for v in body.inertia.diagonal()),
+            f"{np.min([*map(fit, body.shapes, body.hulls)]):.2f}",
+        )  # fmt: skip
+    explained = "inertia: about the centre; fit: how much of its hull a shape fills, the least"
+    return [table, Text(explained)]
+
+
+def _mass(words: str) -> tuple[str, float]:
+    link, _, number = words.partition("=")
+    mass = quantity(number)
+    if not mass > 0.0:
+        raise AccordError(f"--mass takes LINK=KG, KG positive, not {words!r}")
+    return link, mass
+
+
+def shapes_command(
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Instead of the package's own folder."),
+    ] = None,
+    force: Force = False,
+) -> Result:
+    """Make meshes/*.obj and config/hulls.yaml of config/shapes.yaml.
+
+    Run it after a change of config/shapes.yaml; the description takes its hulls and their moments
+    from these files.
+
+    Examples:
+
+      accord packbot shapes
+
+      accord packbot shapes --out tried --json
+    """
+    if folder is None:
+        files = write_shapes(share("packbot"))
+    else:
+        with results(folder, "packbot_shapes", force=force) as place:
+            files = write_shapes(place)
+    names = [str(path) for path in files]
+    return Result({"files": names}, names)

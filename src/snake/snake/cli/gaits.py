@@ -1,9 +1,10 @@
-"""`accord snake adapt`: what it is worth to notice a change of ground."""
+"""`accord snake gait` and `adapt`: a gait measured, and one that is adapted to the ground."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 import numpy as np
@@ -14,22 +15,129 @@ from rich.text import Text
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import ProgressObserver, make_table, progress
 from roboaccord.cli.options import Changes, Engine, load_setup
+from roboaccord.cli.rendering import heading_of, text_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Controller
-from roboaccord.contract.results import Quantity, Ratio, Seconds
+from roboaccord.contract.results import (
+    Hertz,
+    MetresPerSecond,
+    NewtonMetres,
+    Quantity,
+    Radians,
+    Ratio,
+    Seconds,
+    quantities,
+)
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.metrics import metrics_of
 from roboaccord.run.versions import versions
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 
 from snake.model.coordinates import PlanarSnake
 from snake.search.adaptive import AdaptationEvent, AdaptiveController
-from snake.search.confirm import run, steady_figures
+from snake.search.confirm import steady_figures
 from snake.search.ideal import Figures
+from snake.simulators.metrics import STEADY, body_motion, is_steady, travel_of_cycles
 
-LAST = 4.0  # s: of the run, over which the speed on the second ground is taken
 GAIT = ("amplitude", "frequency", "waves")
+LAST = 4.0  # s: of a run over a change of ground, over which the speed on the second is taken
+
+
+class Gait(StrEnum):
+    """The gaits by name: the serpenoid, and the post's as its author coded and described it."""
+
+    serpenoid = "serpenoid"
+    as_coded = "as_coded"
+    as_described = "as_described"
+
+
+def gait_command(
+    gait: Annotated[Gait, typer.Option(help="Gait.")] = Gait.serpenoid,
+    joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
+    amplitude: Annotated[Radians, typer.Option(help="Of every joint.")] = 0.4,
+    frequency: Annotated[Hertz, typer.Option(help="Of the wave.")] = 1.0,
+    waves: Annotated[Ratio, typer.Option(help="Waves on the body.")] = 1.5,
+    mu_along: Annotated[Ratio, typer.Option(help="Friction along the body.")] = 0.1,
+    mu_across: Annotated[Ratio, typer.Option(help="Friction across the body.")] = 1.0,
+    engine: Engine = "reference",
+    duration: Annotated[Seconds, typer.Option(help="Of the run.")] = 10.0,
+) -> Result:
+    """Measure a gait: speed, effort and cost of transport.
+
+    Amplitude, frequency and waves are the serpenoid's. A gait is steady when the last two cycles of
+    the run have the same speed within 1 %; until then the figures depend on the duration. The
+    motion of as_coded and as_described is sensitive: compare figures over seeds, with accord sweep,
+    and not single runs.
+
+    Examples:
+
+      accord snake gait
+
+      accord snake gait --joints 20 --mu-along 0.5 --engine dart --json
+    """
+    controller = f"name: {gait.value}"
+    if gait is Gait.serpenoid:
+        controller += f", amplitude: {amplitude!r}, frequency: {frequency!r}, waves: {waves!r}"
+    changes = [
+        f"parameters.joints={joints}",
+        f"controller={{{controller}}}",
+        f"friction.mu_along={mu_along!r}",
+        f"friction.mu_across={mu_across!r}",
+        f"duration={duration!r}",
+    ]
+    setup = load_setup("snake", "serpenoid", changes)
+    found, remarks = gait_figures(setup, engine)
+    table = make_table("figure", "value", "unit", words=["unit"])
+    for name, quantity in quantities(GaitFigures).items():
+        table.add_row(
+            heading_of(name, quantity), text_of(getattr(found, name), quantity), quantity.unit
+        )
+    used = used_by(setup, "control_period", "physics_step", "seed")
+    if gait is not Gait.serpenoid:
+        used |= dict.fromkeys(GAIT)
+    return Result(found, [table, *remarks], used=used)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaitFigures:
+    """Hold the figures of a gait, with the unit of each and the versions of the software."""
+
+    speed: MetresPerSecond
+    displacement: Annotated[list[float], Quantity("m")]
+    peak_effort: NewtonMetres
+    work: Annotated[float, Quantity("J")]
+    cost_of_transport: Ratio
+    steady: bool
+    engine: str
+    units: Mapping[str, str]
+    versions: Mapping[str, str]
+
+
+def gait_figures(setup: Setup, engine: str) -> tuple[GaitFigures, list[str]]:
+    """Run a setup; return its figures, and a remark if the gait is not steady."""
+    simulator = make_simulator(setup, engine)
+    with progress() as bar:
+        watch = ProgressObserver(bar, engine, setup.scenario.duration)
+        trajectory = run_setup(setup, simulator, (watch,))
+    figures = metrics_of(setup, trajectory)
+    travel = travel_of_cycles(setup, trajectory.time, *body_motion(setup, trajectory))
+    found = GaitFigures(
+        speed=figures["speed"],
+        displacement=[figures["displacement_x"], figures["displacement_y"]],
+        peak_effort=figures["peak_effort"],
+        work=figures["work"],
+        cost_of_transport=figures["cost_of_transport"],
+        steady=is_steady(travel),
+        engine=engine,
+        units={name: each.unit for name, each in quantities(GaitFigures).items()},
+        versions=versions(setup, [simulator]),
+    )
+    if len(travel) < 2:
+        return found, ["not yet steady: the run has less than two whole cycles after its start"]
+    unsteady = f"not yet steady: the last two cycles differ by more than {100 * STEADY:g} %"
+    return found, [] if found.steady else [unsteady]
 
 
 def adapt_command(
@@ -99,7 +207,8 @@ def measure(
 ) -> tuple[Figures, Trajectory]:
     """Run a setup; return the figures of its end, and the motion."""
     duration = setup.scenario.duration
-    trajectory = run(setup, engine, (ProgressObserver(bar, label, duration),), controller)
+    watch = ProgressObserver(bar, label, duration)
+    trajectory = run_setup(setup, make_simulator(setup, engine), (watch,), controller)
     return steady_figures(setup, trajectory, duration - LAST, LAST), trajectory
 
 
